@@ -1,0 +1,25 @@
+import { FileNames } from "./FileNames.ts"
+import { NoAmbient } from "./NoAmbient.ts"
+import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
+import { NoOrDie } from "./NoOrDie.ts"
+import { NoProcessEnv } from "./NoProcessEnv.ts"
+import { NoSkippedTests } from "./NoSkippedTests.ts"
+import { NoSleepInTests } from "./NoSleepInTests.ts"
+import { RoomsRule } from "./RoomsRule.ts"
+import { ServiceKeys } from "./ServiceKeys.ts"
+
+/** The rules of the house, for oxlint's `jsPlugins`; each is planted and caught in `test/architecture`. */
+export default {
+  meta: { name: "stoa" },
+  rules: {
+    "file-names": FileNames,
+    "no-ambient": NoAmbient,
+    "no-double-assertion": NoDoubleAssertion,
+    "no-or-die": NoOrDie,
+    "no-process-env": NoProcessEnv,
+    "no-skipped-tests": NoSkippedTests,
+    "no-sleep-in-tests": NoSleepInTests,
+    rooms: RoomsRule,
+    "service-keys": ServiceKeys
+  }
+}

@@ -1,0 +1,13 @@
+import { relative, sep } from "node:path"
+import type { RuleTester } from "oxlint/plugins-dev"
+
+/** A house rule as oxlint's JS plugin interface takes it. */
+export type Rule = Extract<Parameters<RuleTester["run"]>[1], { readonly create: (context: never) => unknown }>
+
+type Context = Parameters<NonNullable<Rule["create"]>>[0]
+
+/** The place in the file that a report points at. */
+export type Node = NonNullable<Parameters<Context["report"]>[0]["node"]>
+
+/** The path of the linted file inside the project, with forward slashes on every platform. */
+export const projectPath = (context: Context): string => relative(context.cwd, context.filename).split(sep).join("/")

@@ -1,0 +1,81 @@
+import { Context, Effect, Schema } from "effect"
+import { Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
+import { grants, grantsAny } from "./Permission.ts"
+
+/**
+ * Who acts and in which organization (contract, platform §2). `organizationId` is always set: every repository takes
+ * the tenant from here and never from the request's body. `cartSecret` is what the request showed in `x-cart-secret`.
+ * It is a schema because it travels to the cart's and order's actors inside their messages; new fields are optional
+ * with a default, since a message may have been written by an older process.
+ */
+export const Actor = Schema.Struct({
+  type: Schema.Literals(["user", "api_key"]),
+  userId: Schema.NullOr(Schema.String),
+  email: Schema.NullOr(Schema.String),
+  name: Schema.String,
+  vendorId: Schema.NullOr(Schema.String),
+  organizationId: Schema.String,
+  role: Schema.String,
+  permissions: Schema.Array(Schema.String),
+  cartSecret: Schema.NullOr(Schema.String),
+  requestId: Schema.NullOr(Schema.String)
+})
+export type Actor = typeof Actor.Type
+
+/**
+ * The actor of the request, message or job that is being worked on.
+ *
+ * @effect-leakable-service
+ */
+export class CurrentActor extends Context.Service<CurrentActor, Actor>()("stoa/domain/access/CurrentActor") {}
+
+/** The organization of the request: first column of every tenant key. */
+export const currentOrganization: Effect.Effect<string, never, CurrentActor> = Effect.map(
+  CurrentActor,
+  (actor) => actor.organizationId
+)
+
+/** Without credentials: an anonymous shopper. He has permissions of his own and is asked to sign in where they end. */
+export const isAnonymous = (actor: Actor): boolean => actor.type === "user" && actor.userId === null
+
+/** Does the actor hold this permission? */
+export const holds = (actor: Actor, permission: string): boolean => grants(actor.permissions, permission)
+
+/** Fails with 401 for a visitor without credentials and 403 for a known actor when none of the permissions is held. */
+export const requireAnyOf = (
+  actor: Actor,
+  anyOf: ReadonlyArray<string>
+): Effect.Effect<void, Unauthorized | Forbidden> =>
+  grantsAny(actor.permissions, anyOf)
+    ? Effect.void
+    : Effect.fail(
+      isAnonymous(actor) ? Unauthorized.of() : Forbidden.of(`Permission '${anyOf[0] ?? "*:*"}' is required.`)
+    )
+
+/** The actor of the service itself: jobs, sweeps and provider events act as this (contract, platform §2). */
+export const systemActor = (organizationId: string, userId = "system:internal"): Actor => ({
+  type: "api_key",
+  userId,
+  email: null,
+  name: "System",
+  vendorId: null,
+  organizationId,
+  role: "system",
+  permissions: ["*:*"],
+  cartSecret: null,
+  requestId: null
+})
+
+/** A visitor without credentials acts as a customer of the organization with these permissions (contract §0.4). */
+export const anonymousActor = (organizationId: string, permissions: ReadonlyArray<string>): Actor => ({
+  type: "user",
+  userId: null,
+  email: null,
+  name: "Anonymous",
+  vendorId: null,
+  organizationId,
+  role: "customer",
+  permissions,
+  cartSecret: null,
+  requestId: null
+})

@@ -1,0 +1,16 @@
+/** A permission: `module:action` or `module:action:scope`; `*:*` and `module:*` are wildcards (spec §5). */
+export type Permission = string
+
+/**
+ * The one permission test (contract §0.3). Granted by `*:*`, by `module:*`, by the exact string, and by the unscoped
+ * form of a scoped requirement: `orders:read` covers `orders:read:own`, never the reverse.
+ */
+export const grants = (held: ReadonlyArray<Permission>, required: Permission): boolean => {
+  const [module, action] = required.split(":")
+  const unscoped = `${module}:${action}`
+  return held.some((one) => one === "*:*" || one === required || one === `${module}:*` || one === unscoped)
+}
+
+/** True when any of the alternatives is granted; routes name aliases this way. */
+export const grantsAny = (held: ReadonlyArray<Permission>, anyOf: ReadonlyArray<Permission>): boolean =>
+  anyOf.some((required) => grants(held, required))

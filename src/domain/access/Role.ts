@@ -1,0 +1,38 @@
+import type { Permission } from "./Permission.ts"
+
+/** Permissions of a role by its name; a deployment's `auth.roles` is merged over these key by key (spec §5). */
+export type Roles = Readonly<Record<string, ReadonlyArray<Permission>>>
+
+/** The roles every deployment starts with (spec §5, default roles). */
+export const defaultRoles: Roles = {
+  owner: ["*:*"],
+  admin: ["*:*"],
+  staff: [
+    "catalog:create",
+    "catalog:update",
+    "catalog:read",
+    "inventory:adjust",
+    "inventory:read",
+    "orders:create",
+    "orders:read",
+    "orders:update",
+    "customers:read",
+    "cart:create",
+    "cart:update"
+  ],
+  customer: [
+    "catalog:read",
+    "cart:create",
+    "cart:read",
+    "cart:update",
+    "orders:create",
+    "orders:read:own",
+    "customers:read:self",
+    "customers:update:self"
+  ]
+}
+
+/** Roles that act for the shop and not for themselves: they may name a customer and open guests' carts (contract §2). */
+export const isStaffLike = (role: string): boolean =>
+  role === "owner" || role === "admin" || role === "staff" || role === "ai_agent" || role === "service" ||
+  role === "api_key" || role === "system"

@@ -1,0 +1,81 @@
+import { Schema } from "effect"
+import { CurrencyCode } from "../money/Currency.ts"
+import { Uuid } from "../ids/Id.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+const Metadata = Schema.Record(Schema.String, Schema.Unknown)
+
+/** Minor units of the cart's currency. */
+const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+/** How many of one thing a line holds (contract §2). */
+export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
+
+/** `checking_out` while a checkout has claimed the cart; `checked_out` once it became an order (contract §2). */
+export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "checked_out", "abandoned"])
+
+/** One sellable of a cart; `unitPriceSnapshot` is the price captured at add time, checkout always prices again. */
+export const CartLine = Schema.Struct({
+  id: Uuid,
+  cartId: Uuid,
+  entityId: Uuid,
+  variantId: Schema.NullOr(Uuid),
+  quantity: Schema.Int,
+  unitPriceSnapshot: Amount,
+  currency: Schema.String,
+  notes: Schema.NullOr(Schema.String),
+  metadata: Metadata,
+  addedAt: Time
+}).annotate({ identifier: "CartLine" })
+export type CartLine = typeof CartLine.Type
+
+const fields = {
+  id: Uuid,
+  organizationId: Schema.String,
+  customerId: Schema.NullOr(Uuid),
+  status: CartStatus,
+  currency: Schema.String,
+  email: Schema.NullOr(Schema.String),
+  metadata: Metadata,
+  expiresAt: Time,
+  createdAt: Time,
+  updatedAt: Time
+}
+
+/** A cart as it is read: with its lines, without its secret (spec §2, contract §2). */
+export const Cart = Schema.Struct({ ...fields, lineItems: Schema.Array(CartLine) }).annotate({ identifier: "Cart" })
+export type Cart = typeof Cart.Type
+
+/** A cart as it was created: only now the secret is shown, which a guest presents in `x-cart-secret` ever after. */
+export const CreatedCart = Schema.Struct({ ...fields, secret: Schema.String }).annotate({ identifier: "CreatedCart" })
+export type CreatedCart = typeof CreatedCart.Type
+
+/** Body of a new cart; the currency is fixed for its life. */
+export const NewCart = Schema.Struct({
+  currency: CurrencyCode,
+  customerId: Schema.optional(Schema.NullOr(Uuid)),
+  email: Schema.optional(Schema.NullOr(Schema.String.check(Schema.isMaxLength(320))))
+})
+export type NewCart = typeof NewCart.Type
+
+/** Body of a new line. The client's price counts only where the store resolves none. */
+export const NewCartLine = Schema.Struct({
+  entityId: Uuid,
+  variantId: Schema.optional(Schema.NullOr(Uuid)),
+  quantity: Quantity,
+  unitPriceSnapshot: Schema.optional(Amount)
+})
+export type NewCartLine = typeof NewCartLine.Type
+
+/** What the cart's actor and its repository know: the record, its lines, and what guards both. */
+export interface CartState {
+  readonly cart: Omit<Cart, "lineItems">
+  readonly lines: ReadonlyArray<CartLine>
+  /** SHA-256 of the secret; the secret itself is not stored. */
+  readonly secretHash: string
+  /** Moves with every write, so that a writer that decided on an older state is told and decides again. */
+  readonly version: number
+}
+
+/** The record as the API shows it. */
+export const toCart = (state: CartState): Cart => ({ ...state.cart, lineItems: state.lines })

@@ -1,0 +1,75 @@
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { isStaffLike } from "../access/Role.ts"
+import { Customers } from "../customers/Customers.ts"
+import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { StoreSettings } from "../settings/StoreSettings.ts"
+import type { CartState, CreatedCart, NewCart } from "./Cart.ts"
+import { CartRepo } from "./CartRepo.ts"
+import { admit, type CartVisitor } from "./CartRules.ts"
+import { hashCartSecret, newCartSecret } from "./CartSecret.ts"
+
+/** Carts as far as they need no actor: making and reading them (contract §2). */
+export class Carts extends Context.Service<Carts, {
+  /** A new cart. Staff may name its customer; a signed-in shopper's own profile is taken instead of what he sends. */
+  readonly create: (input: NewCart) => Effect.Effect<CreatedCart, NotFound, CurrentActor>
+  /** The cart with its lines, straight from its row. 404 also for a visitor it does not belong to. */
+  readonly get: (cartId: string) => Effect.Effect<CartState, NotFound | Forbidden, CurrentActor>
+  /** Who stands before a cart: his profile and the secret he showed. */
+  readonly visitor: Effect.Effect<CartVisitor, never, CurrentActor>
+}>()("stoa/domain/carts/Carts") {
+  static readonly layer = Layer.effect(
+    Carts,
+    Effect.gen(function*() {
+      const repo = yield* CartRepo
+      const customers = yield* Customers
+      const settings = yield* StoreSettings
+
+      const visitor = Effect.gen(function*() {
+        const actor = yield* CurrentActor
+        return {
+          actor,
+          customerId: yield* customers.ownProfileId,
+          secretHash: actor.cartSecret === null ? null : hashCartSecret(actor.cartSecret)
+        }
+      })
+
+      const create = Effect.fn("Carts.create")(function*(input: NewCart) {
+        const actor = yield* CurrentActor
+        const named = isStaffLike(actor.role) ? input.customerId ?? null : null
+        if (named !== null) yield* customers.mustExist(named)
+        const customerId = named ?? (isStaffLike(actor.role) ? null : yield* customers.ownProfileId)
+        const now = yield* DateTime.now
+        const expiresAt = DateTime.addDuration(now, Duration.minutes(settings.cartTtlMinutes))
+        const secret = newCartSecret()
+        const cart = {
+          id: newId(),
+          organizationId: actor.organizationId,
+          customerId,
+          status: "active",
+          currency: input.currency,
+          email: input.email ?? null,
+          metadata: {},
+          expiresAt: DateTime.toDateUtc(expiresAt),
+          createdAt: DateTime.toDateUtc(now),
+          updatedAt: DateTime.toDateUtc(now)
+        } as const
+        yield* repo.insert({ cart, lines: [], secretHash: hashCartSecret(secret), version: 0 })
+        return { ...cart, secret }
+      })
+
+      const get = Effect.fn("Carts.get")(function*(cartId: string) {
+        const [state, who] = [yield* repo.find(cartId), yield* visitor]
+        const admitted = yield* Effect.fromResult(admit(state, who, "cart:read"))
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        // The sweep writes it down; a reader is told at once (contract §2: an expired active cart reads as abandoned).
+        return admitted.cart.status === "active" && admitted.cart.expiresAt <= now
+          ? { ...admitted, cart: { ...admitted.cart, status: "abandoned" as const } }
+          : admitted
+      })
+
+      return { create, get, visitor }
+    })
+  )
+}

@@ -1,0 +1,38 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+export const migrations = {
+  "0001_carts": statements(
+    `create table carts (
+      id uuid primary key,
+      organization_id text not null,
+      customer_id uuid,
+      status text not null check (status in ('active', 'checking_out', 'merged', 'checked_out', 'abandoned')),
+      currency text not null,
+      email text,
+      secret_hash text not null,
+      checkout_id uuid,
+      version bigint not null default 0,
+      metadata jsonb not null default '{}',
+      expires_at timestamptz not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    ) with (fillfactor = 70)`,
+    `create index carts_expiry on carts (expires_at) where status = 'active'`,
+    `create index carts_ended on carts (updated_at) where status <> 'active'`,
+    `create table cart_lines (
+      id uuid primary key,
+      cart_id uuid not null references carts on delete cascade,
+      entity_id uuid not null,
+      variant_id uuid,
+      quantity int not null check (quantity >= 1),
+      unit_price_snapshot bigint not null check (unit_price_snapshot between 0 and 9007199254740991),
+      currency text not null,
+      notes text,
+      metadata jsonb not null default '{}',
+      added_at timestamptz not null default now()
+    )`,
+    // One line per sellable of a cart, also when two requests add it at once (contract §12.1).
+    `create unique index cart_lines_sellable on cart_lines (cart_id, entity_id, variant_id) nulls not distinct`,
+    `create index cart_lines_entity on cart_lines (entity_id)`
+  )
+}

@@ -1,0 +1,144 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+import type { Attributes, AttributesChange, NewAttributes } from "./Attributes.ts"
+import { entityEvent } from "./CatalogEventRepo.ts"
+import type { CatalogEntity, EntityStatus } from "./Entity.ts"
+import { type EntityRow, toEntity } from "./EntityRow.ts"
+
+/** What a write of attributes came to: the entity after it when something changed. */
+export type AttributesWrite =
+  | { readonly _tag: "Changed"; readonly entity: CatalogEntity }
+  | { readonly _tag: "Unchanged" | "NoEntity" | "NoTitle" }
+
+/** What a read found: whether the entity is public, and the words of the locale if it has them. */
+export interface FoundAttributes {
+  readonly entity: { readonly status: EntityStatus; readonly isVisible: boolean }
+  readonly attributes: Attributes | undefined
+}
+
+/** Localized words of entities: one row per entity and locale. */
+export class AttributesRepo extends Context.Service<AttributesRepo, {
+  /** Undefined when there is no such entity. */
+  readonly find: (
+    entityId: string,
+    locale: string
+  ) => Effect.Effect<FoundAttributes | undefined, never, CurrentActor>
+  /** Inserts or merges. The first write of a locale needs a title; a write that changes nothing announces nothing. */
+  readonly put: (
+    entityId: string,
+    locale: string,
+    change: AttributesChange
+  ) => Effect.Effect<AttributesWrite, never, CurrentActor>
+}>()("stoa/domain/catalog/AttributesRepo") {
+  static readonly layer = Layer.effect(AttributesRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+/** The part of a create statement that writes the words of the row in `made`; no row when none are given. */
+export const attributesInsert = (sql: SqlClient.SqlClient, words: NewAttributes | undefined) =>
+  sql`insert into entity_attributes (id, organization_id, entity_id, locale, title, subtitle, description,
+      rich_description, seo_title, seo_description)
+    select ${newId()}::uuid, organization_id, id, ${words?.locale ?? "en"}, ${words?.title}, ${words?.subtitle},
+      ${words?.description}, ${asJson(words?.richDescription)}::jsonb, ${words?.seoTitle}, ${words?.seoDescription}
+    from made where ${words !== undefined}::boolean`
+
+const asJson = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
+
+interface AttributesRow {
+  readonly id: string
+  readonly entity_id: string
+  readonly locale: string
+  readonly title: string
+  readonly subtitle: string | null
+  readonly description: string | null
+  readonly rich_description: unknown
+  readonly seo_title: string | null
+  readonly seo_description: string | null
+}
+
+const toAttributes = (row: AttributesRow): Attributes => ({
+  id: row.id,
+  entityId: row.entity_id,
+  locale: row.locale,
+  title: row.title,
+  subtitle: row.subtitle,
+  description: row.description,
+  richDescription: row.rich_description,
+  seoTitle: row.seo_title,
+  seoDescription: row.seo_description
+})
+
+const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
+  const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, locale: string) {
+    const organization = yield* currentOrganization
+    interface Row extends AttributesRow {
+      readonly status: EntityStatus
+      readonly is_visible: boolean
+      readonly found: string | null
+    }
+    const rows = yield* sql<Row>`select e.status, e.is_visible, a.id as found, a.*
+      from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
+      where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
+    const row = rows[0]
+    if (row === undefined) return undefined
+    const entity = { status: row.status, isVisible: row.is_visible }
+    return { entity, attributes: row.found === null ? undefined : toAttributes(row) }
+  }, Effect.orDie)
+
+  /*
+   * The merge happens in the conflict branch, on the newest version of the row and for the given fields only, so that
+   * parallel writes of different fields keep each other's values. The proposed row must carry a title even when it will
+   * lose to an existing one, because NOT NULL is checked before the conflict: it borrows the old one.
+   */
+  const put = Effect.fn("AttributesRepo.put")(function*(entityId: string, locale: string, change: AttributesChange) {
+    const actor = yield* CurrentActor
+    interface Row extends EntityRow {
+      readonly known: boolean
+      readonly changed: boolean
+    }
+    const rows = yield* sql<Row>`with entity as (
+        select e.id, e.organization_id, a.title, a.id is not null as known
+        from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
+        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}),
+      written as (
+        insert into entity_attributes as t (id, organization_id, entity_id, locale, title, subtitle, description,
+          rich_description, seo_title, seo_description)
+        select ${newId()}::uuid, n.organization_id, n.id, ${locale}, coalesce(${change.title}, n.title),
+          ${change.subtitle}, ${change.description}, ${asJson(change.richDescription)}::jsonb, ${change.seoTitle},
+          ${change.seoDescription}
+        from entity n where coalesce(${change.title}, n.title) is not null
+        on conflict (entity_id, locale) ${merge(sql, change)}
+        returning t.entity_id),
+      touched as (update catalog_entities e set updated_at = now() from written w where e.id = w.entity_id
+        returning e.*),
+      event as (${entityEvent(sql, actor, "catalog.update", "touched")})
+      select n.known, t.id is not null as changed, t.* from entity n left join touched t on true`
+    const row = rows[0]
+    if (row === undefined) return { _tag: "NoEntity" } as const
+    if (row.changed) return { _tag: "Changed", entity: toEntity(row) } as const
+    return !row.known && change.title === undefined ? { _tag: "NoTitle" } as const : { _tag: "Unchanged" } as const
+  }, Effect.orDie)
+
+  return { find, put }
+}
+
+const columns = {
+  title: "title",
+  subtitle: "subtitle",
+  description: "description",
+  richDescription: "rich_description",
+  seoTitle: "seo_title",
+  seoDescription: "seo_description"
+} as const
+
+/** The conflict branch: takes over the given fields, and writes nothing when they hold those values already. */
+const merge = (sql: SqlClient.SqlClient, change: AttributesChange) => {
+  const given = Object.entries(columns).flatMap(([field, column]) => (field in change ? [column] : []))
+  return sql.literal(
+    given.length === 0
+      ? "do nothing"
+      : `do update set ${given.map((column) => `${column} = excluded.${column}`).join(", ")}
+        where ${given.map((column) => `t.${column} is distinct from excluded.${column}`).join(" or ")}`
+  )
+}

@@ -1,0 +1,80 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { Conflict } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { offsetOf, type PageOf, type PageRequest, wholeList } from "../paging/Paging.ts"
+import type { Brand, BrandChange, NewBrand } from "./Brand.ts"
+import { conflictOn } from "./UniqueRepo.ts"
+
+/** The brands of an organization. */
+export class BrandRepo extends Context.Service<BrandRepo, {
+  /** By display name; without a page all of them. */
+  readonly list: (page: PageRequest | undefined) => Effect.Effect<PageOf<Brand>, never, CurrentActor>
+  readonly create: (input: NewBrand) => Effect.Effect<Brand, Conflict, CurrentActor>
+  /** Undefined when there is no such brand. */
+  readonly update: (id: string, change: BrandChange) => Effect.Effect<Brand | undefined, Conflict, CurrentActor>
+  /** Its entities are detached. False: there was none. */
+  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/catalog/BrandRepo") {
+  static readonly layer = Layer.effect(BrandRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+interface BrandRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly slug: string
+  readonly display_name: string
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+const toBrand = (row: BrandRow): Brand => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  slug: row.slug,
+  displayName: row.display_name,
+  metadata: row.metadata
+})
+
+const slugTaken = conflictOn({ brands_organization_id_slug_key: "A brand with this slug already exists." })
+
+const make = (sql: SqlClient.SqlClient): BrandRepo["Service"] => {
+  const list = Effect.fn("BrandRepo.list")(function*(page: PageRequest | undefined) {
+    const organization = yield* currentOrganization
+    const rows = sql<BrandRow>`select * from brands where organization_id = ${organization}
+      order by display_name, slug
+      ${page === undefined ? sql.literal("") : sql`limit ${page.limit} offset ${offsetOf(page)}`}`
+    if (page === undefined) return wholeList((yield* rows).map(toBrand))
+    const count = sql<{ readonly total: bigint }>`select count(*) as total from brands
+      where organization_id = ${organization}`
+    const [found, totals] = yield* Effect.all([rows, count], { concurrency: "unbounded" })
+    return { ...page, items: found.map(toBrand), total: Number(totals[0]?.total ?? 0) }
+  }, Effect.orDie)
+
+  const create = Effect.fn("BrandRepo.create")(function*(input: NewBrand) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<BrandRow>`insert into brands (id, organization_id, slug, display_name, metadata)
+      values (${newId()}::uuid, ${organization}, ${input.slug}, ${input.displayName},
+        ${JSON.stringify(input.metadata ?? {})}::jsonb) returning *`.pipe(slugTaken)
+    // An insert that did not fail returned its row.
+    return toBrand(rows[0] as BrandRow)
+  })
+
+  const update = Effect.fn("BrandRepo.update")(function*(id: string, change: BrandChange) {
+    const organization = yield* currentOrganization
+    const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
+    const rows = yield* sql<BrandRow>`update brands set slug = coalesce(${change.slug}, slug),
+        display_name = coalesce(${change.displayName}, display_name),
+        metadata = coalesce(${metadata}::jsonb, metadata)
+      where id = ${id}::uuid and organization_id = ${organization} returning *`.pipe(slugTaken)
+    return rows[0] === undefined ? undefined : toBrand(rows[0])
+  })
+
+  const remove = Effect.fn("BrandRepo.remove")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql`delete from brands where id = ${id}::uuid and organization_id = ${organization} returning 1`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  return { list, create, update, remove }
+}

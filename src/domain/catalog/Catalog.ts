@@ -1,0 +1,98 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import type { AttributesChange } from "./Attributes.ts"
+import { AttributesRepo } from "./AttributesRepo.ts"
+import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
+import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
+
+/**
+ * Changes of catalog entities (contract §1.2). Each announces `catalog.create`, `.update` or `.delete` together with the
+ * change, and runs the hooks of the same names and their `catalog.<type>.…` forms around it.
+ */
+export class Catalog extends Context.Service<Catalog, {
+  /** A new entity with its first words. 409 for a slug that is taken, 422 when a hook refuses. */
+  readonly create: (input: NewEntity) => Effect.Effect<CatalogEntity, Conflict | ValidationFailed, CurrentActor>
+  /** Changes the given fields. 404, 409 for a slug that is taken, 422 when a hook refuses. */
+  readonly update: (
+    id: string,
+    change: EntityChange
+  ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** Turns active, visible and published now, from any status and as often as asked. */
+  readonly publish: (id: string) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
+  readonly archive: (id: string) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
+  readonly discontinue: (
+    id: string
+  ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** 404, and 409 while carts, orders or stock movements refer to it: archive it instead. */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
+  /** Merges the words of one locale. 404, and 422 for a first write without title. */
+  readonly setAttributes: (
+    id: string,
+    locale: string,
+    change: AttributesChange
+  ) => Effect.Effect<void, NotFound | ValidationFailed, CurrentActor>
+}>()("stoa/domain/catalog/Catalog") {
+  static readonly layer = Layer.effect(
+    Catalog,
+    Effect.gen(function*() {
+      const repo = yield* EntityRepo
+      const attributes = yield* AttributesRepo
+      const hooks = yield* Hooks
+
+      const announce = Effect.fnUntraced(function*(name: string, entity: CatalogEntity) {
+        yield* hooks.after(`catalog.${name}`, entity)
+        yield* hooks.after(`catalog.${entity.type}.${name}`, entity)
+      })
+
+      const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
+        const general = yield* hooks.before("catalog.beforeCreate", input)
+        const entity = yield* repo.create(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
+        yield* announce("afterCreate", entity)
+        return entity
+      })
+
+      const write = Effect.fnUntraced(function*(id: string, change: EntityWrite) {
+        const entity = yield* repo.update(id, change)
+        if (entity === undefined) return yield* unknownEntity
+        yield* announce("afterUpdate", entity)
+        return entity
+      })
+
+      const update = Effect.fn("Catalog.update")(function*(id: string, change: EntityChange) {
+        return yield* write(id, yield* hooks.before("catalog.beforeUpdate", change))
+      })
+
+      const remove = Effect.fn("Catalog.remove")(function*(id: string) {
+        const removal = yield* repo.remove(id)
+        if (removal._tag === "Missing") return yield* unknownEntity
+        if (removal._tag === "Used") return yield* inUse
+        yield* announce("afterDelete", removal.entity)
+      })
+
+      const setAttributes = Effect.fn("Catalog.setAttributes")(
+        function*(id: string, locale: string, change: AttributesChange) {
+          const written = yield* attributes.put(id, locale, change)
+          if (written._tag === "NoEntity") return yield* unknownEntity
+          if (written._tag === "NoTitle") return yield* titleMissing
+          if (written._tag === "Changed") yield* announce("afterUpdate", written.entity)
+        }
+      )
+
+      return {
+        create,
+        update,
+        publish: (id: string) => write(id, { status: "active", isVisible: true, publish: true }),
+        archive: (id: string) => write(id, { status: "archived" }),
+        discontinue: (id: string) => write(id, { status: "discontinued" }),
+        remove,
+        setAttributes
+      }
+    })
+  )
+}
+
+const unknownEntity = NotFound.of("Catalog entity not found.")
+const inUse = Conflict.of("Carts, orders or stock movements refer to this entity. Archive it instead.")
+const titleMissing = ValidationFailed.of("title", "is required the first time a locale is written", "required")

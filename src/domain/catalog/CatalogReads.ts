@@ -1,0 +1,98 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import { isUuid } from "../ids/Id.ts"
+import type { PageOf } from "../paging/Paging.ts"
+import type { Attributes } from "./Attributes.ts"
+import { AttributesRepo } from "./AttributesRepo.ts"
+import { isVisibleTo, seesUnpublished } from "./CatalogVisibility.ts"
+import { EntityListRepo } from "./EntityListRepo.ts"
+import type { EntityQuery } from "./EntityQuery.ts"
+import { EntityRepo } from "./EntityRepo.ts"
+import type { EntityView, Include } from "./Expansion.ts"
+
+/** What the before-hooks of a read get and may change (contract §0.5). */
+interface EntityRead {
+  readonly id?: string
+  readonly slug?: string
+  readonly options: { readonly include: ReadonlyArray<Include> }
+}
+
+/**
+ * Reads of the catalog (contract §1.2): what a shopper may not see is 404 to him and left out of lists. A read is one
+ * statement whatever it expands; a list one, and one more when it is narrowed to a category or a brand.
+ */
+export class CatalogReads extends Context.Service<CatalogReads, {
+  readonly get: (
+    idOrSlug: string,
+    include: ReadonlyArray<Include>
+  ) => Effect.Effect<EntityView, NotFound | ValidationFailed, CurrentActor>
+  /** 422 for an unknown category or brand. */
+  readonly list: (query: EntityQuery) => Effect.Effect<PageOf<EntityView>, ValidationFailed, CurrentActor>
+  readonly attributes: (id: string, locale: string) => Effect.Effect<Attributes, NotFound, CurrentActor>
+}>()("stoa/domain/catalog/CatalogReads") {
+  static readonly layer = Layer.effect(
+    CatalogReads,
+    Effect.gen(function*() {
+      const repo = yield* EntityRepo
+      const lists = yield* EntityListRepo
+      const words = yield* AttributesRepo
+      const hooks = yield* Hooks
+
+      /** A slug may look like an id: it is tried when no entity has that id. */
+      const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
+        if (slug !== undefined) return yield* repo.findBySlug(slug, options.include)
+        const found = id === undefined ? undefined : yield* repo.findById(id, options.include)
+        return found ?? (yield* repo.findBySlug(id ?? "", options.include))
+      })
+
+      const get = Effect.fn("CatalogReads.get")(function*(idOrSlug: string, include: ReadonlyArray<Include>) {
+        const options = { include }
+        const asked = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
+        const read = yield* hooks.before<EntityRead>("catalog.beforeRead", asked)
+        const entity = yield* find(read)
+        if (entity === undefined || !isVisibleTo(yield* CurrentActor, entity)) return yield* unknownEntity
+        // The type is known only now, so the hooks of a type may still refuse but no longer change what is read.
+        yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
+        yield* hooks.after("catalog.afterRead", entity)
+        yield* hooks.after(`catalog.${entity.type}.afterRead`, entity)
+        return entity
+      })
+
+      const narrowed = Effect.fnUntraced(function*({ brand, category, ...query }: EntityQuery) {
+        const publicOnly = !seesUnpublished(yield* CurrentActor)
+        if (category === undefined && brand === undefined) {
+          return { ...query, categoryId: null, brandId: null, publicOnly }
+        }
+        const ids = yield* lists.named(category, brand)
+        if (category !== undefined && ids.category === null) return yield* unknownCategory
+        if (brand !== undefined && ids.brand === null) return yield* unknownBrand
+        return { ...query, categoryId: ids.category, brandId: ids.brand, publicOnly }
+      })
+
+      const list = Effect.fn("CatalogReads.list")(function*(asked: EntityQuery) {
+        const general = yield* hooks.before("catalog.beforeList", asked)
+        const query = general.type === undefined
+          ? general
+          : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
+        const page = yield* lists.page(yield* narrowed(query))
+        yield* hooks.after("catalog.afterList", page)
+        if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page)
+        return page
+      })
+
+      const attributes = Effect.fn("CatalogReads.attributes")(function*(id: string, locale: string) {
+        const found = yield* words.find(id, locale)
+        if (found === undefined || !isVisibleTo(yield* CurrentActor, found.entity)) return yield* unknownEntity
+        return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
+      })
+
+      return { get, list, attributes }
+    })
+  )
+}
+
+const unknownEntity = NotFound.of("Catalog entity not found.")
+const unknownCategory = ValidationFailed.of("category", "No such category.", "not_found")
+const unknownBrand = ValidationFailed.of("brand", "No such brand.", "not_found")

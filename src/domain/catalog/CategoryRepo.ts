@@ -1,0 +1,133 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { offsetOf, type PageOf, type PageRequest, wholeList } from "../paging/Paging.ts"
+import type { Category, CategoryChange, NewCategory } from "./Category.ts"
+import { conflictOn } from "./UniqueRepo.ts"
+
+/** The category tree of an organization. */
+export class CategoryRepo extends Context.Service<CategoryRepo, {
+  /** By position, then slug; without a page the whole tree. */
+  readonly list: (
+    includeArchived: boolean,
+    page: PageRequest | undefined
+  ) => Effect.Effect<PageOf<Category>, never, CurrentActor>
+  readonly create: (input: NewCategory) => Effect.Effect<Category, Conflict | ValidationFailed, CurrentActor>
+  /** Undefined when there is no such category; refused when it would become its own ancestor. */
+  readonly update: (
+    id: string,
+    change: CategoryChange
+  ) => Effect.Effect<Category | undefined, Conflict | ValidationFailed, CurrentActor>
+  readonly setStatus: (
+    id: string,
+    status: Category["status"]
+  ) => Effect.Effect<Category | undefined, never, CurrentActor>
+  /** Its children become roots, its entities are detached. False: there was none. */
+  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/catalog/CategoryRepo") {
+  static readonly layer = Layer.effect(CategoryRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+interface CategoryRow {
+  readonly id: string
+  readonly parent_id: string | null
+  readonly slug: string
+  readonly sort_order: number
+  readonly status: Category["status"]
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+const toCategory = (row: CategoryRow): Category => ({
+  id: row.id,
+  parentId: row.parent_id,
+  slug: row.slug,
+  sortOrder: row.sort_order,
+  status: row.status,
+  metadata: row.metadata
+})
+
+const slugTaken = conflictOn({ categories_organization_id_slug_key: "A category with this slug already exists." })
+
+const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
+const cycle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
+
+const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
+  const list = Effect.fn("CategoryRepo.list")(function*(includeArchived: boolean, page: PageRequest | undefined) {
+    const organization = yield* currentOrganization
+    const where = sql`organization_id = ${organization} and (status = 'active' or ${includeArchived}::boolean)`
+    const rows = sql<CategoryRow>`select id, parent_id, slug, sort_order, status, metadata from categories
+      where ${where} order by sort_order, slug
+      ${page === undefined ? sql.literal("") : sql`limit ${page.limit} offset ${offsetOf(page)}`}`
+    if (page === undefined) return wholeList((yield* rows).map(toCategory))
+    const count = sql<{ readonly total: bigint }>`select count(*) as total from categories where ${where}`
+    const [found, totals] = yield* Effect.all([rows, count], { concurrency: "unbounded" })
+    return { ...page, items: found.map(toCategory), total: Number(totals[0]?.total ?? 0) }
+  }, Effect.orDie)
+
+  const create = Effect.fn("CategoryRepo.create")(function*(input: NewCategory) {
+    const organization = yield* currentOrganization
+    const parent = input.parentId ?? null
+    const rows = yield* sql<CategoryRow>`insert into categories
+        (id, organization_id, parent_id, slug, sort_order, metadata)
+      select ${newId()}::uuid, ${organization}, ${parent}::uuid, ${input.slug}, ${input.sortOrder ?? 0}::int,
+        ${JSON.stringify(input.metadata ?? {})}::jsonb
+      where ${parent}::uuid is null
+        or exists (select 1 from categories where id = ${parent}::uuid and organization_id = ${organization})
+      returning *`.pipe(slugTaken)
+    return rows[0] === undefined ? yield* unknownParent : toCategory(rows[0])
+  })
+
+  const write = Effect.fn("CategoryRepo.write")(function*(organization: string, id: string, change: CategoryChange) {
+    const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
+    const rows = yield* sql<CategoryRow>`update categories set
+        slug = coalesce(${change.slug}, slug),
+        sort_order = coalesce(${change.sortOrder}::int, sort_order),
+        metadata = coalesce(${metadata}::jsonb, metadata),
+        parent_id = case when ${change.parentId !== undefined}::boolean then ${change.parentId}::uuid else parent_id end
+      where id = ${id}::uuid and organization_id = ${organization} returning *`.pipe(slugTaken)
+    return rows[0] === undefined ? undefined : toCategory(rows[0])
+  })
+
+  /** The parent and all above it, nearest first; empty when the organization has no such category. */
+  const lineage = (organization: string, id: string) =>
+    sql<{ readonly id: string }>`with recursive line as (
+        select id, parent_id from categories where id = ${id}::uuid and organization_id = ${organization}
+        union select c.id, c.parent_id from categories c join line on c.id = line.parent_id)
+      select id from line`.pipe(Effect.orDie)
+
+  const move = Effect.fn("CategoryRepo.move")(function*(id: string, parentId: string, change: CategoryChange) {
+    const organization = yield* currentOrganization
+    // One mover at a time in an organization: two moves that are harmless each can close a circle together.
+    yield* sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
+    const above = yield* lineage(organization, parentId)
+    if (above.length === 0) return yield* unknownParent
+    if (above.some((one) => one.id === id.toLowerCase())) return yield* cycle
+    return yield* write(organization, id, change)
+  })
+
+  const update = Effect.fn("CategoryRepo.update")(function*(id: string, change: CategoryChange) {
+    return typeof change.parentId === "string"
+      ? yield* sql.withTransaction(move(id, change.parentId, change)).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.die(error))
+      )
+      : yield* write(yield* currentOrganization, id, change)
+  })
+
+  const setStatus = Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<CategoryRow>`update categories set status = ${status}
+      where id = ${id}::uuid and organization_id = ${organization} returning *`
+    return rows[0] === undefined ? undefined : toCategory(rows[0])
+  }, Effect.orDie)
+
+  const remove = Effect.fn("CategoryRepo.remove")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql`delete from categories where id = ${id}::uuid and organization_id = ${organization}
+      returning 1`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  return { list, create, update, setStatus, remove }
+}

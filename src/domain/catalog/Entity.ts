@@ -1,0 +1,51 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { NewAttributes } from "./Attributes.ts"
+import { keyText, Metadata, Slug } from "./FieldText.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+
+/** Any status may follow any other (spec §3). Shoppers see `active` and visible entities only. */
+export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
+export type EntityStatus = typeof EntityStatus.Type
+
+/** Something a store offers (spec §2, contract §1.1); `type` is open-ended, `taxClass` names a tax class. */
+export const CatalogEntity = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  sourceStoreId: Schema.NullOr(Schema.String),
+  type: Schema.String,
+  slug: Schema.String,
+  status: EntityStatus,
+  isVisible: Schema.Boolean,
+  taxClass: Schema.NullOr(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time,
+  publishedAt: Schema.NullOr(Time)
+}).annotate({ identifier: "CatalogEntity" })
+export type CatalogEntity = typeof CatalogEntity.Type
+
+export const EntityType = keyText(100)
+export const TaxClass = keyText(100)
+
+/** Body of a new entity; `status` is `draft` when absent. Created as `active` it is visible and published at once. */
+export const NewEntity = Schema.Struct({
+  type: EntityType,
+  slug: Slug,
+  status: Schema.optional(EntityStatus),
+  metadata: Schema.optional(Metadata),
+  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  attributes: Schema.optional(NewAttributes)
+})
+export type NewEntity = typeof NewEntity.Type
+
+/** Body of a change: absent keys keep their value, `metadata` replaces the whole object, a null `taxClass` clears it. */
+export const EntityChange = Schema.Struct({
+  slug: Schema.optional(Slug),
+  status: Schema.optional(EntityStatus),
+  metadata: Schema.optional(Metadata),
+  isVisible: Schema.optional(Schema.Boolean),
+  taxClass: Schema.optional(Schema.NullOr(TaxClass))
+})
+export type EntityChange = typeof EntityChange.Type

@@ -1,0 +1,62 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+
+/** What an entity can be attached to. */
+export type LinkTarget = "category" | "brand"
+
+/** Which of the two ends of a link the organization has. */
+export interface LinkEnds {
+  readonly entity: boolean
+  readonly target: boolean
+}
+
+/** Links of entities to categories and brands. Neither end is ever made by linking to it (contract §12.3, 24). */
+export class EntityLinkRepo extends Context.Service<EntityLinkRepo, {
+  /** Attaches, which may be repeated; attaches nothing unless both ends exist. */
+  readonly link: (
+    target: LinkTarget,
+    entityId: string,
+    targetId: string
+  ) => Effect.Effect<LinkEnds, never, CurrentActor>
+  /** False: they were not linked. */
+  readonly unlink: (
+    target: LinkTarget,
+    entityId: string,
+    targetId: string
+  ) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/catalog/EntityLinkRepo") {
+  static readonly layer = Layer.effect(EntityLinkRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+const tables = {
+  category: { links: "entity_categories", targets: "categories", column: "category_id" },
+  brand: { links: "entity_brands", targets: "brands", column: "brand_id" }
+} as const
+
+const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
+  const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: string, targetId: string) {
+    const organization = yield* currentOrganization
+    const { column, links, targets } = tables[target]
+    // Key share: a target deleted at the same moment is waited for and then not found, instead of a foreign key failure.
+    const rows = yield* sql<LinkEnds>`with e as (
+        select id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
+        for key share),
+      t as (select id from ${sql(targets)} where id = ${targetId}::uuid and organization_id = ${organization}
+        for key share),
+      made as (insert into ${sql(links)} (organization_id, entity_id, ${sql(column)})
+        select ${organization}, e.id, t.id from e, t on conflict do nothing)
+      select exists (select 1 from e) as entity, exists (select 1 from t) as target`
+    return rows[0] ?? { entity: false, target: false }
+  }, Effect.orDie)
+
+  const unlink = Effect.fn("EntityLinkRepo.unlink")(function*(target: LinkTarget, entityId: string, targetId: string) {
+    const organization = yield* currentOrganization
+    const { column, links } = tables[target]
+    const rows = yield* sql`delete from ${sql(links)} where entity_id = ${entityId}::uuid
+      and ${sql(column)} = ${targetId}::uuid and organization_id = ${organization} returning 1`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  return { link, unlink }
+}

@@ -1,0 +1,103 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { isUuid } from "../ids/Id.ts"
+import { offsetOf, type PageOf } from "../paging/Paging.ts"
+import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
+import { type EntityViewRow, toView } from "./EntityRow.ts"
+import type { EntityView } from "./Expansion.ts"
+import { expansionColumn } from "./ExpansionRepo.ts"
+
+/** A category and a brand named by id or slug, as ids; null where the organization has no such record. */
+export interface NamedFilters {
+  readonly category: string | null
+  readonly brand: string | null
+}
+
+/** A query whose category and brand are ids. `publicOnly`: shoppers see published entities, whatever they ask for. */
+export interface EntityFilter extends Omit<EntityQuery, "category" | "brand"> {
+  readonly categoryId: string | null
+  readonly brandId: string | null
+  readonly publicOnly: boolean
+}
+
+/** Pages of entities. */
+export class EntityListRepo extends Context.Service<EntityListRepo, {
+  readonly named: (
+    category: string | undefined,
+    brand: string | undefined
+  ) => Effect.Effect<NamedFilters, never, CurrentActor>
+  /** The page with its total and every expansion that was asked for, in one statement. */
+  readonly page: (filter: EntityFilter) => Effect.Effect<PageOf<EntityView>, never, CurrentActor>
+}>()("stoa/domain/catalog/EntityListRepo") {
+  static readonly layer = Layer.effect(EntityListRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+const columns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
+
+/** Ties are broken by id in the same direction, so that one index serves both. */
+const orderBy = (sort: EntitySort): string => {
+  const direction = sort.ascending ? "asc" : "desc"
+  const column = `e.${columns[sort.field]} ${direction}`
+  return `order by ${sort.field === "slug" ? column : `${column}, e.id ${direction}`}`
+}
+
+const make = (sql: SqlClient.SqlClient): EntityListRepo["Service"] => {
+  const named = Effect.fn("EntityListRepo.named")(function*(category: string | undefined, brand: string | undefined) {
+    const organization = yield* currentOrganization
+    const idOf = (table: string, text: string | undefined) =>
+      sql`(select id from ${sql(table)} where organization_id = ${organization} and ${
+        text !== undefined && isUuid(text) ? sql`id = ${text}::uuid` : sql`slug = ${text}`
+      })`
+    const rows = yield* sql<NamedFilters>`select ${idOf("categories", category)} as category,
+      ${idOf("brands", brand)} as brand`
+    return rows[0] ?? { category: null, brand: null }
+  }, Effect.orDie)
+
+  const matching = (organization: string, filter: EntityFilter) => {
+    const clauses = [sql`e.organization_id = ${organization}`]
+    if (filter.publicOnly) clauses.push(sql`e.status = 'active' and e.is_visible`)
+    if (filter.type !== undefined) clauses.push(sql`e.type = ${filter.type}`)
+    if (filter.status !== undefined) clauses.push(sql`e.status = ${filter.status}`)
+    if (filter.categoryId !== null) {
+      clauses.push(sql`exists (select 1 from entity_categories l
+        where l.entity_id = e.id and l.category_id = ${filter.categoryId}::uuid)`)
+    }
+    if (filter.brandId !== null) {
+      clauses.push(sql`exists (select 1 from entity_brands l
+        where l.entity_id = e.id and l.brand_id = ${filter.brandId}::uuid)`)
+    }
+    return sql.and(clauses)
+  }
+
+  /** Catalogs are counted by the triggers that keep `catalog_totals`; only links have to be counted row by row. */
+  const total = (organization: string, filter: EntityFilter) =>
+    filter.categoryId !== null || filter.brandId !== null
+      ? sql`select count(*) as total from catalog_entities e where ${matching(organization, filter)}`
+      : sql`select coalesce(sum(e.entities), 0)::int8 as total from catalog_totals e
+        where ${matching(organization, filter)}`
+
+  // The page size stands in the text: with it the server can keep one plan for the most frequent statement of all,
+  // while a parameter makes it plan anew each time. It is a whole number from 1 to 100.
+  const slice = (filter: EntityFilter) =>
+    filter.page === 1
+      ? sql`limit ${sql.literal(String(filter.limit))}`
+      : sql`limit ${sql.literal(String(filter.limit))} offset ${offsetOf(filter)}`
+
+  const page = Effect.fn("EntityListRepo.page")(function*(filter: EntityFilter) {
+    const organization = yield* currentOrganization
+    const order = sql.literal(orderBy(filter.sort))
+    interface Row extends EntityViewRow {
+      readonly total: bigint
+    }
+    // A page beyond the end still has its total: one row without an entity.
+    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, filter.include)}
+      from (${total(organization, filter)}) t
+      left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
+        ${order} ${slice(filter)}) e on true ${order}`
+    const found = rows.filter((row) => row.id !== null)
+    return { items: found.map(toView), page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
+  }, Effect.orDie)
+
+  return { named, page }
+}

@@ -1,0 +1,39 @@
+import { Effect } from "effect"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import type { Include } from "./Expansion.ts"
+
+/** Which entities are asked for and in what order (contract §1.2, GET /catalog/entities). */
+export interface EntityQuery extends PageRequest {
+  readonly type?: string | undefined
+  /** Any text: an unknown status finds nothing. */
+  readonly status?: string | undefined
+  /** Id or slug; an unknown one is refused. */
+  readonly category?: string | undefined
+  /** Id or slug; an unknown one is refused. */
+  readonly brand?: string | undefined
+  readonly sort: EntitySort
+  readonly include: ReadonlyArray<Include>
+}
+
+export type EntitySortField = "createdAt" | "updatedAt" | "slug"
+
+export interface EntitySort {
+  readonly field: EntitySortField
+  readonly ascending: boolean
+}
+
+const isSortField = (text: string): text is EntitySortField =>
+  text === "createdAt" || text === "updatedAt" || text === "slug"
+
+/**
+ * The `sort` parameter, `field:direction`: newest first when absent, any direction but `asc` descends, 422 for a field
+ * that cannot be sorted by (contract §1.2).
+ */
+export const sortOf = (text: string | undefined): Effect.Effect<EntitySort, ValidationFailed> => {
+  if (text === undefined || text === "") return Effect.succeed({ field: "createdAt", ascending: false })
+  const [field = "", direction] = text.split(":")
+  return isSortField(field)
+    ? Effect.succeed({ field, ascending: direction === "asc" })
+    : Effect.fail(ValidationFailed.of("sort", "must be createdAt, updatedAt or slug, with :asc or :desc"))
+}

@@ -1,0 +1,123 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { Conflict } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { attributesInsert } from "./AttributesRepo.ts"
+import { entityEvent } from "./CatalogEventRepo.ts"
+import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
+import { type EntityRow, type EntityViewRow, toEntity, toView } from "./EntityRow.ts"
+import type { EntityView, Include } from "./Expansion.ts"
+import { expansionColumn } from "./ExpansionRepo.ts"
+import { conflictOn } from "./UniqueRepo.ts"
+
+/** A change, and whether it publishes: then `publishedAt` moves even when the entity was active before. */
+export interface EntityWrite extends EntityChange {
+  readonly publish?: boolean
+}
+
+/** `used`: carts, orders or stock movements refer to it, so it must stay. */
+export type Removal =
+  | { readonly _tag: "Removed"; readonly entity: CatalogEntity }
+  | { readonly _tag: "Missing" }
+  | { readonly _tag: "Used" }
+
+/** Entities by id or slug. Every write carries its event in the same statement. */
+export class EntityRepo extends Context.Service<EntityRepo, {
+  readonly create: (input: NewEntity) => Effect.Effect<CatalogEntity, Conflict, CurrentActor>
+  readonly findById: (
+    id: string,
+    include: ReadonlyArray<Include>
+  ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
+  readonly findBySlug: (
+    slug: string,
+    include: ReadonlyArray<Include>
+  ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
+  /** The row after the change; undefined when there is no such entity. */
+  readonly update: (
+    id: string,
+    change: EntityWrite
+  ) => Effect.Effect<CatalogEntity | undefined, Conflict, CurrentActor>
+  /** Deletes the entity with all that belongs to it, unless something outside the catalog refers to it. */
+  readonly remove: (id: string) => Effect.Effect<Removal, never, CurrentActor>
+}>()("stoa/domain/catalog/EntityRepo") {
+  static readonly layer = Layer.effect(EntityRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+const slugTaken = conflictOn({
+  catalog_entities_organization_id_slug_key: "A catalog entity with this slug already exists."
+})
+
+const make = (sql: SqlClient.SqlClient): EntityRepo["Service"] => {
+  const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity) {
+    const actor = yield* CurrentActor
+    const active = input.status === "active"
+    const rows = yield* sql<EntityRow>`with made as (
+        insert into catalog_entities (id, organization_id, type, slug, status, is_visible, tax_class, metadata,
+          published_at)
+        values (${newId()}::uuid, ${actor.organizationId}, ${input.type}, ${input.slug}, ${input.status ?? "draft"},
+          ${active}, ${input.taxClass}, ${JSON.stringify(input.metadata ?? {})}::jsonb,
+          case when ${active}::boolean then now() end)
+        returning *),
+      words as (${attributesInsert(sql, input.attributes)}),
+      event as (${entityEvent(sql, actor, "catalog.create", "made")})
+      select * from made`.pipe(slugTaken)
+    // An insert that did not fail returned its row.
+    return toEntity(rows[0] as EntityRow)
+  })
+
+  const findById = Effect.fn("EntityRepo.findById")(function*(id: string, include: ReadonlyArray<Include>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
+      from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
+    return rows[0] === undefined ? undefined : toView(rows[0])
+  }, Effect.orDie)
+
+  const findBySlug = Effect.fn("EntityRepo.findBySlug")(function*(slug: string, include: ReadonlyArray<Include>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
+      from catalog_entities e where e.organization_id = ${organization} and e.slug = ${slug}`
+    return rows[0] === undefined ? undefined : toView(rows[0])
+  }, Effect.orDie)
+
+  // Turning active by a plain change makes visible and published too: else an active entity would stay hidden.
+  const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite) {
+    const actor = yield* CurrentActor
+    const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
+    const rows = yield* sql<EntityRow>`with changed as (
+        update catalog_entities e set
+          slug = coalesce(${change.slug}, slug),
+          status = coalesce(${change.status}, status),
+          metadata = coalesce(${metadata}::jsonb, metadata),
+          tax_class = case when ${change.taxClass !== undefined}::boolean then ${change.taxClass} else tax_class end,
+          is_visible = coalesce(${change.isVisible}::boolean,
+            is_visible or (${change.status}::text = 'active' and status <> 'active')),
+          published_at = case when ${change.publish === true}::boolean
+            or (${change.status}::text = 'active' and status <> 'active') then now() else published_at end,
+          updated_at = now()
+        where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),
+      event as (${entityEvent(sql, actor, "catalog.update", "changed")})
+      select * from changed`.pipe(slugTaken)
+    return rows[0] === undefined ? undefined : toEntity(rows[0])
+  })
+
+  const remove = Effect.fn("EntityRepo.remove")(function*(id: string) {
+    const actor = yield* CurrentActor
+    const rows = yield* sql<EntityRow & { readonly used: boolean }>`with found as (
+        select e.id as entity_id, exists (select 1 from cart_lines where entity_id = e.id)
+          or exists (select 1 from order_lines where entity_id = e.id)
+          or exists (select 1 from stock_movements where organization_id = e.organization_id and entity_id = e.id)
+          as used
+        from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${actor.organizationId}),
+      gone as (delete from catalog_entities e using found f where e.id = f.entity_id and not f.used returning e.*),
+      event as (${entityEvent(sql, actor, "catalog.delete", "gone")})
+      select f.used, g.* from found f left join gone g on true`
+    const row = rows[0]
+    if (row === undefined) return { _tag: "Missing" } as const
+    // Another request deleted it between our look and our delete: neither used nor there any more.
+    if (!row.used && row.id === null) return { _tag: "Missing" } as const
+    return row.used ? { _tag: "Used" } as const : { _tag: "Removed", entity: toEntity(row) } as const
+  }, Effect.orDie)
+
+  return { create, findById, findBySlug, update, remove }
+}

@@ -1,0 +1,109 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { Attributes } from "./Attributes.ts"
+import { CatalogEntity } from "./Entity.ts"
+import { OptionType, OptionValue } from "./Option.ts"
+import { Variant } from "./Variant.ts"
+
+const amount = Schema.Finite
+const Metadata = Schema.Record(Schema.String, Schema.Unknown)
+
+/** ISO 8601 with milliseconds and Z, as the database wrote it: expansions travel unchanged from there to the answer. */
+const IsoTime = Schema.String.annotate({ format: "date-time" })
+
+/** A category of an entity: the link and what it leads to. */
+const LinkedCategory = Schema.Struct({
+  entityId: Uuid,
+  categoryId: Uuid,
+  sortOrder: Schema.Int,
+  slug: Schema.String,
+  parentId: Schema.NullOr(Uuid),
+  metadata: Metadata
+}).annotate({ identifier: "LinkedCategory" })
+
+/** A brand of an entity: the link and what it leads to. */
+const LinkedBrand = Schema.Struct({
+  entityId: Uuid,
+  brandId: Uuid,
+  sortOrder: Schema.Int,
+  slug: Schema.String,
+  displayName: Schema.String
+}).annotate({ identifier: "LinkedBrand" })
+
+const LinkedMedia = Schema.Struct({
+  mediaAssetId: Uuid,
+  role: Schema.String,
+  sortOrder: Schema.Int,
+  variantId: Schema.NullOr(Uuid),
+  url: Schema.String,
+  alt: Schema.NullOr(Schema.String),
+  contentType: Schema.String
+}).annotate({ identifier: "LinkedMedia" })
+
+/** Units of the entity or of a variant in one warehouse; available = on hand less reserved. */
+const LinkedStock = Schema.Struct({
+  warehouseId: Uuid,
+  variantId: Schema.NullOr(Uuid),
+  onHand: Schema.Int,
+  reserved: Schema.Int,
+  available: Schema.Int
+}).annotate({ identifier: "LinkedStock" })
+
+/** A price row of the entity or of a variant; amounts in minor units of `currency`. */
+const LinkedPrice = Schema.Struct({
+  id: Uuid,
+  currency: Schema.String,
+  amount,
+  compareAtAmount: Schema.NullOr(amount),
+  variantId: Schema.NullOr(Uuid),
+  customerGroupId: Schema.NullOr(Schema.String),
+  minQuantity: Schema.NullOr(Schema.Int),
+  maxQuantity: Schema.NullOr(Schema.Int),
+  validFrom: Schema.NullOr(IsoTime),
+  validUntil: Schema.NullOr(IsoTime),
+  createdAt: IsoTime
+}).annotate({ identifier: "LinkedPrice" })
+
+const OptionAxis = Schema.Struct({ ...OptionType.fields, values: Schema.Array(OptionValue) })
+  .annotate({ identifier: "OptionAxis" })
+
+const expansions = {
+  attributes: Schema.optional(Schema.Array(Attributes)),
+  variants: Schema.optional(Schema.Array(Variant)),
+  categories: Schema.optional(Schema.Array(LinkedCategory)),
+  brands: Schema.optional(Schema.Array(LinkedBrand)),
+  media: Schema.optional(Schema.Array(LinkedMedia)),
+  inventory: Schema.optional(Schema.Array(LinkedStock)),
+  pricing: Schema.optional(Schema.Array(LinkedPrice)),
+  optionTypes: Schema.optional(Schema.Array(OptionAxis))
+}
+
+const Expansions = Schema.Struct(expansions)
+export type Expansions = typeof Expansions.Type
+export type Include = keyof Expansions
+
+/** An entity as reads give it: with the expansions that were asked for and no key for the others. */
+export const EntityView = Schema.Struct({ ...CatalogEntity.fields, ...expansions })
+  .annotate({ identifier: "CatalogEntityView" })
+export type EntityView = typeof EntityView.Type
+
+const names: ReadonlyArray<Include> = [
+  "attributes",
+  "variants",
+  "categories",
+  "brands",
+  "media",
+  "inventory",
+  "pricing",
+  "optionTypes"
+]
+
+/**
+ * The `include` parameter: a comma list, unknown names ignored (contract §1.1). Always in one order, so that the
+ * database sees few different statements.
+ */
+export const includesOf = (text: string | undefined): ReadonlyArray<Include> => {
+  if (text === undefined) return []
+  const asked = new Set(text.split(",").map((name) => name.trim()))
+  return names.filter((name) => asked.has(name))
+}

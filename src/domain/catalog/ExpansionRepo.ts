@@ -1,0 +1,71 @@
+import type { SqlClient } from "effect/sql"
+import { isoTime } from "./CatalogEventRepo.ts"
+import type { Include } from "./Expansion.ts"
+
+/*
+ * Each expansion is a JSON array that PostgreSQL builds beside the entity row `e`: one index look-up per entity of the
+ * page, inside the statement that reads the page. However many expansions are asked for, it stays one statement, and
+ * the rows reach the answer as they left the database. Rows of other modules are read here, never written.
+ */
+const attributes = `(select coalesce(json_agg(json_build_object('id', a.id, 'entityId', a.entity_id,
+    'locale', a.locale, 'title', a.title, 'subtitle', a.subtitle, 'description', a.description,
+    'richDescription', a.rich_description, 'seoTitle', a.seo_title, 'seoDescription', a.seo_description)
+    order by a.locale), '[]')
+  from entity_attributes a where a.entity_id = e.id)`
+
+const variants = `(select coalesce(json_agg(json_build_object('id', v.id, 'entityId', v.entity_id,
+    'organizationId', v.organization_id, 'sourceStoreId', v.source_store_id, 'sku', v.sku, 'barcode', v.barcode,
+    'taxClass', v.tax_class, 'status', v.status, 'sortOrder', v.sort_order, 'metadata', v.metadata,
+    'optionValueIds', (select coalesce(json_agg(o.option_value_id order by t.sort_order, t.id), '[]')
+      from variant_option_values o
+      join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+      where o.variant_id = v.id)) order by v.sort_order, v.id), '[]')
+  from variants v where v.entity_id = e.id)`
+
+const categories = `(select coalesce(json_agg(json_build_object('entityId', l.entity_id, 'categoryId', l.category_id,
+    'sortOrder', l.sort_order, 'slug', c.slug, 'parentId', c.parent_id, 'metadata', c.metadata)
+    order by l.sort_order, c.sort_order, c.slug), '[]')
+  from entity_categories l join categories c on c.id = l.category_id where l.entity_id = e.id)`
+
+const brands = `(select coalesce(json_agg(json_build_object('entityId', l.entity_id, 'brandId', l.brand_id,
+    'sortOrder', l.sort_order, 'slug', b.slug, 'displayName', b.display_name) order by l.sort_order, b.slug), '[]')
+  from entity_brands l join brands b on b.id = l.brand_id where l.entity_id = e.id)`
+
+const inventory = `(select coalesce(json_agg(json_build_object('warehouseId', s.warehouse_id,
+    'variantId', s.variant_id, 'onHand', s.on_hand, 'reserved', s.reserved, 'available', s.on_hand - s.reserved)
+    order by s.variant_id nulls first, s.warehouse_id), '[]')
+  from stock_levels s where s.organization_id = e.organization_id and s.entity_id = e.id)`
+
+const pricing = `(select coalesce(json_agg(json_build_object('id', p.id, 'currency', p.currency, 'amount', p.amount,
+    'compareAtAmount', p.compare_at_amount, 'variantId', p.variant_id, 'customerGroupId', p.customer_group_id,
+    'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity, 'validFrom', ${isoTime("p.valid_from")},
+    'validUntil', ${isoTime("p.valid_until")}, 'createdAt', ${isoTime("p.created_at")})
+    order by p.created_at, p.id), '[]')
+  from prices p where p.organization_id = e.organization_id and p.entity_id = e.id)`
+
+const optionTypes = `(select coalesce(json_agg(json_build_object('id', t.id, 'entityId', t.entity_id, 'name', t.name,
+    'displayName', t.display_name, 'sortOrder', t.sort_order,
+    'values', (select coalesce(json_agg(json_build_object('id', w.id, 'optionTypeId', w.option_type_id,
+      'value', w.value, 'displayValue', w.display_value, 'sortOrder', w.sort_order, 'metadata', w.metadata)
+      order by w.sort_order, w.id), '[]')
+      from option_values w where w.option_type_id = t.id)) order by t.sort_order, t.id), '[]')
+  from option_types t where t.entity_id = e.id)`
+
+const selections: Readonly<Record<Include, string>> = {
+  attributes,
+  variants,
+  categories,
+  brands,
+  media: "'[]'::json",
+  inventory,
+  pricing,
+  optionTypes
+}
+
+/** The column `expansions` of a statement that selects entities as `e`; nothing when none is asked for. */
+export const expansionColumn = (sql: SqlClient.SqlClient, include: ReadonlyArray<Include>) =>
+  sql.literal(
+    include.length === 0
+      ? ""
+      : `, json_build_object(${include.map((name) => `'${name}', ${selections[name]}`).join(", ")}) as expansions`
+  )

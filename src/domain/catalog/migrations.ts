@@ -1,0 +1,149 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+/** Keeps `catalog_totals` in step with one kind of statement; rows are taken in key order, so writers cannot deadlock. */
+const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [
+  `create function catalog_totals_on_${operation}() returns trigger language plpgsql as $$
+    begin
+      insert into catalog_totals as t (organization_id, type, status, is_visible, slot, entities)
+        select organization_id, type, status, is_visible, pg_backend_pid() % 16, sum(step)
+        from (${rows}) x group by 1, 2, 3, 4 having sum(step) <> 0 order by 1, 2, 3, 4
+        on conflict (organization_id, type, status, is_visible, slot)
+          do update set entities = t.entities + excluded.entities;
+      return null;
+    end $$`,
+  `create trigger catalog_totals_on_${operation} after ${operation} on catalog_entities
+    referencing ${tables} for each statement execute function catalog_totals_on_${operation}()`
+]
+
+export const migrations = {
+  "0001_catalog": statements(
+    `create table catalog_entities (
+      id uuid primary key,
+      organization_id text not null references organizations,
+      source_store_id text,
+      type text not null,
+      slug text not null,
+      status text not null check (status in ('draft', 'active', 'archived', 'discontinued')),
+      is_visible boolean not null,
+      tax_class text,
+      metadata jsonb not null default '{}',
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      published_at timestamptz,
+      unique (organization_id, slug)
+    )`,
+    `create index catalog_entities_created on catalog_entities (organization_id, created_at desc, id desc)`,
+    `create index catalog_entities_updated on catalog_entities (organization_id, updated_at desc, id desc)`,
+    // What shoppers see, newest first: the list page of a storefront reads this index alone.
+    `create index catalog_entities_public on catalog_entities (organization_id, created_at desc, id desc)
+      where status = 'active' and is_visible`,
+    `create index catalog_entities_type on catalog_entities (organization_id, type, created_at desc, id desc)`,
+    `create table entity_attributes (
+      id uuid primary key,
+      organization_id text not null,
+      entity_id uuid not null references catalog_entities on delete cascade,
+      locale text not null,
+      title text not null,
+      subtitle text,
+      description text,
+      rich_description jsonb,
+      seo_title text,
+      seo_description text,
+      unique (entity_id, locale)
+    )`,
+    `create table categories (
+      id uuid primary key,
+      organization_id text not null references organizations,
+      parent_id uuid references categories on delete set null,
+      slug text not null,
+      sort_order int not null default 0,
+      status text not null default 'active' check (status in ('active', 'archived')),
+      metadata jsonb not null default '{}',
+      unique (organization_id, slug)
+    )`,
+    `create index categories_parent on categories (parent_id)`,
+    `create table entity_categories (
+      organization_id text not null,
+      entity_id uuid not null references catalog_entities on delete cascade,
+      category_id uuid not null references categories on delete cascade,
+      sort_order int not null default 0,
+      primary key (entity_id, category_id)
+    )`,
+    `create index entity_categories_category on entity_categories (category_id, entity_id)`,
+    `create table brands (
+      id uuid primary key,
+      organization_id text not null references organizations,
+      slug text not null,
+      display_name text not null,
+      metadata jsonb not null default '{}',
+      unique (organization_id, slug)
+    )`,
+    `create table entity_brands (
+      organization_id text not null,
+      entity_id uuid not null references catalog_entities on delete cascade,
+      brand_id uuid not null references brands on delete cascade,
+      sort_order int not null default 0,
+      primary key (entity_id, brand_id)
+    )`,
+    `create index entity_brands_brand on entity_brands (brand_id, entity_id)`,
+    `create table option_types (
+      id uuid primary key,
+      organization_id text not null,
+      entity_id uuid not null references catalog_entities on delete cascade,
+      name text not null,
+      display_name text not null,
+      sort_order int not null default 0,
+      unique (entity_id, name)
+    )`,
+    `create table option_values (
+      id uuid primary key,
+      organization_id text not null,
+      option_type_id uuid not null references option_types on delete cascade,
+      value text not null,
+      display_value text not null,
+      sort_order int not null default 0,
+      metadata jsonb not null default '{}',
+      unique (option_type_id, value)
+    )`,
+    // combination = the option value ids in sorted order, so that one combination exists once however it was made.
+    `create table variants (
+      id uuid primary key,
+      organization_id text not null references organizations,
+      entity_id uuid not null references catalog_entities on delete cascade,
+      source_store_id text,
+      sku text,
+      barcode text,
+      tax_class text,
+      status text not null default 'active' check (status in ('active', 'discontinued')),
+      sort_order int not null default 0,
+      metadata jsonb not null default '{}',
+      combination text not null,
+      unique (organization_id, sku),
+      unique (entity_id, combination)
+    )`,
+    `create table variant_option_values (
+      variant_id uuid not null references variants on delete cascade,
+      option_value_id uuid not null references option_values on delete cascade,
+      primary key (variant_id, option_value_id)
+    )`,
+    `create index variant_option_values_value on variant_option_values (option_value_id)`,
+    // How many entities of each kind an organization has: sums over few rows instead of a count over the catalog in
+    // every list. Concurrent writers use different slots, so they rarely wait for one another.
+    `create table catalog_totals (
+      organization_id text not null,
+      type text not null,
+      status text not null,
+      is_visible boolean not null,
+      slot int not null,
+      entities bigint not null,
+      primary key (organization_id, type, status, is_visible, slot)
+    ) with (fillfactor = 70)`,
+    ...totalsTrigger("insert", "select *, 1 as step from added", "new table as added"),
+    ...totalsTrigger("delete", "select *, -1 as step from removed", "old table as removed"),
+    ...totalsTrigger(
+      "update",
+      "select *, 1 as step from added union all select *, -1 as step from removed",
+      "old table as removed new table as added"
+    )
+  )
+}

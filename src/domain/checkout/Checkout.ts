@@ -1,0 +1,93 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { Order } from "../orders/Order.ts"
+
+const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255))
+
+/** Where the goods go; kept with the order (contract §3.1). */
+export const ShippingAddress = Schema.Struct({
+  line1: Text,
+  line2: Schema.optional(Schema.NullOr(Schema.String)),
+  city: Text,
+  state: Schema.optional(Schema.NullOr(Schema.String)),
+  postalCode: Text,
+  country: Text
+})
+export type ShippingAddress = typeof ShippingAddress.Type
+
+/**
+ * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider of the deployment, or
+ * is a token for the default one. `customerGroupIds` and `customerId` count only for actors with `customers:read`.
+ */
+export const CheckoutRequest = Schema.Struct({
+  cartId: Uuid,
+  paymentMethodId: Text,
+  paymentMethodToken: Schema.optional(Schema.String.check(Schema.isMinLength(3), Schema.isMaxLength(255))),
+  currency: CurrencyCode,
+  customerId: Schema.optional(Schema.NullOr(Schema.String)),
+  customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
+  promotionCodes: Schema.optional(Schema.Array(Schema.String).check(Schema.isMaxLength(50))),
+  shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
+  idempotencyKey: Schema.optional(Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
+  metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+})
+export type CheckoutRequest = typeof CheckoutRequest.Type
+
+const Minor = Schema.Int
+
+/** A line of the decision: what is sold, at which price, with its share of discount and tax. Minor units. */
+export const DecidedLine = Schema.Struct({
+  id: Uuid,
+  entityId: Uuid,
+  entityType: Schema.String,
+  variantId: Schema.NullOr(Uuid),
+  sku: Schema.NullOr(Schema.String),
+  title: Schema.String,
+  quantity: Schema.Int,
+  unitPrice: Minor,
+  totalPrice: Minor,
+  discountAmount: Minor,
+  taxAmount: Minor
+})
+
+/** A promotion as it was applied; `perCustomer` is its limit for one customer, guarded again when the order is placed. */
+export const DecidedPromotion = Schema.Struct({
+  promotionId: Uuid,
+  code: Schema.NullOr(Schema.String),
+  type: Schema.String,
+  discountAmount: Minor,
+  freeShipping: Schema.Boolean,
+  description: Schema.String,
+  perCustomer: Schema.NullOr(Schema.Int)
+})
+
+/**
+ * What a checkout decided before it asked for money. Pinned beside its stock hold in one statement, and read from there
+ * when the checkout runs again after a crash: a price that changed meanwhile must not change what was authorized.
+ * It lies on disk, so new fields are optional with a default.
+ */
+export const Decision = Schema.Struct({
+  currency: Schema.String,
+  customerId: Schema.NullOr(Uuid),
+  cartSecretHash: Schema.String,
+  lines: Schema.Array(DecidedLine),
+  promotions: Schema.Array(DecidedPromotion),
+  rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })),
+  subtotal: Minor,
+  discountTotal: Minor,
+  taxTotal: Minor,
+  shippingTotal: Minor,
+  grandTotal: Minor,
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+})
+export type Decision = typeof Decision.Type
+
+/** The answer of a checkout: the order, and what the shopper should know beside it (contract §3.1). */
+export const CheckoutAnswer = Schema.Struct({
+  data: Schema.Struct({ ...Order.fields, paymentClientSecret: Schema.optional(Schema.String) }),
+  meta: Schema.optional(Schema.Struct({
+    hookErrors: Schema.optional(Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String }))),
+    rejectedPromotionCodes: Schema.optional(Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })))
+  }))
+}).annotate({ identifier: "CheckoutAnswer" })

@@ -1,0 +1,150 @@
+import { Data, Result } from "effect"
+import { allocate } from "../money/Allocation.ts"
+import { type AmountOutOfRange, type Minor, minor, sum, times } from "../money/Money.ts"
+
+/** A line to be priced: whole units and the unit price before discount and tax, in minor units. */
+export interface TotalsLine {
+  readonly key: string
+  readonly quantity: number
+  readonly unitPrice: number
+}
+
+/** A discount on the order, or on the lines at the given indices only. Minor units, not negative. */
+export interface TotalsDiscount {
+  readonly amount: number
+  readonly eligibleLines?: ReadonlyArray<number> | null
+}
+
+/** What a line adds to the order. Minor units; 0 <= discountAmount <= totalPrice. */
+export interface LineTotals {
+  readonly totalPrice: Minor
+  readonly discountAmount: Minor
+  readonly taxAmount: Minor
+}
+
+/** Everything the totals of an order are made of. All amounts in minor units of one currency. */
+export interface TotalsInput<L extends TotalsLine> {
+  readonly currency: string
+  readonly lines: ReadonlyArray<L>
+  /** In order of application. Together they are limited to the subtotal. */
+  readonly discounts: ReadonlyArray<TotalsDiscount>
+  readonly shippingTotal: number
+  /** Tax known per line, one entry for each line; absent when tax was only computed for the order. */
+  readonly lineTaxes?: ReadonlyArray<number>
+  /** Tax of the order; absent: the sum of lineTaxes. What exceeds lineTaxes (tax of shipping) is spread over lines. */
+  readonly taxTotal?: number
+}
+
+/** A priced order. Sums over lines equal the order's subtotal, discountTotal and taxTotal always (contract 3.3). */
+export interface OrderTotals<L extends TotalsLine> {
+  readonly currency: string
+  readonly lines: ReadonlyArray<L & LineTotals>
+  readonly subtotal: Minor
+  readonly discountTotal: Minor
+  readonly taxTotal: Minor
+  readonly shippingTotal: Minor
+  readonly grandTotal: Minor
+}
+
+/** The parts do not describe an order: a quantity that is no whole number, or tax that fits no line. */
+export class TotalsRefused extends Data.TaggedError("TotalsRefused")<{ readonly reason: string }> {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+type Refusal = TotalsRefused | AmountOutOfRange
+
+const refuse = (reason: string) => Result.fail(new TotalsRefused({ reason }))
+
+const minors = (amounts: ReadonlyArray<number>, subject: string) =>
+  Result.all(amounts.map((amount) => minor(amount, subject)))
+
+const minorSum = (amounts: ReadonlyArray<number>, subject: string) =>
+  Result.flatMap(sum(amounts, subject), (total) => minor(total, subject))
+
+const total = (amounts: ReadonlyArray<number>): number => amounts.reduce((left, right) => left + right, 0)
+
+/**
+ * Splits discounts over lines by the largest remainder (contract 3.3): first those of certain lines, over what these
+ * lines still cost, then those of the whole order, over what is left of every line. So a line never costs less than
+ * nothing. What a promotion of certain lines cannot place there, because other promotions already made them free,
+ * goes with the order's part, so that nothing of the discount is lost. The result adds up to
+ * min(sum of discounts, sum of totals). Totals and amounts are minor units, not negative, indices are of `totals`.
+ */
+export const allocateDiscounts = (
+  totals: ReadonlyArray<number>,
+  discounts: ReadonlyArray<TotalsDiscount>
+): ReadonlyArray<number> => {
+  const left = [...totals]
+  let unspent = total(totals)
+  let ofOrder = 0
+  for (const { amount, eligibleLines = null } of discounts) {
+    const granted = Math.min(amount, unspent)
+    unspent -= granted
+    const eligible = new Set(eligibleLines)
+    const weights = left.map((cost, index) => eligible.has(index) ? cost : 0)
+    const placed = Math.min(granted, total(weights))
+    if (placed > 0) allocate(placed, weights).forEach((part, index) => left[index] = (left[index] ?? 0) - part)
+    ofOrder += granted - placed
+  }
+  const parts = allocate(ofOrder, left)
+  return totals.map((cost, index) => cost - (left[index] ?? 0) + (parts[index] ?? 0))
+}
+
+/** Tax that belongs to no line goes to the lines by what they cost after discount, else by what they cost before. */
+const taxPerLine = (
+  known: ReadonlyArray<number>,
+  taxTotal: number,
+  totals: ReadonlyArray<number>,
+  discounts: ReadonlyArray<number>
+): Result.Result<ReadonlyArray<number>, TotalsRefused> => {
+  const rest = taxTotal - total(known)
+  if (rest < 0) return refuse("The tax of the lines exceeds the tax of the order.")
+  if (rest > 0 && totals.length === 0) return refuse("Tax without a line.")
+  const net = totals.map((cost, index) => cost - (discounts[index] ?? 0))
+  const parts = allocate(rest, total(net) > 0 ? net : totals)
+  return Result.succeed(known.map((tax, index) => tax + (parts[index] ?? 0)))
+}
+
+const isWhole = (quantity: number): boolean => Number.isSafeInteger(quantity) && quantity >= 0
+
+/**
+ * The one pricing function of Stoa (contract 3.3): cart preview, quote, checkout, edit and refund all take their totals
+ * from here. grandTotal = subtotal - discountTotal + taxTotal + shippingTotal. Amounts that are negative, fractional or
+ * beyond 2^53 - 1, given or computed, are refused as a value.
+ */
+export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result.Result<OrderTotals<L>, Refusal> =>
+  Result.gen(function*() {
+    const { currency, lines } = input
+    if (!lines.every((line) => isWhole(line.quantity))) return yield* refuse("A quantity is not a whole number.")
+    yield* minors(lines.map((line) => line.unitPrice), "unit price")
+    const totals = yield* Result.all(lines.map((line) => times(line.unitPrice, line.quantity, "line total")))
+    const subtotal = yield* minorSum(totals, "subtotal")
+    yield* minors(input.discounts.map((discount) => discount.amount), "discount")
+    const discounts = allocateDiscounts(totals, input.discounts)
+    const discountTotal = yield* minorSum(discounts, "discount")
+    const known = yield* minors(input.lineTaxes ?? lines.map(() => 0), "tax")
+    if (known.length !== lines.length) return yield* refuse("The taxes of the lines do not match the lines.")
+    const knownTax = yield* minorSum(known, "tax")
+    const taxTotal = yield* minor(input.taxTotal ?? knownTax, "tax")
+    const taxes = yield* taxPerLine(known, taxTotal, totals, discounts)
+    const shippingTotal = yield* minor(input.shippingTotal, "shipping")
+    const grandTotal = yield* minorSum([subtotal, -discountTotal, taxTotal, shippingTotal], "grand total")
+    const priced = yield* Result.all(lines.map((line, index) => lineTotals(line, totals, discounts, taxes, index)))
+    return { currency, lines: priced, subtotal, discountTotal, taxTotal, shippingTotal, grandTotal }
+  })
+
+const lineTotals = <L extends TotalsLine>(
+  line: L,
+  totals: ReadonlyArray<number>,
+  discounts: ReadonlyArray<number>,
+  taxes: ReadonlyArray<number>,
+  index: number
+): Result.Result<L & LineTotals, AmountOutOfRange> =>
+  Result.gen(function*() {
+    const totalPrice = yield* minor(totals[index] ?? 0, "line total")
+    const discountAmount = yield* minor(discounts[index] ?? 0, "line discount")
+    const taxAmount = yield* minor(taxes[index] ?? 0, "line tax")
+    return { ...line, totalPrice, discountAmount, taxAmount }
+  })

@@ -1,0 +1,113 @@
+import { Schema } from "effect"
+
+/** One field that was refused: dotted path, what was expected, and a machine-readable code (contract §0.1). */
+export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String, code: Schema.String })
+export type Issue = typeof Issue.Type
+
+const body = <const Code extends string>(code: Code) => ({
+  error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String })
+})
+
+/*
+ * Every error a client can see is one of these classes (spec §7). The class carries its HTTP status as an annotation,
+ * so a domain rule fails with it and nobody translates it on the way out. `_tag` is a class property and not a
+ * schema field: it serves `catchTag` and never reaches the wire.
+ */
+
+/** 400: the body is not JSON. */
+export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(body("BAD_REQUEST"), { httpApiStatus: 400 }) {
+  readonly _tag = "BadRequest"
+  static of = (message: string) => new BadRequest({ error: { code: "BAD_REQUEST", message } })
+}
+
+/** 401: the route needs credentials and the request brought none. */
+export class Unauthorized
+  extends Schema.Error<Unauthorized>("Unauthorized")(body("UNAUTHORIZED"), { httpApiStatus: 401 })
+{
+  readonly _tag = "Unauthorized"
+  static of = (message = "Authentication required.") => new Unauthorized({ error: { code: "UNAUTHORIZED", message } })
+}
+
+/** 403: the actor is known and may not do this. */
+export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(body("FORBIDDEN"), { httpApiStatus: 403 }) {
+  readonly _tag = "Forbidden"
+  static of = (message: string) => new Forbidden({ error: { code: "FORBIDDEN", message } })
+}
+
+/** 404: no such record in the organization of the request. Another organization's record reads the same. */
+export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND"), { httpApiStatus: 404 }) {
+  readonly _tag = "NotFound"
+  static of = (message = "Not found.") => new NotFound({ error: { code: "NOT_FOUND", message } })
+}
+
+/** 409: the state of the store conflicts, for example a duplicate slug. */
+export class Conflict extends Schema.Error<Conflict>("Conflict")(body("CONFLICT"), { httpApiStatus: 409 }) {
+  readonly _tag = "Conflict"
+  static of = (message: string) => new Conflict({ error: { code: "CONFLICT", message } })
+}
+
+/** 413: the body exceeds the limit of the route. */
+export class PayloadTooLarge
+  extends Schema.Error<PayloadTooLarge>("PayloadTooLarge")(body("PAYLOAD_TOO_LARGE"), { httpApiStatus: 413 })
+{
+  readonly _tag = "PayloadTooLarge"
+  static of = (message: string) => new PayloadTooLarge({ error: { code: "PAYLOAD_TOO_LARGE", message } })
+}
+
+/** 422: input that the schema or a domain rule refuses; `details.issues` names the fields. */
+export class ValidationFailed extends Schema.Error<ValidationFailed>("ValidationFailed")({
+  error: Schema.Struct({
+    code: Schema.Literal("VALIDATION_FAILED"),
+    message: Schema.String,
+    details: Schema.Struct({ issues: Schema.Array(Issue) })
+  })
+}, { httpApiStatus: 422 }) {
+  readonly _tag = "ValidationFailed"
+  /** All issues at once; the message is `path: text` joined by `; `. */
+  static issues = (issues: ReadonlyArray<Issue>) =>
+    new ValidationFailed({
+      error: {
+        code: "VALIDATION_FAILED",
+        message: issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join("; "),
+        details: { issues: [...issues] }
+      }
+    })
+  /** One refused field; `path` is dotted, empty for the whole request. */
+  static of = (path: string, message: string, code = "invalid") => ValidationFailed.issues([{ path, message, code }])
+}
+
+/** 422: the status machine has no such transition (contract §4.1). */
+export class InvalidTransition
+  extends Schema.Error<InvalidTransition>("InvalidTransition")(body("INVALID_TRANSITION"), { httpApiStatus: 422 })
+{
+  readonly _tag = "InvalidTransition"
+  static of = (message: string) => new InvalidTransition({ error: { code: "INVALID_TRANSITION", message } })
+}
+
+/** 422: the checkout could not be completed; nothing of it is left behind (spec §7, contract §3.6). */
+export class CheckoutFailed
+  extends Schema.Error<CheckoutFailed>("CheckoutFailed")(body("CHECKOUT_FAILED"), { httpApiStatus: 422 })
+{
+  readonly _tag = "CheckoutFailed"
+  static of = (message: string) => new CheckoutFailed({ error: { code: "CHECKOUT_FAILED", message } })
+}
+
+/** 503: the work could not be taken on in time; the same request may be sent again after `Retry-After` seconds. */
+export class Unavailable
+  extends Schema.Error<Unavailable>("Unavailable")(body("SERVICE_UNAVAILABLE"), { httpApiStatus: 503 })
+{
+  readonly _tag = "Unavailable"
+  static of = (message = "The service is busy. Try again shortly.") =>
+    new Unavailable({ error: { code: "SERVICE_UNAVAILABLE", message } })
+}
+
+/** 409 with `Retry-After`: the same Idempotency-Key is being worked on by an earlier request. */
+export class StillRunning
+  extends Schema.Error<StillRunning>("StillRunning")(body("CONFLICT"), { httpApiStatus: 409 })
+{
+  readonly _tag = "StillRunning"
+  static of = () =>
+    new StillRunning({
+      error: { code: "CONFLICT", message: "A request with this Idempotency-Key is still running. Try again shortly." }
+    })
+}

@@ -1,0 +1,78 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { DigitalGrant, type Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
+
+interface FulfillmentRow {
+  readonly id: string
+  readonly order_id: string
+  readonly type: Fulfillment["type"]
+  readonly status: Fulfillment["status"]
+  readonly carrier: string | null
+  readonly tracking_number: string | null
+  readonly tracking_url: string | null
+  readonly estimated_delivery: Date | null
+  readonly shipped_at: Date | null
+  readonly delivered_at: Date | null
+  readonly metadata: unknown
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly customer_id: string | null
+  readonly lines: ReadonlyArray<FulfillmentLine & { readonly entity_id: string; readonly entity_type: string }>
+}
+
+/** Reads of fulfillments. */
+export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
+  /** Fulfillments of an order with their lines, oldest first, in one statement. */
+  readonly ofOrder: (orderId: string) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
+}>()("stoa/domain/fulfillment/FulfillmentRepo") {}
+
+const readGrant = Schema.decodeUnknownOption(DigitalGrant)
+
+/** Under its name when there is something under it: absent rather than null (contract §5). */
+const given = <const Key extends string, A>(key: Key, value: A | null | undefined): { readonly [K in Key]?: A } =>
+  // A computed key widens to string; the object has exactly this key or none.
+  (value === null || value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
+
+const toFulfillment = (row: FulfillmentRow): Fulfillment => {
+  const only = row.lines.length === 1 ? row.lines[0] : undefined
+  return {
+    id: row.id,
+    orderId: row.order_id,
+    type: row.type,
+    status: row.status,
+    lineItems: row.lines.map(({ id, quantity, sku, title }) => ({ id, title, sku, quantity })),
+    ...given("carrier", row.carrier),
+    ...given("trackingNumber", row.tracking_number),
+    ...given("trackingUrl", row.tracking_url),
+    ...given("estimatedDelivery", row.estimated_delivery),
+    ...given("shippedAt", row.shipped_at),
+    ...given("deliveredAt", row.delivered_at),
+    ...given("customerId", row.customer_id),
+    ...given("entityType", only?.entity_type),
+    ...given("entityId", only?.entity_id),
+    ...Option.getOrElse(readGrant(row.metadata), () => ({})),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at
+  }
+}
+
+export const fulfillmentRepoLayer = Layer.effect(
+  FulfillmentRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: string) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql<FulfillmentRow>`select f.*, o.customer_id,
+          coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
+              'quantity', fl.quantity, 'entity_id', l.entity_id, 'entity_type', l.entity_type) order by l.position)
+            from fulfillment_lines fl join order_lines l on l.id = fl.order_line_id
+            where fl.fulfillment_id = f.id), '[]') as lines
+        from fulfillments f join orders o on o.id = f.order_id
+        where f.order_id = ${orderId}::uuid and f.organization_id = ${organization}
+        order by f.created_at, f.id`
+      return rows.map(toFulfillment)
+    }, Effect.orDie)
+    return FulfillmentRepo.of({ ofOrder })
+  })
+)

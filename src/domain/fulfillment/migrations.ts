@@ -1,0 +1,30 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+export const migrations = {
+  "0001_fulfillment": statements(
+    `create table fulfillments (
+      id uuid primary key,
+      organization_id text not null,
+      order_id uuid not null references orders on delete cascade,
+      type text not null check (type in ('physical', 'digital-download', 'digital-access', 'internal-transfer')),
+      status text not null check (status in
+        ('pending', 'processing', 'shipped', 'delivered', 'fulfilled', 'cancelled', 'failed')),
+      carrier text,
+      tracking_number text,
+      tracking_url text,
+      estimated_delivery timestamptz,
+      shipped_at timestamptz,
+      delivered_at timestamptz,
+      metadata jsonb not null default '{}',
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    )`,
+    `create index fulfillments_order on fulfillments (order_id, created_at)`,
+    `create table fulfillment_lines (
+      fulfillment_id uuid not null references fulfillments on delete cascade,
+      order_line_id uuid not null references order_lines on delete cascade,
+      quantity int not null check (quantity >= 1),
+      primary key (fulfillment_id, order_line_id)
+    )`
+  )
+}

@@ -1,0 +1,163 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { fulfilStatement } from "./FulfilStatementRepo.ts"
+import { giveBack } from "./GiveBackRepo.ts"
+import { manualHolder } from "./Reservation.ts"
+import type { StockAllocation, StockDemand } from "./StockRules.ts"
+
+/** Most holds one sweep ends: the versions of all their sellables are locked until it commits. */
+const sweepSize = 500
+
+/** A release beside a reservation that commits in that moment sees it only the second time. */
+const releaseTries = 5
+
+interface ReleaseRow {
+  readonly released: boolean
+  readonly settled: boolean
+}
+
+interface LineRow {
+  readonly sellable_id: string
+  readonly warehouse_id: string
+  readonly quantity: number
+}
+
+/**
+ * The ends of holds: stock goes back or out. Every method moves the versions of the sellables it touches, so the desk
+ * notices, and takes its locks in the order of all stock writers: holds, versions by key, levels.
+ */
+export class HoldRepo extends Context.Service<HoldRepo, {
+  /**
+   * Ends what a failed checkout holds and leaves a mark, so that a reservation of it that is still on its way is
+   * refused. Changes nothing for a hold that is sold or ended. True when stock came back.
+   */
+  readonly release: (holder: string) => Effect.Effect<boolean, never, CurrentActor>
+  /** Ends holds whose time has run out, of all organizations, at most 500 a call; gives how many. Any process may. */
+  readonly expireDue: Effect.Effect<number>
+  /** Gives back everything a cancelled order still holds, from its checkout or reserved by hand; gives how many units. */
+  readonly releaseSold: (orderId: string) => Effect.Effect<number, never, CurrentActor>
+  /**
+   * Takes what was shipped off the shelf: on hand and reserved go down in the warehouses that were reserved. Without
+   * `lines` everything the order still holds; with them at most what it holds. Gives what was taken.
+   */
+  readonly fulfilSold: (
+    orderId: string,
+    lines?: ReadonlyArray<StockDemand>
+  ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+  /** Deletes holds that came to nothing longer ago than this, with their lines, at most 1,000 a call; gives how many. */
+  readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
+}>()("stoa/domain/inventory/HoldRepo") {
+  static readonly layer = Layer.effect(
+    HoldRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql) }))
+  )
+}
+
+const unitsBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string, number> => {
+  const units = new Map<string, number>()
+  for (const { quantity, sellable } of lines) {
+    const id = sellable.toLowerCase()
+    units.set(id, (units.get(id) ?? 0) + quantity)
+  }
+  return units
+}
+
+const makeReleases = (sql: SqlClient.SqlClient) => {
+  const release = Effect.fn("HoldRepo.release")(function*(holder: string) {
+    const organization = yield* currentOrganization
+    for (let tries = 0; tries < releaseTries; tries++) {
+      const rows = yield* sql<ReleaseRow>`with mine as materialized (
+          select organization_id, holder from holds
+          where organization_id = ${organization} and holder = ${holder} and state = 'held' for update),
+        mark as (
+          insert into holds (organization_id, holder, state) select ${organization}, ${holder}, 'released'
+          where not exists (select 1 from mine) on conflict (organization_id, holder) do nothing returning 1),
+        lines as materialized (
+          select l.organization_id, l.holder, l.sellable_id, l.warehouse_id, l.quantity from mine
+          join hold_lines l on l.organization_id = mine.organization_id and l.holder = mine.holder
+          where l.quantity > 0),
+        ${giveBack(sql, "released")},
+        ended as (
+          update holds h set state = 'released', updated_at = now() from mine
+          where h.organization_id = mine.organization_id and h.holder = mine.holder)
+        select exists (select 1 from mine) as released,
+          exists (select 1 from mine) or exists (select 1 from mark)
+            or exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}) as settled`
+      // Not settled: the hold was committed after this statement's snapshot and before its insert. The next one sees it.
+      if (rows[0]?.settled === true) return rows[0].released
+    }
+    return yield* Effect.die(new Error(`The hold of ${holder} could not be released.`))
+  }, Effect.orDie)
+  const expireDue = sql<{ ended: number }>`with mine as materialized (
+      select organization_id, holder from holds where state = 'held' and expires_at <= now()
+      order by expires_at limit ${sweepSize} for update skip locked),
+    lines as materialized (
+      select l.organization_id, l.holder, l.sellable_id, l.warehouse_id, l.quantity from mine
+      cross join lateral (select * from hold_lines l
+        where l.organization_id = mine.organization_id and l.holder = mine.holder and l.quantity > 0) l),
+    ${giveBack(sql, "expired")},
+    ended as (
+      update holds h set state = 'expired', updated_at = now() from mine
+      where h.organization_id = mine.organization_id and h.holder = mine.holder)
+    select count(*)::int4 as ended from mine`.pipe(
+    Effect.map((rows) => rows[0]?.ended ?? 0),
+    Effect.orDie,
+    Effect.withSpan("HoldRepo.expireDue")
+  )
+  const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
+    const rows = yield* sql`with old as materialized (
+        select organization_id, holder from holds where state in ('released', 'expired')
+          and updated_at < now() - make_interval(days => ${olderThanDays}) order by updated_at limit 1000
+        for update skip locked),
+      lines as (
+        delete from hold_lines l using old where l.organization_id = old.organization_id and l.holder = old.holder)
+      delete from holds h using old where h.organization_id = old.organization_id and h.holder = old.holder returning 1`
+    return rows.length
+  }, Effect.orDie)
+  return { release, expireDue, purgeEnded }
+}
+
+const makeSold = (sql: SqlClient.SqlClient) => {
+  /** The lines of a hold are read by a statement that starts after the lock, else it would read what was before. */
+  const locking = <A, E, R>(
+    orderId: string,
+    body: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<A, E, R>
+  ) =>
+    sql.withTransaction(Effect.gen(function*() {
+      const organization = yield* currentOrganization
+      const holders = [orderId, manualHolder(orderId)]
+      yield* sql`select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+        order by holder for update`
+      return yield* body(organization, holders)
+    }))
+  const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
+    const rows = yield* locking(orderId, (organization, holders) =>
+      sql<{ units: number }>`with mine as materialized (
+          select organization_id, holder from holds where organization_id = ${organization}
+            and holder = any(${holders}::text[]) and state in ('held', 'sold')),
+        lines as materialized (
+          select l.organization_id, l.holder, l.sellable_id, l.warehouse_id, l.quantity from mine
+          join hold_lines l on l.organization_id = mine.organization_id and l.holder = mine.holder
+          where l.quantity > 0),
+        ${giveBack(sql, "cancelled")},
+        emptied as (
+          update hold_lines h set quantity = 0 from lines l
+          where h.organization_id = l.organization_id and h.holder = l.holder and h.sellable_id = l.sellable_id
+            and h.warehouse_id = l.warehouse_id),
+        ended as (
+          update holds h set state = 'released', expires_at = null, updated_at = now() from mine
+          where h.organization_id = mine.organization_id and h.holder = mine.holder)
+        select coalesce(sum(quantity), 0)::int4 as units from lines`)
+    return rows[0]?.units ?? 0
+  }, Effect.orDie)
+  const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: string, lines?: ReadonlyArray<StockDemand>) {
+    const shipped = lines === undefined ? undefined : unitsBySellable(lines)
+    const rows = yield* locking(
+      orderId,
+      (organization, holders) => fulfilStatement<LineRow>(sql, organization, orderId, holders, shipped)
+    )
+    return rows.map((row) => ({ sellable: row.sellable_id, warehouseId: row.warehouse_id, quantity: row.quantity }))
+  }, Effect.orDie)
+  return { releaseSold, fulfilSold }
+}

@@ -1,0 +1,144 @@
+import { Context, Effect, Layer, Result } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import { newId } from "../ids/Id.ts"
+import { ManualHoldRepo } from "./ManualHoldRepo.ts"
+import type { ManualStock } from "./ManualStock.ts"
+import { ReservationRepo } from "./ReservationRepo.ts"
+import { adjustmentOf, type AdjustStock } from "./StockAdjustment.ts"
+import type { AdjustedLevel, StockLevel } from "./StockLevel.ts"
+import { type AdjustableStock, StockRepo, type StockTarget } from "./StockRepo.ts"
+import { type Adjustment, adjustStock, allocateStock, type ResultingStock, type WarehouseStock } from "./StockRules.ts"
+import { WarehouseRepo } from "./WarehouseRepo.ts"
+
+/** Adjustments decided on what was read before they wait for a lock: two writers seldom meet twice. */
+const optimisticTries = 2
+
+type AdjustError = NotFound | ValidationFailed
+
+/** Corrections of stock and reservations by hand (spec 4, contract 6). Checkouts reserve at the stock desk instead. */
+export class Inventory extends Context.Service<Inventory, {
+  /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved. */
+  readonly adjust: (body: AdjustStock) => Effect.Effect<AdjustedLevel, AdjustError, CurrentActor>
+  /** Reserves for an order until it is released, cancelled or shipped; 404 without a level, 422 when short. */
+  readonly reserve: (body: ManualStock) => Effect.Effect<void, AdjustError, CurrentActor>
+  /** Gives back at most what the order has reserved by hand; 404 when that is nothing. */
+  readonly release: (body: ManualStock) => Effect.Effect<void, NotFound, CurrentActor>
+  readonly available: StockRepo["Service"]["available"]
+  readonly levels: StockRepo["Service"]["levels"]
+  readonly createWarehouse: WarehouseRepo["Service"]["create"]
+  readonly warehouses: WarehouseRepo["Service"]["list"]
+}>()("stoa/domain/inventory/Inventory") {
+  static readonly layer = Layer.effect(
+    Inventory,
+    Effect.gen(function*() {
+      const hooks = yield* Hooks
+      const stock = yield* StockRepo
+      const places = yield* WarehouseRepo
+      const adjust = makeAdjust(stock, yield* ReservationRepo, places)
+      const holds = yield* ManualHoldRepo
+      return {
+        adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
+          const { level, ...change } = yield* adjust(body)
+          yield* hooks.after("inventory.afterAdjust", level)
+          return { ...level, ...change }
+        }),
+        reserve: Effect.fn("Inventory.reserve")((body: ManualStock) =>
+          holds.reserve(toHold(body), (levels) => allocate(body, levels))
+        ),
+        release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
+        available: stock.available,
+        levels: stock.levels,
+        createWarehouse: places.create,
+        warehouses: places.list
+      }
+    })
+  )
+}
+
+const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouseId }: ManualStock) => ({
+  orderId,
+  quantity,
+  entityId: entityId.toLowerCase(),
+  sellable: (variantId ?? entityId).toLowerCase(),
+  warehouseId: warehouseId ?? null,
+  performedBy: performedBy ?? null
+})
+
+const allocate = (body: ManualStock, levels: ReadonlyArray<WarehouseStock>) => {
+  const { quantity, sellable } = toHold(body)
+  return Result.mapError(
+    allocateStock([{ sellable, quantity }], new Map([[sellable, levels]])),
+    ({ available, requested }) => {
+      const message = `Insufficient stock. Available: ${available}, requested: ${requested}.`
+      return ValidationFailed.of("", message, "insufficient_stock")
+    }
+  )
+}
+
+interface Adjusted extends Pick<AdjustedLevel, "before" | "after" | "delta" | "movementId"> {
+  readonly level: StockLevel
+}
+
+const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: ResultingStock): StockLevel => ({
+  ...level,
+  quantityOnHand: change.after,
+  available: change.after - level.quantityReserved,
+  unitCost: body.unitCost === undefined ? level.unitCost : body.unitCost,
+  reorderThreshold: body.reorderThreshold === undefined ? level.reorderThreshold : body.reorderThreshold,
+  reorderQuantity: body.reorderQuantity === undefined ? level.reorderQuantity : body.reorderQuantity,
+  allowNegative: body.allowNegative ?? level.allowNegative,
+  version: level.version + 1,
+  // The clock of the database when the level was read, so that the event, the answer and the row agree.
+  lastRestockedAt: change.restocks ? level.updatedAt : level.lastRestockedAt
+})
+
+const decide = (from: AdjustableStock, body: AdjustStock, adjustment: Adjustment) =>
+  Effect.gen(function*() {
+    if (!from.entityKnown) return yield* NotFound.of("No such entity.")
+    if (!from.variantKnown) return yield* NotFound.of("No such variant of this entity.")
+    if (from.warehouseId === null) return yield* NotFound.of("No such warehouse.")
+    const { quantityOnHand: onHand, quantityReserved: reserved } = from.level
+    const allowNegative = body.allowNegative ?? from.level.allowNegative
+    const change = yield* Effect.fromResult(adjustStock({ onHand, reserved, allowNegative }, adjustment))
+    if (!allowNegative && change.after < reserved) {
+      return yield* ValidationFailed.of("allowNegative", `${change.after} on hand would not cover ${reserved} reserved`)
+    }
+    return { change, level: nextLevel(from, body, change) }
+  })
+
+const makeAdjust = (
+  stock: StockRepo["Service"],
+  reservations: ReservationRepo["Service"],
+  warehouses: WarehouseRepo["Service"]
+) => {
+  const read = Effect.fnUntraced(function*(target: StockTarget) {
+    const found = yield* stock.adjustable(target)
+    if (found.warehouseId !== null || !found.entityKnown) return found
+    yield* warehouses.ensureDefault
+    return yield* stock.adjustable(target)
+  })
+  const attempt = Effect.fnUntraced(function*(target: StockTarget, body: AdjustStock, adjustment: Adjustment) {
+    const from = yield* read(target)
+    const { change: { after, before, delta, movement: type }, level } = yield* decide(from, body, adjustment)
+    const { performedBy = null, reason = null, referenceId = null, referenceType = null } = body
+    const by = performedBy ?? (yield* CurrentActor).userId
+    const movement = { id: newId(), type, delta, reason, referenceId, referenceType, performedBy: by }
+    const written = yield* stock.adjust(from, level, movement)
+    return written ? { level, before, after, delta, movementId: movement.id } satisfies Adjusted : undefined
+  })
+  return Effect.fnUntraced(function*(body: AdjustStock) {
+    const target = { entityId: body.entityId, variantId: body.variantId ?? null, warehouseId: body.warehouseId ?? null }
+    const sellable = target.variantId ?? target.entityId
+    const adjustment = yield* Effect.fromResult(adjustmentOf(body))
+    for (let tries = 0;; tries++) {
+      // Whoever lost twice waits for his turn, so that a crowd on one sellable ends.
+      const once = Effect.result(attempt(target, body, adjustment))
+      const adjusted = yield* Effect.fromResult(
+        yield* (tries < optimisticTries ? once : reservations.alone([], [sellable], once))
+      )
+      if (adjusted !== undefined) return adjusted
+    }
+  })
+}

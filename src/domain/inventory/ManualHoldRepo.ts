@@ -1,0 +1,136 @@
+import { Context, Effect, Layer, type Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { giveBack } from "./GiveBackRepo.ts"
+import { manualHolder } from "./Reservation.ts"
+import type { StockAllocation, WarehouseStock } from "./StockRules.ts"
+
+/** Units of a sellable (variant, else entity) reserved or released by hand for an order, in any or in one warehouse. */
+export interface ManualHold {
+  readonly orderId: string
+  readonly entityId: string
+  readonly sellable: string
+  readonly warehouseId: string | null
+  readonly quantity: number
+  readonly performedBy: string | null
+}
+
+interface LevelRow {
+  readonly warehouse_id: string
+  readonly priority: number
+  readonly is_active: boolean
+  readonly available: number
+}
+
+/** Decides where the units come from; active warehouses only. */
+export type Allocate = (
+  levels: ReadonlyArray<WarehouseStock>
+) => Result.Result<ReadonlyArray<StockAllocation>, ValidationFailed>
+
+/** Reservations by hand: one hold per order, which never runs out and may grow and shrink. */
+export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
+  /** Adds to what the order holds. 404 when the sellable has no level there; what `allocate` refuses changes nothing. */
+  readonly reserve: (
+    hold: ManualHold,
+    allocate: Allocate
+  ) => Effect.Effect<void, NotFound | ValidationFailed, CurrentActor>
+  /** Gives back at most what the order holds of the sellable. 404 when it never held any. Gives how many units. */
+  readonly release: (hold: ManualHold) => Effect.Effect<number, NotFound, CurrentActor>
+}>()("stoa/domain/inventory/ManualHoldRepo") {
+  static readonly layer = Layer.effect(
+    ManualHoldRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => ({ reserve: makeReserve(sql), release: makeRelease(sql) }))
+  )
+}
+
+/** Levels are read by a statement that starts after the locks, so nobody changes them between decision and write. */
+const lockedLevels = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, { orderId, sellable, warehouseId }: ManualHold) {
+    const organization = yield* currentOrganization
+    yield* sql`insert into holds (organization_id, holder) values (${organization}, ${manualHolder(orderId)})
+      on conflict (organization_id, holder) do update set state = 'held', updated_at = now()`
+    yield* sql`select 1 from stock_items
+      where organization_id = ${organization} and sellable_id = ${sellable}::uuid for update`
+    return yield* sql<LevelRow>`select l.warehouse_id, w.priority, w.is_active, l.on_hand - l.reserved as available
+      from stock_levels l join warehouses w on w.id = l.warehouse_id
+      where l.organization_id = ${organization} and l.sellable_id = ${sellable}::uuid
+        and (${warehouseId}::uuid is null or l.warehouse_id = ${warehouseId}::uuid)`
+  }
+)
+
+const take = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, hold: ManualHold, allocations: ReadonlyArray<StockAllocation>) {
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
+    const warehouses = allocations.map(({ warehouseId }) => warehouseId)
+    yield* sql`with lines as (
+        select * from unnest(${allocations.map(() => newId())}::uuid[], ${warehouses}::uuid[],
+          ${allocations.map(({ quantity }) => quantity)}::int4[]) l(id, warehouse, quantity)),
+      moved as (update stock_items set version = version + 1
+        where organization_id = ${organization} and sellable_id = ${hold.sellable}::uuid),
+      taken as (update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now() from lines l
+        where s.organization_id = ${organization} and s.sellable_id = ${hold.sellable}::uuid
+          and s.warehouse_id = l.warehouse),
+      kept as (insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
+        select ${organization}, ${manualHolder(hold.orderId)}, ${hold.sellable}::uuid, warehouse, quantity from lines
+        on conflict (organization_id, holder, sellable_id, warehouse_id)
+          do update set quantity = h.quantity + excluded.quantity)
+      insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
+        reference_type, reference_id, performed_by)
+      select id, ${organization}, ${hold.entityId}::uuid, nullif(${hold.sellable}::uuid, ${hold.entityId}::uuid),
+        warehouse, 'reservation', quantity, 'order', ${hold.orderId}, ${hold.performedBy ?? actor.userId}::text
+      from lines`
+  }
+)
+
+const makeReserve = (sql: SqlClient.SqlClient) =>
+  Effect.fn("ManualHoldRepo.reserve")(
+    function*(hold: ManualHold, allocate: Allocate) {
+      return yield* sql.withTransaction(Effect.gen(function*() {
+        const rows = yield* lockedLevels(sql, hold)
+        if (rows.length === 0) return yield* NotFound.of("No inventory record.")
+        const levels = rows.filter((row) => row.is_active).map((row) => ({
+          warehouseId: row.warehouse_id,
+          priority: row.priority,
+          available: row.available
+        }))
+        yield* take(sql, hold, yield* Effect.fromResult(allocate(levels)))
+      }))
+    },
+    Effect.catchTag("SqlError", Effect.die)
+  )
+
+const makeRelease = (sql: SqlClient.SqlClient) =>
+  Effect.fn("ManualHoldRepo.release")(
+    function*(hold: ManualHold) {
+      const organization = yield* currentOrganization
+      const holder = manualHolder(hold.orderId)
+      const rows = yield* sql.withTransaction(Effect.andThen(
+        sql`select 1 from holds where organization_id = ${organization} and holder = ${holder} for update`,
+        sql<{ known: boolean; units: number }>`with held as materialized (
+            select l.*, sum(l.quantity) over (order by w.priority desc, w.id desc) - l.quantity as earlier
+            from hold_lines l join warehouses w on w.id = l.warehouse_id
+            where l.organization_id = ${organization} and l.holder = ${holder}
+              and l.sellable_id = ${hold.sellable}::uuid
+              and (${hold.warehouseId}::uuid is null or l.warehouse_id = ${hold.warehouseId}::uuid)),
+          lines as materialized (
+            select organization_id, holder, sellable_id, warehouse_id,
+              least(quantity, ${hold.quantity}::int4 - earlier)::int4 as quantity
+            from held where quantity > 0 and ${hold.quantity}::int4 > earlier),
+          ${giveBack(sql, "released by hand")},
+          left_over as (update hold_lines h set quantity = h.quantity - l.quantity from lines l
+            where h.organization_id = l.organization_id and h.holder = l.holder and h.sellable_id = l.sellable_id
+              and h.warehouse_id = l.warehouse_id),
+          ended as (update holds set state = 'released', updated_at = now()
+            where organization_id = ${organization} and holder = ${holder} and state = 'held'
+              and (select sum(quantity) from lines) = (select sum(quantity) from hold_lines
+                where organization_id = ${organization} and holder = ${holder}))
+          select exists (select 1 from held) as known, coalesce(sum(quantity), 0)::int4 as units from lines`
+      ))
+      if (rows[0]?.known !== true) return yield* NotFound.of(`Order '${hold.orderId}' has nothing of this reserved.`)
+      return rows[0].units
+    },
+    Effect.catchTag("SqlError", Effect.die)
+  )

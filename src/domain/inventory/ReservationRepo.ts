@@ -1,0 +1,118 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+import type { HoldState, PinnedHold, Reservation, ReservationOutcome, StockSnapshot } from "./Reservation.ts"
+import { reserveStatement } from "./ReservationStatementRepo.ts"
+import type { WarehouseStock } from "./StockRules.ts"
+
+interface LevelRow {
+  readonly sellable_id: string
+  readonly version: bigint
+  readonly warehouse_id: string | null
+  readonly priority: number | null
+  readonly available: number | null
+}
+
+interface HoldRow {
+  readonly holder: string
+  readonly state: HoldState
+  readonly decision: string | null
+}
+
+const toHold = (row: HoldRow): PinnedHold => ({ ...row, decision: row.decision ?? "null" })
+
+const toSnapshots = (rows: ReadonlyArray<LevelRow>): ReadonlyMap<string, StockSnapshot> => {
+  const snapshots = new Map<string, StockSnapshot & { readonly levels: Array<WarehouseStock> }>()
+  for (const { available, priority, sellable_id: sellable, version, warehouse_id: warehouseId } of rows) {
+    const snapshot = snapshots.get(sellable) ?? { sellable, version: Number(version), levels: [] }
+    snapshots.set(sellable, snapshot)
+    if (warehouseId !== null) {
+      snapshot.levels.push({ warehouseId, priority: priority ?? 0, available: available ?? 0 })
+    }
+  }
+  return snapshots
+}
+
+/**
+ * The rows behind the stock desk: what it reads, and the one statement in which it writes a whole batch of checkouts.
+ * Statements do not grow with the number of checkouts or of lines.
+ */
+export class ReservationRepo extends Context.Service<ReservationRepo, {
+  /** Stock of sellables with their versions, read in one snapshot; a sellable nobody stocked has no entry. */
+  readonly load: (
+    sellables: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyMap<string, StockSnapshot>, never, CurrentActor>
+  /** The holds of these holders, in any state. */
+  readonly holds: (holders: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PinnedHold>, never, CurrentActor>
+  /**
+   * Writes reservations that were decided on these versions, all or nothing: one version that has moved on refuses the
+   * whole batch and names the sellable. A holder who has a hold already keeps that one, whatever he asks for now.
+   */
+  readonly reserve: (
+    fences: ReadonlyArray<StockSnapshot>,
+    reservations: ReadonlyArray<Reservation>
+  ) => Effect.Effect<ReservationOutcome, never, CurrentActor>
+  /** Runs `body` in a transaction that keeps every other writer off these holders and sellables. */
+  readonly alone: <A, R>(
+    holders: ReadonlyArray<string>,
+    sellables: ReadonlyArray<string>,
+    body: Effect.Effect<A, never, R>
+  ) => Effect.Effect<A, never, R | CurrentActor>
+}>()("stoa/domain/inventory/ReservationRepo") {
+  static readonly layer = Layer.effect(ReservationRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+interface OutcomeRow {
+  readonly stale: ReadonlyArray<string>
+  readonly fresh: ReadonlyArray<string>
+  readonly had: ReadonlyArray<HoldRow>
+}
+
+const nothing: OutcomeRow = { stale: [], fresh: [], had: [] }
+
+const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
+  const load = Effect.fn("ReservationRepo.load")(function*(sellables: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    return toSnapshots(
+      yield* sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
+        from stock_items i left join lateral (
+          select s.warehouse_id, w.priority, s.on_hand - s.reserved as available
+          from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
+          where s.organization_id = i.organization_id and s.sellable_id = i.sellable_id) l on true
+        where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
+    )
+  }, Effect.orDie)
+  const holds = Effect.fn("ReservationRepo.holds")(function*(holders: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<HoldRow>`select holder, state, decision::text as decision from holds
+      where organization_id = ${organization} and holder = any(${holders}::text[])`
+    return rows.map(toHold)
+  }, Effect.orDie)
+  const reserve = Effect.fn("ReservationRepo.reserve")(
+    function*(fences: ReadonlyArray<StockSnapshot>, reservations: ReadonlyArray<Reservation>) {
+      const organization = yield* currentOrganization
+      const lines = reservations.flatMap(({ holder, lines }) => lines.map((line) => ({ ...line, holder, id: newId() })))
+      const rows = yield* reserveStatement<OutcomeRow>(sql, organization, fences, reservations, lines)
+      const { fresh, had, stale } = rows[0] ?? nothing
+      return { stale, fresh: new Set(fresh), had: had.map(toHold) }
+    },
+    Effect.orDie
+  )
+  const alone = <A, R>(
+    holders: ReadonlyArray<string>,
+    sellables: ReadonlyArray<string>,
+    body: Effect.Effect<A, never, R>
+  ) =>
+    sql.withTransaction(Effect.gen(function*() {
+      const organization = yield* currentOrganization
+      // Holds before items, as everywhere: two writers never wait for each other.
+      yield* sql`select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+        order by holder for update`
+      yield* sql`select 1 from stock_items
+        where organization_id = ${organization} and sellable_id = any(${sellables}::uuid[])
+        order by sellable_id for update`
+      return yield* body
+    })).pipe(Effect.orDie, Effect.withSpan("ReservationRepo.alone"))
+  return { load, holds, reserve, alone }
+}

@@ -1,0 +1,88 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+export const migrations = {
+  "0001_inventory": statements(
+    `create table warehouses (
+      id uuid primary key,
+      organization_id text not null references organizations,
+      name text not null,
+      code text not null,
+      address jsonb,
+      is_active boolean not null default true,
+      priority int not null default 0,
+      metadata jsonb not null default '{}',
+      unique (organization_id, code)
+    )`,
+    // The fence: one row per sellable (variant id, else entity id). Whoever changes a level of a sellable moves its
+    // version, so an actor that decided from memory notices and decides again.
+    `create table stock_items (
+      organization_id text not null,
+      sellable_id uuid not null,
+      version bigint not null default 0,
+      primary key (organization_id, sellable_id)
+    ) with (fillfactor = 50)`,
+    `create table stock_levels (
+      id uuid primary key,
+      organization_id text not null,
+      sellable_id uuid not null,
+      warehouse_id uuid not null references warehouses,
+      entity_id uuid not null,
+      variant_id uuid,
+      on_hand int not null default 0,
+      reserved int not null default 0,
+      incoming int not null default 0,
+      unit_cost bigint,
+      reorder_threshold int,
+      reorder_quantity int,
+      last_restocked_at timestamptz,
+      updated_at timestamptz not null default now(),
+      unique (organization_id, sellable_id, warehouse_id),
+      -- No level without a fence.
+      foreign key (organization_id, sellable_id) references stock_items,
+      check (sellable_id = coalesce(variant_id, entity_id)),
+      check (reserved >= 0),
+      allow_negative boolean not null default false,
+      constraint no_oversell check (reserved <= on_hand or allow_negative)
+    ) with (fillfactor = 50)`,
+    `create index stock_levels_entity on stock_levels (organization_id, entity_id)`,
+    `create index stock_levels_warehouse on stock_levels (organization_id, warehouse_id, sellable_id)`,
+    // One hold per checkout (its id) or manual reservation ('manual:' || order id). 'released' without lines is a
+    // tombstone: a reservation that arrives after its release must not be granted.
+    `create table holds (
+      organization_id text not null,
+      holder text not null,
+      state text not null default 'held' check (state in ('held', 'sold', 'released', 'expired', 'fulfilled')),
+      expires_at timestamptz,
+      decision jsonb,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      primary key (organization_id, holder)
+    )`,
+    `create index holds_due on holds (expires_at) where state = 'held' and expires_at is not null`,
+    `create index holds_ended on holds (updated_at) where state in ('released', 'expired')`,
+    `create table hold_lines (
+      organization_id text not null,
+      holder text not null,
+      sellable_id uuid not null,
+      warehouse_id uuid not null,
+      quantity int not null check (quantity >= 0),
+      primary key (organization_id, holder, sellable_id, warehouse_id)
+    )`,
+    `create table stock_movements (
+      id uuid primary key,
+      organization_id text not null,
+      entity_id uuid not null,
+      variant_id uuid,
+      warehouse_id uuid not null,
+      type text not null check (type in
+        ('receipt', 'sale', 'return', 'adjustment', 'transfer', 'reservation', 'release', 'fulfillment')),
+      quantity int not null,
+      reference_type text,
+      reference_id text,
+      reason text,
+      performed_by text,
+      performed_at timestamptz not null default now()
+    )`,
+    `create index stock_movements_entity on stock_movements (organization_id, entity_id, performed_at desc)`
+  )
+}

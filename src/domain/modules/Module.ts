@@ -1,0 +1,46 @@
+import { Layer } from "effect"
+import type { Migrations } from "./Migrations.ts"
+
+/** A permission a module introduces, with a sentence for whoever grants it. */
+export interface PermissionScope {
+  readonly scope: string
+  readonly description: string
+}
+
+/**
+ * The manifest of a module: a table of contents of its rooms. A core module and a plugin are introduced by the same
+ * type. Whatever does something is a Layer, so hooks, routes and actors of a module share one service instance.
+ */
+export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any> {
+  /** Unique name; also the owner of the migration ledger `<id>_migrations`. */
+  readonly id: string
+  /** Semantic version. */
+  readonly version: string
+  /** Modules whose tables or services this one uses; they come earlier in the list. */
+  readonly requires: ReadonlyArray<string>
+  readonly permissions: ReadonlyArray<PermissionScope>
+  readonly migrations: Migrations
+  /** Repositories and services of the module, in every process. */
+  readonly services: Services
+  /** Behaviour of its entities and workflows, in processes that run actors. */
+  readonly actors: Actors
+  /** Handlers of its route groups, in processes that answer HTTP. */
+  readonly routes: Routes
+}
+
+interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any>
+  extends Omit<Module<Services, Actors, Routes>, "actors">
+{
+  readonly actors?: Actors
+}
+
+/** Gives a manifest its type without widening its layers, so that a missing requirement is a type error where it is wired. */
+export const defineModule = <
+  Services extends Layer.Any,
+  Routes extends Layer.Any,
+  Actors extends Layer.Any = Layer.Layer<never>
+>(module: Written<Services, Actors, Routes>): Module<Services, Actors, Routes> => ({
+  // A module without actors has the empty layer, which is what the default of the type parameter says.
+  actors: Layer.empty as Layer.Any as Actors,
+  ...module
+})

@@ -1,0 +1,151 @@
+import { Data, Result, Schema } from "effect"
+
+/** The largest amount any record, request or computation may hold: 2^53 - 1 minor units (contract 0.2). */
+export const maxMinor = Number.MAX_SAFE_INTEGER
+
+/**
+ * An amount in minor units (pence, cents, yen) that may be negative: a difference, a correction, a ledger entry.
+ * An integer between -(2^53 - 1) and 2^53 - 1 (contract 0.2).
+ */
+export const SignedMinor = Schema.Int.check(Schema.isBetween({ minimum: -maxMinor, maximum: maxMinor })).pipe(
+  Schema.brand("SignedMinor")
+)
+/** See the schema of the same name. */
+export type SignedMinor = typeof SignedMinor.Type
+
+/**
+ * An amount in minor units as requests and records carry it: an integer between 0 and 2^53 - 1 (contract 0.2).
+ * Every Minor is also a SignedMinor.
+ */
+export const Minor = SignedMinor.check(Schema.isBetween({ minimum: 0, maximum: maxMinor })).pipe(Schema.brand("Minor"))
+/** See the schema of the same name. */
+export type Minor = typeof Minor.Type
+
+/** The result of a computation is no integer amount in the range of its schema. */
+export class AmountOutOfRange extends Data.TaggedError("AmountOutOfRange")<{ readonly subject: string }> {
+  override get message(): string {
+    return `The ${this.subject} is outside the range of amounts.`
+  }
+}
+
+/** Two amounts of different currencies met in one computation. */
+export class CurrencyMismatch
+  extends Data.TaggedError("CurrencyMismatch")<{ readonly left: string; readonly right: string }>
+{
+  override get message(): string {
+    return `Amounts in ${this.left} and ${this.right} cannot be combined.`
+  }
+}
+
+// What the two schemas check, without the cost of a decoder: these run for every line of every cart.
+const isSigned = (value: number): value is SignedMinor => Number.isSafeInteger(value)
+const isMinor = (value: number): value is Minor => isSigned(value) && value >= 0
+
+/** Admits a computed number as a signed amount; `subject` names it in the error. */
+export const signedMinor = (value: number | bigint, subject: string): Result.Result<SignedMinor, AmountOutOfRange> => {
+  // A float sum or product of safe integers is a safe integer only when it is exact, so one test catches both faults.
+  // The + 0 turns a negative zero into zero.
+  const amount = Number(value) + 0
+  return isSigned(amount) ? Result.succeed(amount) : Result.fail(new AmountOutOfRange({ subject }))
+}
+
+/** Admits a computed number as an amount that is not negative; `subject` names it in the error. */
+export const minor = (value: number | bigint, subject: string): Result.Result<Minor, AmountOutOfRange> => {
+  const amount = Number(value) + 0
+  return isMinor(amount) ? Result.succeed(amount) : Result.fail(new AmountOutOfRange({ subject }))
+}
+
+/** Sum of amounts in minor units, refused when it is out of range. */
+export const sum = (amounts: Iterable<number>, subject: string): Result.Result<SignedMinor, AmountOutOfRange> => {
+  let total = 0n
+  for (const amount of amounts) {
+    if (!isSigned(amount)) return Result.fail(new AmountOutOfRange({ subject }))
+    total += BigInt(amount)
+  }
+  return signedMinor(total, subject)
+}
+
+/** Amount times a whole factor (unit price times quantity), refused when it is out of range. */
+export const times = (
+  amount: number,
+  factor: number,
+  subject: string
+): Result.Result<SignedMinor, AmountOutOfRange> =>
+  Number.isSafeInteger(amount) && Number.isSafeInteger(factor)
+    ? signedMinor(amount * factor, subject)
+    : Result.fail(new AmountOutOfRange({ subject }))
+
+/**
+ * The integer nearest to numerator / denominator; a half goes up (2.5 is 3, -2.5 is -2), as contract 3.3 rounds
+ * every percentage. Exact: nothing passes through a floating point number. The denominator is positive.
+ */
+export const roundHalfUp = (numerator: bigint, denominator: bigint): bigint => {
+  // floor(n / d + 1 / 2) = floor((2 n + d) / 2 d); BigInt division truncates, so a negative remainder steps down once.
+  const doubled = 2n * numerator + denominator
+  const quotient = doubled / (2n * denominator)
+  return doubled % (2n * denominator) < 0n ? quotient - 1n : quotient
+}
+
+const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
+
+/**
+ * A decimal number as the exact fraction its shortest notation says: 12.5 is 125 / 10, 0.1 is 1 / 10 and not the
+ * binary float beside it. Not finite: undefined.
+ */
+export const exactFraction = (
+  value: number
+): { readonly numerator: bigint; readonly denominator: bigint } | undefined => {
+  const parts = decimal.exec(String(value))
+  if (parts === null) return undefined
+  const [, sign = "", whole = "0", fraction = "", exponent = "0"] = parts
+  const digits = BigInt(`${sign}${whole}${fraction}`)
+  const scale = fraction.length - Number(exponent)
+  return scale > 0
+    ? { numerator: digits, denominator: 10n ** BigInt(scale) }
+    : { numerator: digits * 10n ** BigInt(-scale), denominator: 1n }
+}
+
+/**
+ * `percent` per cent of an amount, rounded half up once. The percentage may have decimals, which count exactly:
+ * 8.25 % of 1500 is 124 (contract 3.3, 3.5).
+ */
+export const percentOf = (amount: number, percent: number): Result.Result<SignedMinor, AmountOutOfRange> => {
+  const share = exactFraction(percent)
+  return share === undefined || !isSigned(amount)
+    ? Result.fail(new AmountOutOfRange({ subject: "percentage" }))
+    : signedMinor(roundHalfUp(BigInt(amount) * share.numerator, 100n * share.denominator), "percentage")
+}
+
+/** An amount with its currency. With literal currencies, mixing two of them does not compile. */
+export interface Money<out C extends string = string> {
+  readonly amount: SignedMinor
+  readonly currency: C
+}
+
+/** Money of a currency, from minor units. */
+export const make = <const C extends string>(
+  amount: number,
+  currency: C
+): Result.Result<Money<C>, AmountOutOfRange> =>
+  Result.map(signedMinor(amount, "amount"), (amount) => ({ amount, currency }))
+
+const combine = <C extends string>(
+  left: Money<C>,
+  right: Money<C>,
+  amount: number
+): Result.Result<Money<C>, AmountOutOfRange | CurrencyMismatch> =>
+  left.currency === right.currency
+    ? make(amount, left.currency)
+    : Result.fail(new CurrencyMismatch({ left: left.currency, right: right.currency }))
+
+/** left + right. Currencies known only at run time that differ are refused as CurrencyMismatch. */
+export const add = <C extends string>(
+  left: Money<C>,
+  right: Money<NoInfer<C>>
+): Result.Result<Money<C>, AmountOutOfRange | CurrencyMismatch> => combine(left, right, left.amount + right.amount)
+
+/** left - right. Currencies known only at run time that differ are refused as CurrencyMismatch. */
+export const subtract = <C extends string>(
+  left: Money<C>,
+  right: Money<NoInfer<C>>
+): Result.Result<Money<C>, AmountOutOfRange | CurrencyMismatch> => combine(left, right, left.amount - right.amount)

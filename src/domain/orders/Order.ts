@@ -1,0 +1,80 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { OrderStatus } from "./OrderStatus.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+const Metadata = Schema.Record(Schema.String, Schema.Unknown)
+
+/** Minor units of the order's currency. */
+const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+/** How much of a line has been handed over (contract §4). */
+export const LineFulfillment = Schema.Literals(["unfulfilled", "partial", "fulfilled"])
+
+/**
+ * One line of an order; sku and title as they were at the purchase. The lines' totals, discounts and taxes add up to
+ * the order's (contract §4, §3.3).
+ */
+export const OrderLine = Schema.Struct({
+  id: Uuid,
+  orderId: Uuid,
+  entityId: Uuid,
+  entityType: Schema.String,
+  variantId: Schema.NullOr(Uuid),
+  sku: Schema.NullOr(Schema.String),
+  title: Schema.String,
+  quantity: Schema.Int,
+  unitPrice: Amount,
+  totalPrice: Amount,
+  isCustomPrice: Schema.Boolean,
+  taxAmount: Amount,
+  discountAmount: Amount,
+  refundedQuantity: Schema.Int,
+  fulfillmentStatus: LineFulfillment,
+  metadata: Metadata
+}).annotate({ identifier: "OrderLine" })
+export type OrderLine = typeof OrderLine.Type
+
+/** Where an order goes to, as the shopper gave it. */
+export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
+
+/**
+ * An order with its lines (spec §2, contract §4). `amountCaptured` is null until money was taken; `refundedTotal` is
+ * what the provider has confirmed to have given back.
+ */
+export const Order = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  orderNumber: Schema.String,
+  customerId: Schema.NullOr(Uuid),
+  status: OrderStatus,
+  currency: Schema.String,
+  subtotal: Amount,
+  taxTotal: Amount,
+  shippingTotal: Amount,
+  discountTotal: Amount,
+  grandTotal: Amount,
+  amountCaptured: Schema.NullOr(Amount),
+  refundedTotal: Amount,
+  paymentIntentId: Schema.NullOr(Schema.String),
+  paymentMethodId: Schema.NullOr(Schema.String),
+  idempotencyKey: Schema.NullOr(Schema.String),
+  shippingAddress: Schema.NullOr(ShippingAddress),
+  metadata: Metadata,
+  placedAt: Time,
+  updatedAt: Time,
+  fulfilledAt: Schema.NullOr(Time),
+  cancelledAt: Schema.NullOr(Time),
+  lineItems: Schema.Array(OrderLine)
+}).annotate({ identifier: "Order" })
+export type Order = typeof Order.Type
+
+/** Form of an order number: `ORD-YYYY-NNNNNN`, growing past six digits (spec §2). */
+const numberPattern = /^ORD-\d{4}-\d{6,19}$/
+
+/** Tells an order number from an id or nonsense. */
+export const isOrderNumber = (value: string): boolean => numberPattern.test(value)
+
+/** The number of the n-th order of an organization in a year. */
+export const orderNumber = (year: number, sequence: number): string =>
+  `ORD-${String(year).padStart(4, "0")}-${String(sequence).padStart(6, "0")}`

@@ -1,0 +1,33 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+
+/** The counters order numbers come from: a row per organization and year (contract §4). */
+export class OrderNumberRepo extends Context.Service<OrderNumberRepo, {
+  /**
+   * Takes the next `count` numbers of a year for the caller alone and gives the last of them. Commits at once: inside
+   * a transaction that rolls back, the numbers would be given out twice, so there it is a defect.
+   */
+  readonly take: (year: number, count: number) => Effect.Effect<number, never, CurrentActor>
+}>()("stoa/domain/orders/OrderNumberRepo") {}
+
+export const orderNumberRepoLayer = Layer.effect(
+  OrderNumberRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const take = Effect.fn("OrderNumberRepo.take")(function*(year: number, count: number) {
+      const organization = yield* currentOrganization
+      if (Option.isSome(yield* Effect.serviceOption(sql.transactionService))) {
+        return yield* Effect.die(
+          new Error("Order numbers are taken before the transaction of the order, never inside it.")
+        )
+      }
+      const rows = yield* sql<{ readonly last_number: bigint }>`
+        insert into order_counters as c (organization_id, year, last_number) values (${organization}, ${year}, ${count})
+        on conflict (organization_id, year) do update set last_number = c.last_number + excluded.last_number
+        returning last_number`
+      return Number(rows[0]?.last_number)
+    }, Effect.orDie)
+    return OrderNumberRepo.of({ take })
+  })
+)

@@ -1,0 +1,89 @@
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { orderNumber } from "./Order.ts"
+import { OrderNumberRepo } from "./OrderNumberRepo.ts"
+
+/** Numbers of one organization and year that this process may still hand out. */
+interface Block {
+  readonly year: number
+  /** The next number to hand out. */
+  next: number
+  /** The last number of the block. */
+  readonly last: number
+  readonly size: number
+  /** When it was taken, milliseconds since 1970. */
+  readonly takenAt: number
+}
+
+/** One fetch at a time per organization: fibers that find the block empty wait for the one that refills it. */
+interface Desk {
+  readonly turn: Semaphore.Semaphore
+  block: Block | undefined
+}
+
+const largestBlock = 64
+
+/** A block used up sooner than this was too small. */
+const busyMillis = 10_000
+
+/** Organizations remembered; beyond it all are forgotten, at the price of gaps. */
+const maxDesks = 10_000
+
+/** Grows while orders come fast, so that a busy shop asks the table seldom and a quiet one leaves no gaps. */
+const nextSize = (block: Block | undefined, year: number, now: number): number =>
+  block === undefined || block.year !== year || now - block.takenAt > busyMillis
+    ? 1
+    : Math.min(block.size * 2, largestBlock)
+
+/**
+ * Order numbers `ORD-YYYY-NNNNNN`, per organization and year of the clock (UTC), starting at 000001 each year
+ * (contract §4). They come from blocks, so that orders of one organization do not queue on a counter row: a number is
+ * given once, in any process, but a process that stops leaves a gap of at most 63. Take the number before the order's
+ * transaction begins.
+ */
+export class OrderNumbers extends Context.Service<OrderNumbers, {
+  readonly next: Effect.Effect<string, never, CurrentActor>
+}>()("stoa/domain/orders/OrderNumbers") {
+  static readonly layer = Layer.effect(
+    OrderNumbers,
+    Effect.gen(function*() {
+      const repo = yield* OrderNumberRepo
+      const desks = new Map<string, Desk>()
+
+      const deskOf = (organization: string): Desk => {
+        const known = desks.get(organization)
+        if (known !== undefined) return known
+        if (desks.size >= maxDesks) desks.clear()
+        const desk = { turn: Semaphore.makeUnsafe(1), block: undefined }
+        desks.set(organization, desk)
+        return desk
+      }
+
+      /** A number out of memory; undefined when the block is used up or of another year. */
+      const takeFrom = (desk: Desk, year: number): number | undefined =>
+        desk.block !== undefined && desk.block.year === year && desk.block.next <= desk.block.last
+          ? desk.block.next++
+          : undefined
+
+      const refill = Effect.fnUntraced(function*(desk: Desk, year: number) {
+        const waited = takeFrom(desk, year)
+        if (waited !== undefined) return waited
+        const takenAt = yield* Clock.currentTimeMillis
+        const size = nextSize(desk.block, year, takenAt)
+        const last = yield* repo.take(year, size)
+        const first = last - size + 1
+        desk.block = { year, next: first + 1, last, size, takenAt }
+        return first
+      })
+
+      const next = Effect.gen(function*() {
+        const desk = deskOf(yield* currentOrganization)
+        const year = new Date(yield* Clock.currentTimeMillis).getUTCFullYear()
+        const number = takeFrom(desk, year) ?? (yield* desk.turn.withPermit(refill(desk, year)))
+        return orderNumber(year, number)
+      }).pipe(Effect.withSpan("OrderNumbers.next"))
+
+      return { next }
+    })
+  )
+}

@@ -1,0 +1,88 @@
+import { Result, Schema } from "effect"
+import { InvalidTransition } from "../errors/ApiErrors.ts"
+
+/** The states of an order; the first is the one it is placed in (specification 3, contract 4.1). */
+export const OrderStatus = Schema.Literals([
+  "pending",
+  "confirmed",
+  "processing",
+  "partially_fulfilled",
+  "fulfilled",
+  "cancelled",
+  "refunded"
+])
+/** See the schema of the same name. */
+export type OrderStatus = typeof OrderStatus.Type
+
+/**
+ * Who asks for a change of status: a person or client (`PATCH /orders/:id/status`), the fulfillments of the order, or
+ * the payment provider's events.
+ */
+export const TransitionSource = Schema.Literals(["request", "fulfillment", "payment"])
+/** See the schema of the same name. */
+export type TransitionSource = typeof TransitionSource.Type
+
+/** One permitted change and who may ask for it. */
+export interface Transition {
+  readonly from: OrderStatus
+  readonly to: OrderStatus
+  readonly by: ReadonlyArray<TransitionSource>
+}
+
+/**
+ * Every permitted change (specification 3 to the letter, contract 4.1). partially_fulfilled becomes fulfilled only
+ * when fulfillments cover every line, never by request. cancelled and refunded are final. The provider's events
+ * confirm a pending order, cancel it when its payment failed, and mark one refunded (contract 11).
+ */
+export const transitions: ReadonlyArray<Transition> = [
+  { from: "pending", to: "confirmed", by: ["request", "payment"] },
+  { from: "pending", to: "cancelled", by: ["request", "payment"] },
+  { from: "confirmed", to: "processing", by: ["request", "fulfillment"] },
+  { from: "confirmed", to: "cancelled", by: ["request"] },
+  { from: "processing", to: "partially_fulfilled", by: ["request", "fulfillment"] },
+  { from: "processing", to: "fulfilled", by: ["request", "fulfillment"] },
+  { from: "processing", to: "cancelled", by: ["request"] },
+  { from: "partially_fulfilled", to: "fulfilled", by: ["fulfillment"] },
+  { from: "partially_fulfilled", to: "refunded", by: ["request", "payment"] },
+  { from: "partially_fulfilled", to: "cancelled", by: ["request"] },
+  { from: "fulfilled", to: "refunded", by: ["request", "payment"] }
+]
+
+/** Whether a change of status is permitted; `to` may be anything a client sent. Refused: 422 INVALID_TRANSITION. */
+export const transition = (
+  from: OrderStatus,
+  to: string,
+  by: TransitionSource
+): Result.Result<OrderStatus, InvalidTransition> => {
+  const permitted = transitions.find((entry) => entry.from === from && entry.to === to && entry.by.includes(by))
+  return permitted === undefined
+    ? Result.fail(InvalidTransition.of(`An order cannot go from ${from} to ${to}.`))
+    : Result.succeed(permitted.to)
+}
+
+/** What has to happen in the transaction of a transition, or durably after it for money and tax (contract 4.2). */
+export type TransitionEffect =
+  | "releaseReservations" // of lines that are not fulfilled
+  | "deductStock" // on hand and reservation of lines that are not fulfilled
+  | "markLinesFulfilled"
+  | "returnPayment" // refund what was captured and not yet refunded; cancel an authorization never captured
+  | "voidTax"
+  | "stampFulfilledAt"
+  | "stampCancelledAt"
+
+/** The effects of reaching a status. partially_fulfilled changes only what the fulfillments themselves record. */
+export const effectsOf: { readonly [S in OrderStatus]: ReadonlyArray<TransitionEffect> } = {
+  pending: [],
+  confirmed: [],
+  processing: [],
+  partially_fulfilled: [],
+  fulfilled: ["deductStock", "markLinesFulfilled", "stampFulfilledAt"],
+  cancelled: ["releaseReservations", "returnPayment", "voidTax", "stampCancelledAt"],
+  refunded: ["returnPayment", "voidTax"]
+}
+
+/** The statuses that are refused (422) while a line of the order has refunded units (contract 4.2). */
+export const refusedWithRefundedUnits: ReadonlyArray<OrderStatus> = ["fulfilled"]
+
+/** Whether nothing follows on a status. */
+export const isFinal = (status: OrderStatus): boolean => !transitions.some((entry) => entry.from === status)

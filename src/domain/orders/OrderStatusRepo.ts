@@ -1,0 +1,131 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
+import { outboxInsert } from "../events/OutboxRepo.ts"
+import { newId } from "../ids/Id.ts"
+import type { Order } from "./Order.ts"
+import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
+import { effectsOf, type OrderStatus, refusedWithRefundedUnits } from "./OrderStatus.ts"
+import { endHold } from "./OrderStockRepo.ts"
+
+/** A permitted change of status, decided on an order that was in `from`. */
+export interface OrderTransition {
+  readonly orderId: string
+  readonly from: OrderStatus
+  readonly to: OrderStatus
+  readonly reason: string | null
+  /** What the provider says it has taken, minor units; absent: unchanged. */
+  readonly amountCaptured?: number | undefined
+  /** The provider has already ended the authorization: nothing is left to void. */
+  readonly authorizationEnded?: boolean | undefined
+}
+
+/** The order after a transition, and the refund or void that a durable step has to settle with the provider. */
+export interface TransitionOutcome {
+  readonly order: Order
+  readonly refundId: string | null
+}
+
+/** The one writer of an order's status (ARCHITECTURE §3, contract §4.2). */
+export class OrderStatusRepo extends Context.Service<OrderStatusRepo, {
+  /**
+   * Compare-and-set of the status with all its effects in one transaction: stock, lines, the refund to be settled,
+   * history and the event `orders.statusChange`. 409 when the order has left `from` meanwhile; 422 when units of it
+   * were refunded that would now be handed over. The number of statements does not depend on the number of lines.
+   */
+  readonly transition: (
+    change: OrderTransition
+  ) => Effect.Effect<TransitionOutcome, Conflict | InvalidTransition, CurrentActor>
+}>()("stoa/domain/orders/OrderStatusRepo") {}
+
+/** The guard of every transition: of callers that saw the same status one wins, and the row is locked for what follows. */
+const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) =>
+  sql<{ readonly refunded_units: boolean }>`update orders o set status = ${change.to}, updated_at = now(),
+      fulfilled_at = case when ${effectsOf[change.to].includes("stampFulfilledAt")} then now() else fulfilled_at end,
+      cancelled_at = case when ${effectsOf[change.to].includes("stampCancelledAt")} then now() else cancelled_at end,
+      amount_captured = coalesce(${change.amountCaptured ?? null}::bigint, amount_captured)
+    where id = ${change.orderId}::uuid and organization_id = ${actor.organizationId} and status = ${change.from}
+    returning exists (select 1 from order_lines l where l.order_id = o.id and l.refunded_quantity > 0) as refunded_units`
+
+/**
+ * Lines, refund and history in one statement, after the order's row is locked, so that no refund decided by somebody
+ * else is missed: what was captured and is neither given back nor on its way goes back; an authorization never
+ * captured is voided, written as a refund of 0.
+ */
+const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) => {
+  const effects = effectsOf[change.to]
+  return sql<{ readonly refund_id: string | null }>`with lines as (
+      update order_lines set fulfillment_status = 'fulfilled'
+      where ${effects.includes("markLinesFulfilled")}::boolean and order_id = ${change.orderId}::uuid
+        and fulfillment_status <> 'fulfilled'),
+    due as (
+      select o.id, coalesce(o.amount_captured, 0) - o.refunded_total - coalesce((select sum(r.amount) from refunds r
+          where r.order_id = o.id and r.status = 'pending'), 0)::bigint as amount,
+        o.payment_intent_id is not null and coalesce(o.amount_captured, 0) = 0
+          and not ${change.authorizationEnded ?? false}::boolean as voidable
+      from orders o where o.id = ${change.orderId}::uuid and ${effects.includes("returnPayment")}::boolean),
+    refund as (
+      insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
+      select ${newId()}::uuid, ${actor.organizationId}, id, greatest(amount, 0),
+        ${change.reason ?? `order_${change.to}`}, 'pending', ${actor.userId}::text
+      from due where amount > 0 or voidable
+      returning id),
+    history as (
+      insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
+      values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
+        ${change.reason}, ${actor.userId}))
+    select (select id from refund) as refund_id`
+}
+
+const readBack = (sql: SqlClient.SqlClient, orderId: string) =>
+  sql<OrderRow & { readonly lines: ReadonlyArray<OrderLineRow> }>`select o.*,
+      coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
+        '[]') as lines
+    from orders o where o.id = ${orderId}::uuid`
+
+/** A final status ends the hold on the stock: handed over when fulfilled, given back when not (contract §4.2). */
+const moveStock = (actor: Actor, { orderId, to }: OrderTransition) => {
+  if (effectsOf[to].includes("deductStock")) return endHold(actor, orderId, "fulfil")
+  // A refund of a partially fulfilled order ends it too: what was never sent must not stay reserved for ever.
+  return effectsOf[to].includes("releaseReservations") || to === "refunded"
+    ? endHold(actor, orderId, "release")
+    : Effect.void
+}
+
+export const orderStatusRepoLayer = Layer.effect(
+  OrderStatusRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
+      const actor = yield* CurrentActor
+      const [set] = yield* compareAndSet(sql, actor, change)
+      if (set === undefined) {
+        return yield* Conflict.of(`The order is no longer ${change.from}: another request changed it.`)
+      }
+      if (set.refunded_units && refusedWithRefundedUnits.includes(change.to)) {
+        return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
+      }
+      yield* moveStock(actor, change)
+      const [written] = yield* record(sql, actor, change)
+      const [row] = yield* readBack(sql, change.orderId)
+      if (row === undefined) {
+        return yield* Effect.die(new Error(`Order ${change.orderId} vanished while it was locked.`))
+      }
+      const order = toOrder(row, row.lines)
+      const event = { type: "orders.statusChange", entityType: "order", entityId: order.id, payload: order } as const
+      yield* outboxInsert(sql, actor, [event])
+      return { order, refundId: written?.refund_id ?? null }
+    })
+
+    return OrderStatusRepo.of({
+      transition: Effect.fn("OrderStatusRepo.transition")((change: OrderTransition) =>
+        sql.withTransaction(inTransaction(change)).pipe(
+          Effect.provideService(SqlClient.SqlClient, sql),
+          Effect.catchTag("SqlError", (error) => Effect.die(error))
+        )
+      )
+    })
+  })
+)

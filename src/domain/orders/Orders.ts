@@ -1,0 +1,99 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
+import { type Conflict, type Forbidden, type InvalidTransition, NotFound } from "../errors/ApiErrors.ts"
+import type { Unauthorized, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import type { Order } from "./Order.ts"
+import { admitReader } from "./OrderAccess.ts"
+import { OrderRepo } from "./OrderRepo.ts"
+import { transition, type TransitionSource } from "./OrderStatus.ts"
+import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
+
+/** A change of status as it is asked for; `status` may be any text, `reason` goes into the history. */
+export interface StatusRequest extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "reason"> {
+  readonly status: string
+  readonly source: TransitionSource
+}
+
+export type StatusChangeError =
+  | NotFound
+  | Unauthorized
+  | Forbidden
+  | Conflict
+  | InvalidTransition
+  | ValidationFailed
+
+/** What a transition needs to be written; a caller may put it into a larger transaction of its own. */
+export type TransitionWrite = Effect.Effect<TransitionOutcome, Conflict | InvalidTransition, CurrentActor>
+
+/** Orders after their placement (spec §4, contract §4). */
+export class Orders extends Context.Service<Orders, {
+  /** One order with its lines for whoever may read it; runs `orders.afterGet`. 404, 403. */
+  readonly get: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
+  /** A page of all orders with their lines, newest first. */
+  readonly list: OrderRepo["Service"]["list"]
+  /**
+   * Moves an order to another status (needs `orders:update`): the table of transitions decides (422
+   * INVALID_TRANSITION), then `orders.beforeStatusChange`, the write, `orders.afterStatusChange`. 409 when another
+   * request came first. The money of `refundId` is settled by a durable step afterwards.
+   */
+  readonly changeStatus: (
+    orderId: string,
+    request: StatusRequest
+  ) => Effect.Effect<TransitionOutcome, StatusChangeError, CurrentActor>
+  /**
+   * The same with the write handed to `around`, which may do it in a transaction of its own or, giving undefined, not
+   * at all; no hook is told then.
+   */
+  readonly changeStatusWith: (
+    orderId: string,
+    request: StatusRequest,
+    around: (
+      write: TransitionWrite
+    ) => Effect.Effect<TransitionOutcome | undefined, Conflict | InvalidTransition, CurrentActor>
+  ) => Effect.Effect<TransitionOutcome | undefined, StatusChangeError, CurrentActor>
+}>()("stoa/domain/orders/Orders") {
+  static readonly layer = Layer.effect(
+    Orders,
+    Effect.gen(function*() {
+      const orders = yield* OrderRepo
+      const statuses = yield* OrderStatusRepo
+      const hooks = yield* Hooks
+
+      const get = Effect.fn("Orders.get")(function*(idOrNumber: string) {
+        const order = yield* admitReader(yield* orders.find(idOrNumber))
+        yield* hooks.after("orders.afterGet", order)
+        return order
+      })
+
+      /** Decides and asks the hooks; what comes back only has to be written. */
+      const prepare = Effect.fnUntraced(function*(orderId: string, request: StatusRequest) {
+        yield* requireAnyOf(yield* CurrentActor, ["orders:update"])
+        const found = yield* orders.find(orderId)
+        if (found === undefined) return yield* NotFound.of("Order not found.")
+        const from = found.order.status
+        const to = yield* Effect.fromResult(transition(from, request.status, request.source))
+        const asked = { orderId: found.order.id, fromStatus: from, newStatus: to, reason: request.reason }
+        const { reason } = yield* hooks.before("orders.beforeStatusChange", asked)
+        const { amountCaptured, authorizationEnded } = request
+        return { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded }
+      })
+
+      const changeStatusWith: Orders["Service"]["changeStatusWith"] = Effect.fn("Orders.changeStatus")(
+        function*(orderId, request, around) {
+          const outcome = yield* around(statuses.transition(yield* prepare(orderId, request)))
+          if (outcome !== undefined) yield* hooks.after("orders.afterStatusChange", outcome.order)
+          return outcome
+        }
+      )
+
+      const changeStatus = Effect.fn("Orders.changeStatus")(function*(orderId: string, request: StatusRequest) {
+        const outcome = yield* statuses.transition(yield* prepare(orderId, request))
+        yield* hooks.after("orders.afterStatusChange", outcome.order)
+        return outcome
+      })
+
+      return { get, list: orders.list, changeStatus, changeStatusWith }
+    })
+  )
+}

@@ -1,0 +1,82 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+export const migrations = {
+  "0001_orders": statements(
+    `create table order_counters (
+      organization_id text not null,
+      year int not null,
+      last_number bigint not null,
+      primary key (organization_id, year)
+    )`,
+    // An order's id is the id of the checkout that placed it: known before authorization, unique by construction.
+    `create table orders (
+      id uuid primary key,
+      organization_id text not null,
+      order_number text not null,
+      customer_id uuid,
+      status text not null check (status in ('pending', 'confirmed', 'processing', 'partially_fulfilled',
+        'fulfilled', 'refunded', 'cancelled')),
+      currency text not null,
+      subtotal bigint not null check (subtotal >= 0),
+      tax_total bigint not null check (tax_total >= 0),
+      shipping_total bigint not null check (shipping_total >= 0),
+      discount_total bigint not null check (discount_total >= 0),
+      grand_total bigint not null check (grand_total >= 0),
+      amount_captured bigint,
+      refunded_total bigint not null default 0,
+      payment_intent_id text,
+      payment_method_id text,
+      payment_provider text,
+      idempotency_key text,
+      cart_id uuid,
+      cart_secret_hash text,
+      shipping_address jsonb,
+      metadata jsonb not null default '{}',
+      placed_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      fulfilled_at timestamptz,
+      cancelled_at timestamptz,
+      unique (organization_id, order_number),
+      constraint order_adds_up check (grand_total = subtotal - discount_total + tax_total + shipping_total),
+      constraint refunds_within_capture check (refunded_total between 0 and coalesce(amount_captured, 0))
+    ) with (fillfactor = 80)`,
+    `create index orders_placed on orders (organization_id, placed_at desc, id desc)`,
+    `create index orders_status on orders (organization_id, status, placed_at desc, id desc)`,
+    `create index orders_customer on orders (organization_id, customer_id, placed_at desc, id desc)
+      where customer_id is not null`,
+    `create table order_lines (
+      id uuid primary key,
+      organization_id text not null,
+      order_id uuid not null references orders on delete cascade,
+      position int not null,
+      entity_id uuid not null,
+      entity_type text not null,
+      variant_id uuid,
+      sku text,
+      title text not null,
+      quantity int not null check (quantity >= 1),
+      unit_price bigint not null,
+      total_price bigint not null,
+      is_custom_price boolean not null default false,
+      tax_amount bigint not null default 0,
+      discount_amount bigint not null default 0,
+      refunded_quantity int not null default 0 check (refunded_quantity between 0 and quantity),
+      fulfillment_status text not null default 'unfulfilled'
+        check (fulfillment_status in ('unfulfilled', 'partial', 'fulfilled')),
+      metadata jsonb not null default '{}',
+      unique (order_id, position)
+    )`,
+    `create index order_lines_entity on order_lines (entity_id)`,
+    `create table order_status_history (
+      id uuid primary key,
+      organization_id text not null,
+      order_id uuid not null references orders on delete cascade,
+      from_status text not null,
+      to_status text not null,
+      reason text,
+      changed_by text,
+      changed_at timestamptz not null default now()
+    )`,
+    `create index order_status_history_order on order_status_history (order_id, changed_at)`
+  )
+}

@@ -1,0 +1,66 @@
+import { Schema } from "effect"
+
+/** A page of a list: 1-based number and size (spec §8: default 20, at most 100). */
+export interface PageRequest {
+  readonly page: number
+  readonly limit: number
+}
+
+/** One page of records and how many there are in all. */
+export interface PageOf<A> {
+  readonly items: ReadonlyArray<A>
+  readonly page: number
+  readonly limit: number
+  readonly total: number
+}
+
+const whole = (text: string | undefined): number => {
+  const value = Number(text)
+  return Number.isFinite(value) ? Math.floor(value) : 0
+}
+
+/** `page` as sent: below 1 or unreadable counts as 1, never an error (contract §0.1). */
+export const pageNumber = (text: string | undefined): number => Math.min(Math.max(1, whole(text)), 1_000_000)
+
+/** `limit` as sent: below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
+export const pageSize = (text: string | undefined): number => (whole(text) < 1 ? 20 : Math.min(whole(text), 100))
+
+/** The query of a list route. */
+export const pageOf = (query: { readonly page?: string | undefined; readonly limit?: string | undefined }): PageRequest => ({
+  page: pageNumber(query.page),
+  limit: pageSize(query.limit)
+})
+
+/** Rows to skip for a page. */
+export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.limit
+
+/** Query parameters of every list route: taken as text, because a wrong value falls back instead of failing. */
+export const pageQuery = {
+  page: Schema.optional(Schema.String.annotate({ description: "Page number, from 1. Default 1." })),
+  limit: Schema.optional(Schema.String.annotate({ description: "Rows per page, 1 to 100. Default 20." }))
+}
+
+/** `meta.pagination` (spec §8); `totalPages` is at least 1 even when nothing was found. */
+export const Pagination = Schema.Struct({
+  page: Schema.Int,
+  limit: Schema.Int,
+  total: Schema.Int,
+  totalPages: Schema.Int
+})
+
+/** The pagination object of a page. */
+export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagination.Type => ({
+  page: page.page,
+  limit: page.limit,
+  total: page.total,
+  totalPages: Math.max(1, Math.ceil(page.total / page.limit))
+})
+
+/** All rows as one page, for the lists that are whole unless a page was asked for (categories, brands; contract §0.1). */
+export const wholeList = <A>(items: ReadonlyArray<A>): PageOf<A> => ({
+  items,
+  page: 1,
+  limit: Math.max(1, items.length),
+  total: items.length
+})
+

@@ -1,0 +1,108 @@
+import { Context, Data, type Effect, Layer } from "effect"
+
+/** What a provider is asked to authorize; `amount` in minor units of `currency` (contract §3.7). */
+export interface PaymentRequest {
+  readonly amount: number
+  readonly currency: string
+  readonly orderId: string
+  readonly customerId: string | null
+  /** Instrument at the provider, for example a card token. */
+  readonly paymentMethodToken: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  /** The checkout id: the same key gives the provider's first answer again, so asking twice never charges twice. */
+  readonly idempotencyKey: string
+}
+
+/** `requires_action`: the shopper must confirm with `clientSecret`; the capture waits for the provider's event. */
+export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
+
+export interface PaymentIntent {
+  readonly id: string
+  readonly status: IntentStatus
+  readonly amount: number
+  readonly currency: string
+  readonly clientSecret: string | null
+  readonly amountCaptured: number
+}
+
+/** The provider said no; final. `code` as in contract §3.7, `message` reaches the shopper. */
+export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
+  readonly code:
+    | "PAYMENT_INTENT_CREATE_FAILED"
+    | "PAYMENT_CAPTURE_FAILED"
+    | "PAYMENT_REFUND_FAILED"
+    | "PAYMENT_CANCEL_FAILED"
+  readonly message: string
+}> {}
+
+/** No answer, or one that cannot be believed: the money may or may not have moved. Only asking again by key tells. */
+export class PaymentUnknown extends Data.TaggedError("PaymentUnknown")<{ readonly message: string }> {}
+
+/** A verified event of the provider; `object` carries the intent. */
+export interface PaymentEvent {
+  readonly id: string
+  readonly type: string
+  readonly intentId: string
+  readonly amount: number | null
+  readonly currency: string | null
+  readonly orderId: string | null
+  readonly organizationId: string | null
+}
+
+/** An inbound event that was not signed as it must be (400, contract §11). */
+export class WebhookRejected extends Data.TaggedError("WebhookRejected")<{
+  readonly code: "WEBHOOK_SIGNATURE_MISSING" | "WEBHOOK_VERIFICATION_FAILED"
+  readonly message: string
+}> {}
+
+/**
+ * A payment provider (contract §3.7). The adapter that authorized an order also captures, cancels and refunds it, and
+ * every call carries an idempotency key, so that the durable checkout may repeat any of them after a crash.
+ */
+export interface PaymentAdapter {
+  readonly providerId: string
+  readonly authorize: (request: PaymentRequest) => Effect.Effect<PaymentIntent, PaymentDeclined | PaymentUnknown>
+  readonly capture: (
+    intentId: string,
+    amount: number,
+    idempotencyKey: string
+  ) => Effect.Effect<PaymentIntent, PaymentDeclined | PaymentUnknown>
+  /** Voids an authorization; a captured payment is refunded in full instead. Repeating it is harmless. */
+  readonly cancel: (intentId: string, idempotencyKey: string) => Effect.Effect<void, PaymentDeclined | PaymentUnknown>
+  /** Gives `amount` back and answers the provider's reference of the refund. */
+  readonly refund: (
+    intentId: string,
+    amount: number,
+    reason: string,
+    idempotencyKey: string
+  ) => Effect.Effect<string, PaymentDeclined | PaymentUnknown>
+  /** Checks the signature over the raw body and reads the event. */
+  readonly verifyWebhook: (
+    headers: Readonly<Record<string, string | undefined>>,
+    rawBody: string
+  ) => Effect.Effect<PaymentEvent, WebhookRejected>
+}
+
+/** The providers of this deployment; the first is the default. */
+export class PaymentAdapters extends Context.Service<PaymentAdapters, {
+  /** Selects by the checkout's `paymentMethodId`: a method or provider id names its adapter, anything else is an
+   * instrument token for the default one (contract §3.1). */
+  readonly select: (paymentMethodId: string) => { readonly adapter: PaymentAdapter; readonly token: string | null }
+  /** The adapter that authorized an order, by its provider id. */
+  readonly byProvider: (providerId: string) => PaymentAdapter | undefined
+}>()("stoa/domain/payments/PaymentAdapters") {
+  static readonly layerOf = (
+    adapters: readonly [PaymentAdapter, ...ReadonlyArray<PaymentAdapter>],
+    methods: ReadonlyMap<string, string>
+  ): Layer.Layer<PaymentAdapters> =>
+    Layer.succeed(PaymentAdapters, {
+      select: (paymentMethodId) => {
+        const provider = methods.get(paymentMethodId) ?? paymentMethodId
+        const adapter = adapters.find((one) => one.providerId === provider)
+        return adapter === undefined
+          ? { adapter: adapters[0], token: paymentMethodId }
+          : { adapter, token: methods.has(paymentMethodId) ? paymentMethodId : null }
+      },
+      byProvider: (providerId) => adapters.find((one) => one.providerId === providerId)
+    })
+}

@@ -1,0 +1,54 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
+
+/** An event of a payment provider; its id is unique per organization and provider (contract §11). */
+export interface ReceivedEvent {
+  readonly provider: string
+  readonly eventId: string
+  readonly type: string
+}
+
+/** What the work of an event may fail with; the claim is rolled back with it, so the provider's next try is worked on. */
+type WorkFailure = Conflict | InvalidTransition
+
+/** Memory of the provider events that were worked on. */
+export class PaymentEventRepo extends Context.Service<PaymentEventRepo, {
+  /** Claims the event and does the work in one transaction. Undefined, and no work, for an event that came before. */
+  readonly once: <A>(
+    event: ReceivedEvent,
+    work: Effect.Effect<A, WorkFailure, CurrentActor>
+  ) => Effect.Effect<A | undefined, WorkFailure, CurrentActor>
+  /** Forgets events older than this, at most 1,000 a call; providers repeat for days, not for months. Gives how many. */
+  readonly purge: (olderThanDays: number) => Effect.Effect<number>
+}>()("stoa/domain/payments/PaymentEventRepo") {}
+
+export const paymentEventRepoLayer = Layer.effect(
+  PaymentEventRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const once = <A>(event: ReceivedEvent, work: Effect.Effect<A, WorkFailure, CurrentActor>) =>
+      Effect.gen(function*() {
+        const organization = yield* currentOrganization
+        const claimed = yield* sql`insert into payment_events (organization_id, provider, event_id, type)
+          values (${organization}, ${event.provider}, ${event.eventId}, ${event.type})
+          on conflict do nothing returning 1`
+        return claimed.length === 0 ? undefined : yield* work
+      }).pipe(
+        sql.withTransaction,
+        Effect.catchTag("SqlError", (error) => Effect.die(error)),
+        Effect.withSpan("PaymentEventRepo.once")
+      )
+
+    const purge = Effect.fn("PaymentEventRepo.purge")(function*(olderThanDays: number) {
+      const rows = yield* sql`delete from payment_events where ctid = any(array(
+        select ctid from payment_events where received_at < now() - make_interval(days => ${olderThanDays})
+        order by received_at limit 1000)) returning 1`
+      return rows.length
+    }, Effect.orDie)
+
+    return PaymentEventRepo.of({ once, purge })
+  })
+)

@@ -1,0 +1,35 @@
+import type { StoredOrder } from "../orders/OrderRepo.ts"
+import type { StatusRequest } from "../orders/Orders.ts"
+import type { PaymentAdapter, PaymentEvent } from "./PaymentAdapter.ts"
+
+/** A verified event and the provider that signed it. */
+export interface VerifiedEvent {
+  readonly adapter: PaymentAdapter
+  readonly event: PaymentEvent
+}
+
+/** The event tells of money that went back, whoever asked for it. */
+export const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type === "charge.refunded"
+
+/** The change of status an event asks for; undefined for events that change none, or are not known (contract §11). */
+export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
+  const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
+  switch (event.type) {
+    case "payment_intent.succeeded":
+      return { status: "confirmed", source: "payment", reason, amountCaptured: event.amount ?? undefined }
+    case "payment_intent.payment_failed":
+      return { status: "cancelled", source: "payment", reason }
+    case "payment_intent.canceled":
+      return { status: "cancelled", source: "payment", reason, authorizationEnded: true }
+    case "charge.refunded":
+      return { status: "refunded", source: "payment", reason }
+    default:
+      return undefined
+  }
+}
+
+/** Is the event about this order's payment? A provider's event about another payment must not move it. */
+export const concerns = ({ adapter, event }: VerifiedEvent, { order, paymentProvider }: StoredOrder): boolean =>
+  order.paymentIntentId === event.intentId &&
+  (paymentProvider === null || paymentProvider === adapter.providerId) &&
+  (event.currency === null || event.currency.toUpperCase() === order.currency.toUpperCase())

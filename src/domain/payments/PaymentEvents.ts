@@ -1,0 +1,137 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor, systemActor } from "../access/Actor.ts"
+import { Conflict } from "../errors/ApiErrors.ts"
+import { isUuid } from "../ids/Id.ts"
+import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
+import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
+import { transition } from "../orders/OrderStatus.ts"
+import { StoreSettings } from "../settings/StoreSettings.ts"
+import { type PaymentAdapter, PaymentAdapters } from "./PaymentAdapter.ts"
+import { refusalOf, type WebhookRefusal } from "./PaymentErrors.ts"
+import { PaymentEventRepo } from "./PaymentEventRepo.ts"
+import { concerns, isRefundEvent, requestOf, type VerifiedEvent } from "./PaymentEventRules.ts"
+import type { PendingRefund } from "./Refund.ts"
+import { RefundRepo } from "./RefundRepo.ts"
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+/** What a provider is told about its event, and the refund that a durable step has to settle because of it. */
+export interface EventReceipt {
+  readonly duplicate: boolean
+  readonly refund: PendingRefund | null
+}
+
+const received: EventReceipt = { duplicate: false, refund: null }
+
+/** How often a transition is decided anew because a request changed the order meanwhile. */
+const rounds = 3
+
+/** By the default provider, else by the built-in test provider: each signs with a header of its own. */
+const verifier = (adapters: PaymentAdapters["Service"]) => (headers: Headers, rawBody: string) => {
+  const { adapter } = adapters.select("")
+  const test = adapters.byProvider("test")
+  const by = (one: PaymentAdapter) =>
+    Effect.map(one.verifyWebhook(headers, rawBody), (event): VerifiedEvent => ({ adapter: one, event }))
+  return by(adapter).pipe(
+    Effect.catchTag("WebhookRejected", (rejected) => {
+      const another = rejected.code === "WEBHOOK_SIGNATURE_MISSING" && test !== undefined && test !== adapter
+      return another ? by(test) : Effect.fail(rejected)
+    }),
+    Effect.mapError(refusalOf)
+  )
+}
+
+interface Parts {
+  readonly orderRepo: OrderRepo["Service"]
+  readonly orders: Orders["Service"]
+  readonly events: PaymentEventRepo["Service"]
+  readonly refunds: RefundRepo["Service"]
+}
+
+/** Claims the event and does what it asks for, in one transaction: a failure gives the event back to the provider. */
+const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
+  /** Money the provider gave back is noted first; true when nothing of what was captured is left. */
+  const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: string) {
+    yield* refunds.recordExternal(orderId, event.amount, event.id)
+    const now = yield* orderRepo.find(orderId)
+    return now !== undefined && now.order.refundedTotal > 0 && now.order.refundedTotal === now.order.amountCaptured
+  })
+
+  return Effect.fnUntraced(function*(verified: VerifiedEvent, stored: StoredOrder, request: StatusRequest) {
+    const { id, organizationId, status } = stored.order
+    const { adapter, event } = verified
+    const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
+    const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
+    if (transition(status, request.status, request.source)._tag === "Failure") {
+      return { duplicate: (yield* events.once(claim, proceeds)) === undefined, refund: null }
+    }
+    let claimed = false
+    const outcome = yield* orders.changeStatusWith(id, request, (write) =>
+      events.once(
+        claim,
+        Effect.gen(function*() {
+          claimed = true
+          return (yield* proceeds) ? yield* write : undefined
+        })
+      ))
+    const refundId = outcome?.refundId ?? null
+    return { duplicate: !claimed, refund: refundId === null ? null : { refundId, organizationId } }
+  })
+}
+
+/** Inbound events of payment providers (spec §6, contract §11). */
+export class PaymentEvents extends Context.Service<PaymentEvents, {
+  /**
+   * Verifies the raw body and works on the event once: `payment_intent.succeeded` confirms a pending order and notes
+   * what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one, `charge.refunded` notes
+   * that `amount` minor units have been given back in all. Anything else, and an order that is already further,
+   * unknown, or paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
+   * order changed under it three times.
+   */
+  readonly receive: (
+    headers: Headers,
+    rawBody: string
+  ) => Effect.Effect<EventReceipt, WebhookRefusal | StatusChangeError>
+}>()("stoa/domain/payments/PaymentEvents") {
+  static readonly layer = Layer.effect(
+    PaymentEvents,
+    Effect.gen(function*() {
+      const settings = yield* StoreSettings
+      const orderRepo = yield* OrderRepo
+      const verify = verifier(yield* PaymentAdapters)
+      const apply = applier({
+        orderRepo,
+        orders: yield* Orders,
+        events: yield* PaymentEventRepo,
+        refunds: yield* RefundRepo
+      })
+
+      const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest) {
+        const { id, orderId } = verified.event
+        for (let round = 0; round < rounds; round++) {
+          const stored = orderId !== null && isUuid(orderId) ? yield* orderRepo.find(orderId) : undefined
+          if (stored === undefined || !concerns(verified, stored)) {
+            yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
+            return received
+          }
+          const receipt = yield* Effect.catchTag(apply(verified, stored, request), "Conflict", () => Effect.undefined)
+          if (receipt !== undefined) return receipt
+        }
+        return yield* Conflict.of("The order is being changed by other requests. Send the event again.")
+      })
+
+      const receive: PaymentEvents["Service"]["receive"] = Effect.fn("PaymentEvents.receive")(
+        function*(headers, rawBody) {
+          const verified = yield* verify(headers, rawBody)
+          const request = requestOf(verified)
+          if (request === undefined) return received
+          const organization = verified.event.organizationId ?? settings.defaultOrganizationId
+          const actor = systemActor(organization, `${verified.adapter.providerId}-webhook`)
+          return yield* Effect.provideService(work(verified, request), CurrentActor, actor)
+        }
+      )
+
+      return { receive }
+    })
+  )
+}

@@ -1,0 +1,18 @@
+/** Money to give back, as the transaction that decided it wrote it down. */
+export interface Refund {
+  readonly id: string
+  readonly orderId: string
+  /** Minor units of the order's currency; 0 voids an authorization that was never captured. */
+  readonly amount: number
+  readonly reason: string
+  readonly status: "pending" | "completed" | "failed"
+  /** The order's payment at its provider; null for an order that was paid otherwise. */
+  readonly intentId: string | null
+  readonly provider: string | null
+}
+
+/** A refund that waits for its provider. */
+export interface PendingRefund {
+  readonly refundId: string
+  readonly organizationId: string
+}

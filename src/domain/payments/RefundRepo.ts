@@ -1,0 +1,118 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+import type { PendingRefund, Refund } from "./Refund.ts"
+
+interface RefundRow {
+  readonly id: string
+  readonly order_id: string
+  readonly amount: bigint
+  readonly reason: string
+  readonly status: Refund["status"]
+  readonly payment_intent_id: string | null
+  readonly payment_provider: string | null
+}
+
+/**
+ * The ledger of money given back. Rows are written by the transaction of the change of status; here they are settled.
+ * The order's `refunded_total` moves in the same statement as the row that explains it, under the constraint that no
+ * more is given back than was captured.
+ */
+export class RefundRepo extends Context.Service<RefundRepo, {
+  /** A refund and where its payment lies. Undefined when the organization has none such. */
+  readonly find: (refundId: string) => Effect.Effect<Refund | undefined, never, CurrentActor>
+  /** The provider has given the money back. False when it was settled before: the total moves once. */
+  readonly complete: (refundId: string, reference: string | null) => Effect.Effect<boolean, never, CurrentActor>
+  /** The provider refused for good; a person has to look at it. False when it was settled before. */
+  readonly fail: (refundId: string, failure: string) => Effect.Effect<boolean, never, CurrentActor>
+  /** Refunds of all organizations that have waited longer than this, oldest first: for the sweep that restarts them. */
+  readonly pending: (olderThanSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<PendingRefund>>
+  /**
+   * The provider reports that `total` minor units of an order have been given back in all. Records what no refund of
+   * ours accounts for and gives that amount: repeating it records nothing. Not more than was captured. To be called in
+   * the transaction that claimed the provider's event.
+   */
+  readonly recordExternal: (
+    orderId: string,
+    total: number | null,
+    reference: string
+  ) => Effect.Effect<number, never, CurrentActor>
+}>()("stoa/domain/payments/RefundRepo") {}
+
+export const refundRepoLayer = Layer.effect(
+  RefundRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
+      const organization = yield* currentOrganization
+      const [row] = yield* sql<RefundRow>`select r.id, r.order_id, r.amount, r.reason, r.status, o.payment_intent_id,
+          o.payment_provider
+        from refunds r join orders o on o.id = r.order_id
+        where r.id = ${refundId}::uuid and r.organization_id = ${organization}`
+      return row === undefined ? undefined : {
+        id: row.id,
+        orderId: row.order_id,
+        amount: Number(row.amount),
+        reason: row.reason,
+        status: row.status,
+        intentId: row.payment_intent_id,
+        provider: row.payment_provider
+      }
+    }, Effect.orDie)
+
+    const complete = Effect.fn("RefundRepo.complete")(function*(refundId: string, reference: string | null) {
+      const organization = yield* currentOrganization
+      // A void gives back whatever was captured after it was decided (the adapter's cancel refunds in full).
+      const rows = yield* sql`with done as (
+          update refunds set status = 'completed', provider_reference = ${reference}, updated_at = now()
+          where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'
+          returning order_id, amount)
+        update orders o set updated_at = now(), refunded_total = case when done.amount = 0
+            then coalesce(o.amount_captured, 0) else o.refunded_total + done.amount end
+        from done where o.id = done.order_id returning 1`
+      return rows.length === 1
+    }, Effect.orDie)
+
+    const fail = Effect.fn("RefundRepo.fail")(function*(refundId: string, failure: string) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql`update refunds set status = 'failed', failure = ${failure}, updated_at = now()
+        where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending' returning 1`
+      return rows.length === 1
+    }, Effect.orDie)
+
+    const pending = Effect.fn("RefundRepo.pending")(function*(olderThanSeconds: number, limit: number) {
+      const rows = yield* sql<{ readonly id: string; readonly organization_id: string }>`
+        select id, organization_id from refunds
+        where status = 'pending' and created_at < now() - make_interval(secs => ${olderThanSeconds})
+        order by created_at limit ${limit}`
+      return rows.map((row) => ({ refundId: row.id, organizationId: row.organization_id }))
+    }, Effect.orDie)
+
+    const recordExternal = Effect.fn("RefundRepo.recordExternal")(
+      function*(orderId: string, total: number | null, reference: string) {
+        const actor = yield* CurrentActor
+        // The row is locked by a statement of its own, so that the next one sees every refund decided before it.
+        yield* sql`select 1 from orders
+          where id = ${orderId}::uuid and organization_id = ${actor.organizationId} for update`
+        const rows = yield* sql<{ readonly amount: bigint }>`with due as (
+            select o.id, least(coalesce(${total}::bigint, o.amount_captured), o.amount_captured) - o.refunded_total
+                - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint
+                as amount
+            from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId}),
+          made as (
+            insert into refunds (id, organization_id, order_id, amount, reason, status, provider_reference, performed_by)
+            select ${newId()}::uuid, ${actor.organizationId}, id, amount, 'refunded_at_provider', 'completed',
+              ${reference}, ${actor.userId}::text
+            from due where amount > 0 returning order_id, amount)
+          update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
+          from made where o.id = made.order_id returning made.amount`
+        return Number(rows[0]?.amount ?? 0)
+      },
+      Effect.orDie
+    )
+
+    return RefundRepo.of({ find, complete, fail, pending, recordExternal })
+  })
+)

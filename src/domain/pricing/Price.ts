@@ -1,0 +1,71 @@
+import { Result, Schema } from "effect"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { Uuid } from "../ids/Id.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time } from "./Bounds.ts"
+import { StorableObject } from "./Storable.ts"
+
+/**
+ * The price of an entity, or of one of its variants, in a currency (spec §2, contract §7). Amounts in minor units;
+ * `compareAtAmount` is the price it is shown against. Null bounds are open.
+ */
+export const Price = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  entityId: Uuid,
+  variantId: Schema.NullOr(Uuid),
+  currency: Schema.String,
+  amount: Amount,
+  compareAtAmount: Schema.NullOr(Amount),
+  ...boundsFields,
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "Price" })
+export type Price = typeof Price.Type
+
+/**
+ * Body of a price to set. Entity, variant, currency, group, quantities and times together name the price: setting it
+ * again overwrites the amounts and the metadata (contract §7).
+ */
+export const SetPrice = Schema.Struct({
+  entityId: Uuid,
+  variantId: maybe(Uuid),
+  currency: CurrencyCode,
+  amount: Amount,
+  compareAtAmount: maybe(Amount),
+  ...sentBounds,
+  metadata: maybe(StorableObject)
+})
+export type SetPrice = typeof SetPrice.Type
+
+/** Which prices a list shows; a filter that is left out admits all (spec §4). */
+export interface PriceFilter {
+  readonly entityId?: string | undefined
+  readonly variantId?: string | undefined
+  readonly currency?: string | undefined
+  readonly customerGroupId?: string | undefined
+}
+
+/** The record a body describes; 422 when its bounds admit nothing. */
+export const priceOf = (
+  sent: SetPrice,
+  record: { readonly id: string; readonly organizationId: string; readonly now: Date }
+): Result.Result<Price, ValidationFailed> => {
+  const bounds = boundsOver(sent)
+  const issues = boundsIssues(bounds)
+  if (issues.length > 0) return Result.fail(ValidationFailed.issues(issues))
+  return Result.succeed({
+    id: record.id,
+    organizationId: record.organizationId,
+    entityId: sent.entityId,
+    variantId: sent.variantId ?? null,
+    currency: sent.currency,
+    amount: sent.amount,
+    compareAtAmount: sent.compareAtAmount ?? null,
+    ...bounds,
+    metadata: sent.metadata ?? {},
+    createdAt: record.now,
+    updatedAt: record.now
+  })
+}

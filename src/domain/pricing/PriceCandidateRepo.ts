@@ -1,0 +1,109 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
+
+/** What is to be priced. */
+export interface PricedThing {
+  readonly entityId: string
+  readonly variantId: string | null
+}
+
+/** Everything that may decide the prices of some things in one currency. */
+export interface PriceCandidates {
+  readonly prices: ReadonlyArray<PriceRow>
+  readonly modifiers: ReadonlyArray<ModifierRow>
+  /** By entity id; an entity the organization does not have is absent. */
+  readonly entities: ReadonlyMap<string, PricedEntity>
+}
+
+/** An entity with its `metadata.basePrice`, null where that is no number. */
+export interface PricedEntity {
+  readonly slug: string
+  readonly basePrice: number | null
+}
+
+/** Finds the rows of price resolution (contract §7.3). */
+export class PriceCandidateRepo extends Context.Service<PriceCandidateRepo, {
+  /** Prices, modifiers and base prices for all things at once, in one statement, without what ended before `now`. */
+  readonly candidates: (
+    things: ReadonlyArray<PricedThing>,
+    currency: string,
+    now: Date
+  ) => Effect.Effect<PriceCandidates, never, CurrentActor>
+}>()("stoa/domain/pricing/PriceCandidateRepo") {}
+
+/** Times inside of aggregated JSON come as text. */
+type Timed<Row, Keys extends keyof Row> = Omit<Row, Keys> & { readonly [Key in Keys]: string | null }
+
+interface CandidateRow {
+  readonly prices: ReadonlyArray<Timed<PriceRow, "validFrom" | "validUntil"> & { readonly createdAt: string }>
+  readonly modifiers: ReadonlyArray<Timed<ModifierRow, "validFrom" | "validUntil">>
+  readonly entities: ReadonlyArray<{ readonly id: string; readonly slug: string; readonly basePrice: unknown }>
+}
+
+const timeOf = (text: string | null): Date | null => text === null ? null : new Date(text)
+
+export const priceCandidateRepoLayer = Layer.effect(
+  PriceCandidateRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const pricesOf = (organization: string, ids: ReadonlyArray<string>, currency: string, now: Date) =>
+      sql`select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id, 'variantId', p.variant_id,
+          'currency', p.currency, 'amount', p.amount, 'customerGroupId', p.customer_group_id,
+          'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity, 'validFrom', p.valid_from,
+          'validUntil', p.valid_until, 'createdAt', p.created_at))
+        from prices p where p.organization_id = ${organization} and p.entity_id = any(${ids}::uuid[])
+          and p.currency = ${currency} and (p.valid_until is null or p.valid_until >= ${now}::timestamptz)`
+
+    const modifiersOf = (organization: string, ids: ReadonlyArray<string>, currency: string, now: Date) =>
+      sql`select jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.type, 'value', m.value,
+          'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
+          'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
+          'maxQuantity', m.max_quantity, 'conditions', m.conditions, 'validFrom', m.valid_from,
+          'validUntil', m.valid_until))
+        from price_modifiers m where m.organization_id = ${organization}
+          and (m.entity_id is null or m.entity_id = any(${ids}::uuid[]))
+          and (m.currency is null or m.currency = ${currency})
+          and (m.valid_until is null or m.valid_until >= ${now}::timestamptz)`
+
+    const candidates = Effect.fn("PriceCandidateRepo.candidates")(
+      function*(things: ReadonlyArray<PricedThing>, currency: string, now: Date) {
+        if (things.length === 0) return { prices: [], modifiers: [], entities: new Map<string, PricedEntity>() }
+        const organization = yield* currentOrganization
+        const ids = [...new Set(things.map((thing) => thing.entityId))]
+        const rows = yield* sql<CandidateRow>`select
+          coalesce((${pricesOf(organization, ids, currency, now)}), '[]') as prices,
+          coalesce((${modifiersOf(organization, ids, currency, now)}), '[]') as modifiers,
+          coalesce((select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug, 'basePrice', e.metadata->'basePrice'))
+            from catalog_entities e where e.organization_id = ${organization} and e.id = any(${ids}::uuid[])), '[]')
+            as entities`
+        return toCandidates(rows[0])
+      },
+      Effect.orDie
+    )
+
+    return PriceCandidateRepo.of({ candidates })
+  })
+)
+
+const toCandidates = (row: CandidateRow | undefined): PriceCandidates => ({
+  prices: (row?.prices ?? []).map((price) => ({
+    ...price,
+    validFrom: timeOf(price.validFrom),
+    validUntil: timeOf(price.validUntil),
+    createdAt: new Date(price.createdAt)
+  })),
+  modifiers: (row?.modifiers ?? []).map((modifier) => ({
+    ...modifier,
+    validFrom: timeOf(modifier.validFrom),
+    validUntil: timeOf(modifier.validUntil)
+  })),
+  entities: new Map(
+    (row?.entities ?? []).map(({ basePrice, id, slug }) => [
+      id,
+      { slug, basePrice: typeof basePrice === "number" ? basePrice : null }
+    ])
+  )
+})

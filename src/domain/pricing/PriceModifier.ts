@@ -1,0 +1,139 @@
+import { Result, Schema } from "effect"
+import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Uuid } from "../ids/Id.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import {
+  Amount,
+  boundsFields,
+  boundsIssues,
+  boundsOver,
+  issue,
+  maybe,
+  over,
+  Priority,
+  sentBounds,
+  Time
+} from "./Bounds.ts"
+import { ModifierType } from "./PriceResolution.ts"
+import { StorableObject, Text } from "./Storable.ts"
+
+/**
+ * A rule that changes resolved prices (contract §7). `value` is a whole percentage for `percentage_discount`, minor
+ * units of `currency` for the others. Null entity, variant, group, currency or bound: any.
+ */
+export const PriceModifier = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  name: Schema.String,
+  type: ModifierType,
+  value: Amount,
+  priority: Schema.Int,
+  entityId: Schema.NullOr(Uuid),
+  variantId: Schema.NullOr(Uuid),
+  currency: Schema.NullOr(Schema.String),
+  ...boundsFields,
+  conditions: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "PriceModifier" })
+export type PriceModifier = typeof PriceModifier.Type
+
+const isMinimum = Schema.is(Amount)
+
+/** Conditions of a modifier: `minSubtotal` (minor units) is the one that is read. */
+const Conditions = StorableObject.check(
+  Schema.makeFilter((conditions) =>
+    conditions["minSubtotal"] === undefined || isMinimum(conditions["minSubtotal"]) ||
+    { path: ["minSubtotal"], issue: "must be an amount in minor units" }
+  )
+)
+
+const optional = {
+  entityId: maybe(Uuid),
+  variantId: maybe(Uuid),
+  currency: maybe(CurrencyCode),
+  priority: Schema.optional(Priority),
+  conditions: maybe(Conditions),
+  metadata: maybe(StorableObject),
+  ...sentBounds
+}
+
+/** Body of a new modifier. Fixed kinds need a currency, a percentage is at most 100 (contract §7.3). */
+export const NewPriceModifier = Schema.Struct({ name: Text, type: ModifierType, value: Amount, ...optional })
+export type NewPriceModifier = typeof NewPriceModifier.Type
+
+/** Body of a change: any part of a new one; null empties a field. */
+export const PriceModifierChange = Schema.Struct({
+  name: Schema.optional(Text),
+  type: Schema.optional(ModifierType),
+  value: Schema.optional(Amount),
+  ...optional
+})
+export type PriceModifierChange = typeof PriceModifierChange.Type
+
+/** Which modifiers a list shows: those of exactly this entity and currency, holding at this time or not. */
+export interface PriceModifierFilter {
+  readonly entityId?: string | undefined
+  readonly currency?: string | undefined
+  readonly active?: boolean | undefined
+}
+
+const issuesOf = (modifier: PriceModifier): ReadonlyArray<Issue> => [
+  ...(modifier.type === "percentage_discount" && modifier.value > 100
+    ? [issue("value", "must be a percentage from 0 to 100")]
+    : []),
+  // Without a currency the same number would come off pounds and yen.
+  ...(modifier.type !== "percentage_discount" && modifier.currency === null
+    ? [issue("currency", `is required for a modifier of type ${modifier.type}`)]
+    : []),
+  ...boundsIssues(modifier)
+]
+
+const checked = (modifier: PriceModifier): Result.Result<PriceModifier, ValidationFailed> => {
+  const issues = issuesOf(modifier)
+  return issues.length === 0 ? Result.succeed(modifier) : Result.fail(ValidationFailed.issues(issues))
+}
+
+/** The record a body describes; 422 when its parts contradict one another. */
+export const modifierOf = (
+  sent: NewPriceModifier,
+  record: { readonly id: string; readonly organizationId: string; readonly now: Date }
+): Result.Result<PriceModifier, ValidationFailed> =>
+  checked({
+    id: record.id,
+    organizationId: record.organizationId,
+    name: sent.name,
+    type: sent.type,
+    value: sent.value,
+    priority: sent.priority ?? 100,
+    entityId: sent.entityId ?? null,
+    variantId: sent.variantId ?? null,
+    currency: sent.currency ?? null,
+    ...boundsOver(sent),
+    conditions: sent.conditions ?? {},
+    metadata: sent.metadata ?? {},
+    createdAt: record.now,
+    updatedAt: record.now
+  })
+
+/** The record after a change; the rules hold for the whole of it and not only for what was sent. */
+export const changedModifier = (
+  before: PriceModifier,
+  sent: PriceModifierChange,
+  now: Date
+): Result.Result<PriceModifier, ValidationFailed> =>
+  checked({
+    ...before,
+    name: sent.name ?? before.name,
+    type: sent.type ?? before.type,
+    value: sent.value ?? before.value,
+    priority: sent.priority ?? before.priority,
+    entityId: over(sent.entityId, before.entityId),
+    variantId: over(sent.variantId, before.variantId),
+    currency: over(sent.currency, before.currency),
+    ...boundsOver(sent, before),
+    conditions: over(sent.conditions, before.conditions) ?? {},
+    metadata: over(sent.metadata, before.metadata) ?? {},
+    updatedAt: now
+  })

@@ -1,0 +1,63 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import { newId } from "../ids/Id.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import {
+  changedModifier,
+  modifierOf,
+  type NewPriceModifier,
+  type PriceModifier,
+  type PriceModifierChange,
+  type PriceModifierFilter
+} from "./PriceModifier.ts"
+import { PriceModifierRepo } from "./PriceModifierRepo.ts"
+
+/** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the whole store. */
+export class PriceModifiers extends Context.Service<PriceModifiers, {
+  /** A new modifier; runs `pricing.afterCreate`. */
+  readonly create: (input: NewPriceModifier) => Effect.Effect<PriceModifier, ValidationFailed, CurrentActor>
+  /** Changes what is sent and keeps the rest; runs `pricing.afterUpdate`. */
+  readonly change: (
+    id: string,
+    input: PriceModifierChange
+  ) => Effect.Effect<PriceModifier, NotFound | ValidationFailed, CurrentActor>
+  readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
+  /** A page in order of application; `active` means within its window now. */
+  readonly list: (
+    filter: PriceModifierFilter,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<PriceModifier>, never, CurrentActor>
+}>()("stoa/domain/pricing/PriceModifiers") {
+  static readonly layer = Layer.effect(
+    PriceModifiers,
+    Effect.gen(function*() {
+      const repo = yield* PriceModifierRepo
+      const hooks = yield* Hooks
+      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+      const create = Effect.fn("PriceModifiers.create")(function*(input: NewPriceModifier) {
+        const { organizationId } = yield* CurrentActor
+        const now = yield* clock
+        const modifier = yield* Effect.fromResult(modifierOf(input, { id: newId(), organizationId, now }))
+        yield* repo.insert(modifier)
+        yield* hooks.after("pricing.afterCreate", modifier)
+        return modifier
+      })
+
+      const change = Effect.fn("PriceModifiers.change")(function*(id: string, input: PriceModifierChange) {
+        const now = yield* clock
+        const modifier = yield* repo.change(id, (before) => changedModifier(before, input, now))
+        yield* hooks.after("pricing.afterUpdate", modifier)
+        return modifier
+      })
+
+      const list = Effect.fn("PriceModifiers.list")(function*(filter: PriceModifierFilter, page: PageRequest) {
+        return yield* repo.list(filter, yield* clock, page)
+      })
+
+      return { create, change, remove: repo.remove, list }
+    })
+  )
+}

@@ -1,0 +1,124 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { Price, PriceFilter } from "./Price.ts"
+import type { PriceModifier } from "./PriceModifier.ts"
+import { type PriceModifierRow, type PriceRecordRow, toModifier, toPrice } from "./PriceRows.ts"
+import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
+
+/** A price as it now stands, and whether it is new or overwrote the one of the same natural key. */
+export interface PriceWritten {
+  readonly price: Price
+  readonly created: boolean
+}
+
+/** All SQL of prices. */
+export class PriceRepo extends Context.Service<PriceRepo, {
+  /**
+   * Writes a price over the one of the same natural key, with the event `pricing.create` or `pricing.update`, in one
+   * statement. 404 when the organization has no such entity, 422 when the variant is not one of the entity's.
+   */
+  readonly set: (price: Price) => Effect.Effect<PriceWritten, NotFound | ValidationFailed, CurrentActor>
+  /** A page of prices, newest first. */
+  readonly list: (filter: PriceFilter, page: PageRequest) => Effect.Effect<PageOf<Price>, never, CurrentActor>
+  /** The first 100 modifiers, in order of application, that may touch the prices a filter shows. */
+  readonly modifiersFor: (
+    filter: PriceFilter
+  ) => Effect.Effect<ReadonlyArray<PriceModifier>, never, CurrentActor>
+}>()("stoa/domain/pricing/PriceRepo") {}
+
+type SetRow = TargetRow & { readonly id: string | null; readonly created_at: Date; readonly created: boolean }
+
+const unknownEntity = NotFound.of("Catalog entity not found.")
+
+const isoMillis = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
+
+/** The unique natural key makes simultaneous requests meet in one row; `xmax = 0` tells who made it. */
+const upsert = (sql: SqlClient.SqlClient, price: Price) =>
+  sql`insert into prices (id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount,
+      customer_group_id, min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at)
+    select ${price.id}::uuid, ${price.organizationId}, ${price.entityId}::uuid, ${price.variantId}::uuid,
+      ${price.currency}, ${price.amount}::bigint, ${price.compareAtAmount}::bigint, ${price.customerGroupId}::text,
+      ${price.minQuantity}::int, ${price.maxQuantity}::int, ${price.validFrom}::timestamptz,
+      ${price.validUntil}::timestamptz, ${JSON.stringify(price.metadata)}::jsonb, ${price.createdAt}::timestamptz,
+      ${price.updatedAt}::timestamptz
+    from target where entity_found and variant_found
+    on conflict (organization_id, entity_id, variant_id, currency, customer_group_id, min_quantity, max_quantity,
+      valid_from, valid_until)
+    do update set amount = excluded.amount, compare_at_amount = excluded.compare_at_amount,
+      metadata = excluded.metadata, updated_at = excluded.updated_at
+    returning id, created_at, (xmax = 0) as created`
+
+/** Only the statement itself learns which row it wrote and whether that is new, so it completes the payload. */
+const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor, price: Price) =>
+  sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
+    select ${newId()}::uuid, ${actor.organizationId}, case when created then 'pricing.create' else 'pricing.update' end,
+      'price', id::text, ${JSON.stringify(price)}::jsonb || jsonb_build_object('id', id,
+        'createdAt', to_char(created_at at time zone 'UTC', ${sql.literal(isoMillis)})),
+      ${actor.userId}::text, ${actor.requestId}::text
+    from written`
+
+const matching = (sql: SqlClient.SqlClient, organization: string, filter: PriceFilter) =>
+  sql.and([
+    sql`organization_id = ${organization}`,
+    ...(filter.entityId === undefined ? [] : [sql`entity_id = ${filter.entityId}::uuid`]),
+    ...(filter.variantId === undefined ? [] : [sql`variant_id = ${filter.variantId}::uuid`]),
+    ...(filter.currency === undefined ? [] : [sql`currency = ${filter.currency}`]),
+    ...(filter.customerGroupId === undefined ? [] : [sql`customer_group_id = ${filter.customerGroupId}`])
+  ])
+
+/** Modifiers of what the filter names and those of everything. */
+const touching = (sql: SqlClient.SqlClient, organization: string, filter: PriceFilter) => {
+  const orAny = (column: string, value: string | undefined, type: string) =>
+    value === undefined ? [] : [sql`(${sql(column)} is null or ${sql(column)} = ${value}::${sql.literal(type)})`]
+  return sql.and([
+    sql`organization_id = ${organization}`,
+    ...orAny("entity_id", filter.entityId, "uuid"),
+    ...orAny("variant_id", filter.variantId, "uuid"),
+    ...orAny("currency", filter.currency, "text"),
+    ...orAny("customer_group_id", filter.customerGroupId, "text")
+  ])
+}
+
+export const priceRepoLayer = Layer.effect(
+  PriceRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const set = Effect.fn("PriceRepo.set")(
+      function*(price: Price) {
+        const actor = yield* CurrentActor
+        const rows = yield* sql<SetRow>`with target as (${targetOf(sql, price)}),
+          written as (${upsert(sql, price)}),
+          event as (${eventOfWritten(sql, actor, price)})
+          select target.*, written.* from target left join written on true`
+        const row = rows[0]
+        if (row === undefined || !row.entity_found) return yield* unknownEntity
+        if (row.id === null) return yield* ValidationFailed.of("variantId", "is not a variant of this entity")
+        return { price: { ...price, id: row.id, createdAt: row.created_at }, created: row.created }
+      },
+      Effect.catchTag("SqlError", (error) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error))
+    )
+
+    const list = Effect.fn("PriceRepo.list")(function*(filter: PriceFilter, page: PageRequest) {
+      const where = matching(sql, yield* currentOrganization, filter)
+      const [rows, counted] = yield* Effect.all([
+        sql<PriceRecordRow>`select * from prices where ${where} order by created_at desc, id desc
+          limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from prices where ${where}`
+      ], { concurrency: "unbounded" })
+      return { items: rows.map(toPrice), ...page, total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    const modifiersFor = Effect.fn("PriceRepo.modifiersFor")(function*(filter: PriceFilter) {
+      const rows = yield* sql<PriceModifierRow>`select * from price_modifiers
+        where ${touching(sql, yield* currentOrganization, filter)} order by priority, id limit 100`
+      return rows.map(toModifier)
+    }, Effect.orDie)
+
+    return PriceRepo.of({ set, list, modifiersFor })
+  })
+)

@@ -1,0 +1,234 @@
+import { Data, Result, Schema } from "effect"
+import { type AmountOutOfRange, exactFraction, type Minor, minor, roundHalfUp } from "../money/Money.ts"
+
+/** A price as resolution reads it (contract 7): minor units, null means "any" or "open". */
+export interface PriceRow {
+  readonly id: string
+  readonly entityId: string
+  readonly variantId: string | null
+  readonly currency: string
+  readonly amount: number
+  readonly customerGroupId: string | null
+  readonly minQuantity: number | null
+  readonly maxQuantity: number | null
+  readonly validFrom: Date | null
+  readonly validUntil: Date | null
+  readonly createdAt: Date
+}
+
+/** The kinds of modifier (contract 7.3). A percentage is 0 to 100 with decimals, the others are minor units. */
+export const ModifierType = Schema.Literals(["percentage_discount", "fixed_discount", "markup", "override"])
+/** See the schema of the same name. */
+export type ModifierType = typeof ModifierType.Type
+
+/** A price modifier as resolution reads it (contract 7): null means "any" or "open". */
+export interface ModifierRow {
+  readonly id: string
+  readonly name: string
+  readonly type: ModifierType
+  readonly value: number
+  readonly priority: number
+  readonly entityId: string | null
+  readonly variantId: string | null
+  readonly customerGroupId: string | null
+  readonly currency: string | null
+  readonly minQuantity: number | null
+  readonly maxQuantity: number | null
+  /** `minSubtotal` is compared with base unit amount times quantity; other keys are ignored. */
+  readonly conditions: { readonly [key: string]: unknown }
+  readonly validFrom: Date | null
+  readonly validUntil: Date | null
+}
+
+/** What a price is asked for, with the candidate rows of the organization. */
+export interface PriceQuestion {
+  readonly prices: ReadonlyArray<PriceRow>
+  readonly modifiers: ReadonlyArray<ModifierRow>
+  readonly entityId: string
+  readonly variantId: string | null
+  readonly currency: string
+  readonly quantity: number
+  /** Every customer group the buyer is in. */
+  readonly groups: ReadonlyArray<string>
+  readonly now: Date
+  /** The entity's `metadata.basePrice`, used when no price matches; rounded half up. */
+  readonly basePrice: number | null
+}
+
+/** A modifier that changed the price, in the order of application. */
+export interface AppliedModifier {
+  readonly id: string
+  readonly name: string
+  readonly type: ModifierType
+  readonly delta: number
+  readonly value: number
+  readonly priority: number
+}
+
+/** One line of the explanation of a price: minor units of one unit. */
+export interface BreakdownStep {
+  readonly label: string
+  readonly amountBefore: number
+  readonly delta: number
+  readonly amountAfter: number
+  readonly metadata: { readonly [key: string]: unknown }
+}
+
+/** A resolved unit price in minor units; `basePriceId` is null when the entity's base price was used. */
+export interface ResolvedPrice {
+  readonly baseAmount: Minor
+  readonly finalAmount: Minor
+  readonly currency: string
+  readonly basePriceId: string | null
+  readonly appliedModifiers: ReadonlyArray<AppliedModifier>
+  readonly breakdown: ReadonlyArray<BreakdownStep>
+}
+
+/** No price row matches and the entity has no usable base price: NOT_FOUND on pricing routes (contract 7.3.2). */
+export class NoPrice extends Data.TaggedError("NoPrice")<{ readonly entityId: string; readonly currency: string }> {
+  override get message(): string {
+    return `No base price configured for ${this.entityId} (${this.currency}).`
+  }
+}
+
+interface Bounds {
+  readonly customerGroupId: string | null
+  readonly minQuantity: number | null
+  readonly maxQuantity: number | null
+  readonly validFrom: Date | null
+  readonly validUntil: Date | null
+}
+
+const admits = (row: Bounds, question: PriceQuestion): boolean =>
+  (row.minQuantity === null || question.quantity >= row.minQuantity) &&
+  (row.maxQuantity === null || question.quantity <= row.maxQuantity) &&
+  (row.validFrom === null || question.now >= row.validFrom) &&
+  (row.validUntil === null || question.now <= row.validUntil) &&
+  (row.customerGroupId === null || question.groups.includes(row.customerGroupId))
+
+const isCandidate = (row: PriceRow, question: PriceQuestion): boolean =>
+  row.entityId === question.entityId && row.currency === question.currency &&
+  (row.variantId === null || row.variantId === question.variantId) && admits(row, question)
+
+const isPercentage = (value: number): boolean => value >= 0 && value <= 100
+
+const isWellFormed = (row: ModifierRow): boolean =>
+  row.type === "percentage_discount"
+    ? isPercentage(row.value)
+    // A fixed amount without a currency would take the same number off pounds and yen.
+    : row.currency !== null && Number.isSafeInteger(row.value) && row.value >= 0
+
+const reachesMinimum = (row: ModifierRow, base: number, quantity: number): boolean => {
+  const minimum = row.conditions["minSubtotal"]
+  return typeof minimum !== "number" || BigInt(base) * BigInt(quantity) >= minimum
+}
+
+const applies = (row: ModifierRow, base: number, question: PriceQuestion): boolean =>
+  (row.entityId === null || row.entityId === question.entityId) &&
+  (row.variantId === null || row.variantId === question.variantId) &&
+  (row.currency === null || row.currency === question.currency) &&
+  admits(row, question) && isWellFormed(row) && reachesMinimum(row, base, question.quantity)
+
+const width = (from: number | null, until: number | null): number =>
+  from !== null && until !== null ? until - from : from === null && until === null ? Infinity : Number.MAX_VALUE
+
+const quantityWidth = (row: Bounds): number => width(row.minQuantity, row.maxQuantity)
+const windowWidth = (row: Bounds): number => width(row.validFrom?.getTime() ?? null, row.validUntil?.getTime() ?? null)
+
+const ascending = (left: number, right: number): number => left < right ? -1 : left > right ? 1 : 0
+const byText = (left: string, right: string): number => left < right ? -1 : left > right ? 1 : 0
+const unset = (value: string | null): number => value === null ? 1 : 0
+
+/**
+ * The order of preference among prices that all match (contract 7.3.3): the specific beats the general, never the
+ * cheap the dear. The larger id decides last, so equal rows always give the same answer.
+ */
+const preference = (left: PriceRow, right: PriceRow): number =>
+  ascending(unset(left.variantId), unset(right.variantId)) ||
+  ascending(unset(left.customerGroupId), unset(right.customerGroupId)) ||
+  ascending(quantityWidth(left), quantityWidth(right)) ||
+  ascending(windowWidth(left), windowWidth(right)) ||
+  ascending(right.createdAt.getTime(), left.createdAt.getTime()) ||
+  byText(right.id, left.id)
+
+const modified = (row: ModifierRow, running: bigint): bigint => {
+  if (row.type === "override") return BigInt(row.value)
+  if (row.type === "markup") return running + BigInt(row.value)
+  const share = exactFraction(row.value) ?? { numerator: 0n, denominator: 1n }
+  // Each percentage is rounded half up on its own, on the running amount (contract 3.3).
+  const off = row.type === "percentage_discount"
+    ? roundHalfUp(running * share.numerator, 100n * share.denominator)
+    : BigInt(row.value)
+  return off < running ? running - off : 0n
+}
+
+interface Base {
+  readonly amount: number
+  readonly priceId: string | null
+  readonly label: string
+}
+
+const baseOf = (question: PriceQuestion): Base | undefined => {
+  const price = question.prices.filter((row) => isCandidate(row, question)).sort(preference)[0]
+  if (price !== undefined) return { amount: price.amount, priceId: price.id, label: "Base price" }
+  const { basePrice } = question
+  return basePrice === null || !Number.isFinite(basePrice) || basePrice < 0
+    ? undefined
+    : { amount: Math.round(basePrice), priceId: null, label: "Entity base price" }
+}
+
+/**
+ * The unit price of an entity or variant for a buyer, a quantity and a time (contract 7.3). Prices and modifiers are
+ * those of the organization; rows of other entities are ignored. Modifiers of every held group apply in order of
+ * priority, then id, each on the running amount, never below zero. A modifier without meaning (a percentage outside
+ * 0 to 100, a fixed amount without currency) is skipped. `quantity` is a whole number.
+ */
+export const resolvePrice = (
+  question: PriceQuestion
+): Result.Result<ResolvedPrice, NoPrice | AmountOutOfRange> => {
+  const base = baseOf(question)
+  if (base === undefined) {
+    return Result.fail(new NoPrice({ entityId: question.entityId, currency: question.currency }))
+  }
+  return Result.flatMap(minor(base.amount, "base price"), (baseAmount) => {
+    const start: BreakdownStep = {
+      label: base.label,
+      amountBefore: 0,
+      delta: baseAmount,
+      amountAfter: baseAmount,
+      metadata: { priceId: base.priceId }
+    }
+    const rows = question.modifiers
+      .filter((row) => applies(row, baseAmount, question))
+      .sort((left, right) => ascending(left.priority, right.priority) || byText(left.id, right.id))
+    return Result.map(applyModifiers(baseAmount, rows), (steps) => ({
+      baseAmount,
+      finalAmount: steps.finalAmount,
+      currency: question.currency,
+      basePriceId: base.priceId,
+      appliedModifiers: steps.applied,
+      breakdown: [start, ...steps.breakdown]
+    }))
+  })
+}
+
+const applyModifiers = (base: Minor, rows: ReadonlyArray<ModifierRow>) =>
+  Result.gen(function*() {
+    const applied: Array<AppliedModifier> = []
+    const breakdown: Array<BreakdownStep> = []
+    let running = base
+    for (const row of rows) {
+      const after = yield* minor(modified(row, BigInt(running)), "modified price")
+      const delta = after - running
+      applied.push({ id: row.id, name: row.name, type: row.type, delta, value: row.value, priority: row.priority })
+      breakdown.push({
+        label: row.name,
+        amountBefore: running,
+        delta,
+        amountAfter: after,
+        metadata: { modifierId: row.id, type: row.type, value: row.value }
+      })
+      running = after
+    }
+    return { finalAmount: running, applied, breakdown }
+  })

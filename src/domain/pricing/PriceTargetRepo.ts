@@ -1,0 +1,29 @@
+import { Predicate } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** What a price or a modifier is for; null is everything of the organization. */
+export interface PriceTarget {
+  readonly organizationId: string
+  readonly entityId: string | null
+  readonly variantId: string | null
+}
+
+/** Whether the catalog knows the target: `entity_found`, and `variant_found` for a variant of that entity. */
+export interface TargetRow {
+  readonly entity_found: boolean
+  readonly variant_found: boolean
+}
+
+/** A SELECT of one `TargetRow`, to be used as a part of the statement that writes. */
+export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, variantId }: PriceTarget) =>
+  sql`select
+      (${entityId}::uuid is null or exists (select 1 from catalog_entities e
+        where e.id = ${entityId}::uuid and e.organization_id = ${organizationId})) as entity_found,
+      (${variantId}::uuid is null or exists (select 1 from variants v where v.id = ${variantId}::uuid
+        and v.organization_id = ${organizationId}
+        and (${entityId}::uuid is null or v.entity_id = ${entityId}::uuid))) as variant_found`
+
+/** The entity or variant was deleted between the look and the write: the foreign key (23503) refuses the row. */
+export const isTargetGone = (error: SqlError.SqlError): boolean =>
+  error.reason._tag === "ConstraintError" && Predicate.hasProperty(error.reason.cause, "code") &&
+  error.reason.cause.code === "23503"

@@ -1,0 +1,124 @@
+import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import { newId } from "../ids/Id.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { type Price, type PriceFilter, priceOf, type SetPrice } from "./Price.ts"
+import { PriceCandidateRepo, type PriceCandidates, type PricedThing } from "./PriceCandidateRepo.ts"
+import type { PriceModifier } from "./PriceModifier.ts"
+import { PriceRepo } from "./PriceRepo.ts"
+import { type ResolvedPrice, resolvePrice } from "./PriceResolution.ts"
+
+/** So many units of a thing, to be priced. */
+export interface PricedLine extends PricedThing {
+  readonly quantity: number
+}
+
+/** A page of prices and the modifiers that may touch them. */
+export interface PriceList {
+  readonly prices: PageOf<Price>
+  readonly modifiers: ReadonlyArray<PriceModifier>
+}
+
+/** Prices: setting, listing and resolving them (spec §4 Pricing, contract §7). Amounts in minor units. */
+export class Prices extends Context.Service<Prices, {
+  /** Sets a price; the same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
+  readonly set: (input: SetPrice) => Effect.Effect<Price, NotFound | ValidationFailed, CurrentActor>
+  readonly list: (filter: PriceFilter, page: PageRequest) => Effect.Effect<PriceList, never, CurrentActor>
+  /** The unit price of a line for a buyer of these groups, explained. 404 where the store has none (contract §7.3). */
+  readonly resolve: (
+    line: PricedLine,
+    currency: string,
+    groups: ReadonlyArray<string>,
+    now: Date
+  ) => Effect.Effect<ResolvedPrice, NotFound, CurrentActor>
+  /** Unit prices of many lines, in their order, by one statement; null where the store has none. */
+  readonly resolveLines: (
+    lines: ReadonlyArray<PricedLine>,
+    currency: string,
+    groups: ReadonlyArray<string>,
+    now: Date
+  ) => Effect.Effect<ReadonlyArray<number | null>, never, CurrentActor>
+  /** The unit price of one line now, for a buyer of these groups (default none); undefined where the store has none. */
+  readonly unitPrice: (
+    line: PricedLine,
+    currency: string,
+    groups?: ReadonlyArray<string>
+  ) => Effect.Effect<number | undefined, never, CurrentActor>
+}>()("stoa/domain/pricing/Prices") {
+  static readonly layer = Layer.effect(
+    Prices,
+    Effect.gen(function*() {
+      const repo = yield* PriceRepo
+      const rows = yield* PriceCandidateRepo
+      const hooks = yield* Hooks
+
+      const set = Effect.fn("Prices.set")(function*(input: SetPrice) {
+        const { organizationId } = yield* CurrentActor
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        const price = yield* Effect.fromResult(priceOf(input, { id: newId(), organizationId, now }))
+        const written = yield* repo.set(price)
+        yield* hooks.after(written.created ? "pricing.afterCreate" : "pricing.afterUpdate", written.price)
+        return written.price
+      })
+
+      const list = Effect.fn("Prices.list")(function*(filter: PriceFilter, page: PageRequest) {
+        return yield* Effect.all({ prices: repo.list(filter, page), modifiers: repo.modifiersFor(filter) }, {
+          concurrency: "unbounded"
+        })
+      })
+
+      const resolve = Effect.fn("Prices.resolve")(
+        function*(line: PricedLine, currency: string, groups: ReadonlyArray<string>, now: Date) {
+          const candidates = yield* rows.candidates([line], currency, now)
+          const entity = candidates.entities.get(line.entityId.toLowerCase())
+          if (entity === undefined) return yield* NotFound.of("Catalog entity not found.")
+          return yield* Effect.fromResult(Result.mapError(
+            resolved(line, candidates, { currency, groups, now }),
+            () => NotFound.of(`No base price configured for ${entity.slug} (${currency}).`)
+          ))
+        }
+      )
+
+      const resolveLines = Effect.fn("Prices.resolveLines")(
+        function*(lines: ReadonlyArray<PricedLine>, currency: string, groups: ReadonlyArray<string>, now: Date) {
+          const candidates = yield* rows.candidates(lines, currency, now)
+          return lines.map((line) =>
+            Result.match(resolved(line, candidates, { currency, groups, now }), {
+              onFailure: () => null,
+              onSuccess: (price) => price.finalAmount
+            })
+          )
+        }
+      )
+
+      const unitPrice = Effect.fn("Prices.unitPrice")(
+        function*(line: PricedLine, currency: string, groups: ReadonlyArray<string> = []) {
+          const now = DateTime.toDateUtc(yield* DateTime.now)
+          return (yield* resolveLines([line], currency, groups, now))[0] ?? undefined
+        }
+      )
+
+      return { set, list, resolve, resolveLines, unitPrice }
+    })
+  )
+}
+
+const resolved = (
+  line: PricedLine,
+  { entities, modifiers, prices }: PriceCandidates,
+  buyer: { readonly currency: string; readonly groups: ReadonlyArray<string>; readonly now: Date }
+) => {
+  // Rows hold ids in lower case, a request may write them in upper case.
+  const entityId = line.entityId.toLowerCase()
+  return resolvePrice({
+    ...buyer,
+    entityId,
+    variantId: line.variantId?.toLowerCase() ?? null,
+    quantity: line.quantity,
+    prices,
+    modifiers,
+    basePrice: entities.get(entityId)?.basePrice ?? null
+  })
+}

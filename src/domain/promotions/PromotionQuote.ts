@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import { PromotionType } from "./PromotionRules.ts"
+
+const Line = Schema.Struct({
+  entityId: Uuid,
+  entityType: Schema.String,
+  quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })),
+  unitPrice: Amount,
+  totalPrice: Amount
+})
+
+/**
+ * Body of `POST /promotions/validate` (spec §2): a code and the order it is tried on, in minor units. `customerId` and
+ * `customerGroupIds` count only for actors with `customers:read`; everybody else is who he is signed in as.
+ */
+export const PromotionTrial = Schema.Struct({
+  code: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  currency: CurrencyCode,
+  subtotal: Amount,
+  lineItems: Schema.Array(Line).check(Schema.isMaxLength(1000)),
+  customerId: Schema.optional(Schema.NullOr(Schema.String)),
+  customerGroupIds: Schema.optional(Schema.NullOr(Schema.Array(Schema.String)))
+})
+export type PromotionTrial = typeof PromotionTrial.Type
+
+/** What the code would give (contract §8). A code that gives nothing is an error, so `rejectedCodes` stays empty. */
+export const PromotionQuote = Schema.Struct({
+  totalDiscount: Amount,
+  freeShipping: Schema.Boolean,
+  applied: Schema.Array(Schema.Struct({
+    promotionId: Uuid,
+    code: Schema.NullOr(Schema.String),
+    type: PromotionType,
+    discountAmount: Amount,
+    freeShipping: Schema.Boolean,
+    description: Schema.String
+  })),
+  rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
+}).annotate({ identifier: "PromotionQuote" })
+export type PromotionQuote = typeof PromotionQuote.Type

@@ -1,0 +1,188 @@
+import { Context, DateTime, Effect, Layer, type Result } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import type { DomainEvent } from "../events/Event.ts"
+import { outboxInsert } from "../events/OutboxRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { Promotion, PromotionStatus } from "./Promotion.ts"
+import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
+import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
+
+/** A promotion that may apply to an order, and how often it was used, by anybody and by this customer. */
+export interface PromotionCandidate {
+  readonly promotion: Promotion
+  readonly usage: PromotionUsage
+}
+
+/** A promotion after a change; `changed` is false when the rule left it as it was and nothing was written. */
+export interface PromotionChanged {
+  readonly promotion: Promotion
+  readonly changed: boolean
+}
+
+/** All SQL of promotions. Every change announces `promotions.create` or `promotions.update` in its own statement. */
+export class PromotionRepo extends Context.Service<PromotionRepo, {
+  /** Writes a new promotion; 409 when its code is taken. */
+  readonly insert: (promotion: Promotion) => Effect.Effect<Promotion, Conflict, CurrentActor>
+  /**
+   * Changes a promotion by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one
+   * another. `usedCount` is not written. 404 for an unknown one, 409 when the code is taken, 422 as the rule says.
+   */
+  readonly change: (
+    id: string,
+    rule: (before: Promotion) => Result.Result<Promotion, ValidationFailed>
+  ) => Effect.Effect<PromotionChanged, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** A page by priority, then id. */
+  readonly list: (
+    status: PromotionStatus,
+    now: Date,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
+  /**
+   * The promotions of these codes in whatever state, and the automatic ones that are active and have not ended, by one
+   * statement. A guest (null) has used nothing. Codes may be written in any case.
+   */
+  readonly candidates: (
+    codes: ReadonlyArray<string>,
+    customerId: string | null
+  ) => Effect.Effect<ReadonlyArray<PromotionCandidate>, never, CurrentActor>
+  /** Slugs of the categories an entity is in, by entity id; absent when it is in none. */
+  readonly categorySlugs: (
+    entityIds: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, never, CurrentActor>
+}>()("stoa/domain/promotions/PromotionRepo") {}
+
+const eventOf = (type: "promotions.create" | "promotions.update", promotion: Promotion): DomainEvent => ({
+  type,
+  entityType: "promotion",
+  entityId: promotion.id,
+  payload: promotion
+})
+
+const newRow = (sql: SqlClient.SqlClient, p: Promotion) =>
+  sql`insert into promotions (id, organization_id, code, name, type, value, currency, buy_quantity, get_quantity,
+      is_automatic, is_active, stackable, priority, conditions, usage_limit_total, usage_limit_per_customer,
+      valid_from, valid_until, metadata, created_at, updated_at)
+    values (${p.id}::uuid, ${p.organizationId}, ${p.code}, ${p.name}, ${p.type}, ${String(p.value)}::numeric,
+      ${p.currency}, ${p.buyQuantity}::int, ${p.getQuantity}::int, ${p.isAutomatic}, ${p.isActive}, ${p.stackable},
+      ${p.priority}::int, ${JSON.stringify(p.conditions)}::jsonb, ${p.usageLimitTotal}::int,
+      ${p.usageLimitPerCustomer}::int, ${p.validFrom}::timestamptz, ${p.validUntil}::timestamptz,
+      ${JSON.stringify(p.metadata)}::jsonb, ${p.createdAt}::timestamptz, ${p.updatedAt}::timestamptz)
+    returning id`
+
+const changedRow = (sql: SqlClient.SqlClient, p: Promotion) =>
+  sql`update promotions set code = ${p.code}, name = ${p.name}, type = ${p.type},
+      value = ${String(p.value)}::numeric, currency = ${p.currency}, buy_quantity = ${p.buyQuantity}::int,
+      get_quantity = ${p.getQuantity}::int, is_automatic = ${p.isAutomatic}, is_active = ${p.isActive},
+      stackable = ${p.stackable}, priority = ${p.priority}::int, conditions = ${JSON.stringify(p.conditions)}::jsonb,
+      usage_limit_total = ${p.usageLimitTotal}::int, usage_limit_per_customer = ${p.usageLimitPerCustomer}::int,
+      valid_from = ${p.validFrom}::timestamptz, valid_until = ${p.validUntil}::timestamptz,
+      metadata = ${JSON.stringify(p.metadata)}::jsonb, updated_at = ${p.updatedAt}::timestamptz
+    where id = ${p.id}::uuid and organization_id = ${p.organizationId} returning id`
+
+const inStatus = (sql: SqlClient.SqlClient, status: PromotionStatus, now: Date): ReadonlyArray<Statement.Fragment> => {
+  switch (status) {
+    case "active":
+      return [
+        sql`is_active and (valid_from is null or valid_from <= ${now}::timestamptz)
+          and (valid_until is null or valid_until >= ${now}::timestamptz)`
+      ]
+    case "inactive":
+      return [sql`not is_active`]
+    case "expired":
+      return [sql`valid_until < ${now}::timestamptz`]
+    case "scheduled":
+      return [sql`is_active and valid_from > ${now}::timestamptz`]
+    case "all":
+      return []
+  }
+}
+
+/** The one unique key a request can collide with is the code; ids are our own. */
+const orTaken = (error: SqlError.SqlError) =>
+  error.reason._tag === "UniqueViolation"
+    ? Effect.fail(Conflict.of("A promotion with this code already exists."))
+    : Effect.die(error)
+
+export const promotionRepoLayer = Layer.effect(
+  PromotionRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const write = Effect.fnUntraced(function*(row: Statement.Fragment, event: DomainEvent) {
+      yield* sql`with written as (${row}), event as (${outboxInsert(sql, yield* CurrentActor, [event], "written")})
+        select id from written`
+    })
+
+    const insert = Effect.fn("PromotionRepo.insert")(
+      (promotion: Promotion) =>
+        Effect.as(write(newRow(sql, promotion), eventOf("promotions.create", promotion)), promotion),
+      Effect.catchTag("SqlError", orTaken)
+    )
+
+    const change = Effect.fn("PromotionRepo.change")(
+      function*(id: string, rule: (before: Promotion) => Result.Result<Promotion, ValidationFailed>) {
+        const organization = yield* currentOrganization
+        return yield* sql.withTransaction(Effect.gen(function*() {
+          // Locked until the commit: the rule decides on the whole record, and no order may use it up in between.
+          const rows = yield* sql<PromotionRecordRow>`select * from promotions
+            where id = ${id}::uuid and organization_id = ${organization} for update`
+          if (rows[0] === undefined) return yield* NotFound.of("Promotion not found.")
+          const before = toPromotion(rows[0])
+          const promotion = yield* Effect.fromResult(rule(before))
+          if (promotion === before) return { promotion, changed: false }
+          yield* write(changedRow(sql, promotion), eventOf("promotions.update", promotion))
+          return { promotion, changed: true }
+        }))
+      },
+      Effect.catchTag("SqlError", orTaken)
+    )
+
+    const list = Effect.fn("PromotionRepo.list")(function*(status: PromotionStatus, now: Date, page: PageRequest) {
+      const where = sql.and([sql`organization_id = ${yield* currentOrganization}`, ...inStatus(sql, status, now)])
+      const [rows, counted] = yield* Effect.all([
+        sql<PromotionRecordRow>`select * from promotions where ${where} order by priority, id
+          limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from promotions where ${where}`
+      ], { concurrency: "unbounded" })
+      return { items: rows.map(toPromotion), ...page, total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    const candidates = Effect.fn("PromotionRepo.candidates")(
+      function*(codes: ReadonlyArray<string>, customerId: string | null) {
+        const organization = yield* currentOrganization
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        const named = normalizeCodes(codes)
+        // Two arms, each on an index of its own; what is named and automatic comes from the first.
+        const rows = yield* sql<PromotionRecordRow & { readonly by_customer: number }>`select p.*,
+            coalesce(u.used_count, 0) as by_customer
+          from (
+            select * from promotions where organization_id = ${organization} and code = any(${named}::text[])
+            union all
+            select * from promotions where organization_id = ${organization} and is_automatic and is_active
+              and (valid_until is null or valid_until >= ${now}::timestamptz)
+              and (code is null or code <> all(${named}::text[]))) p
+          left join promotion_customer_usages u on u.promotion_id = p.id and u.customer_id = ${customerId}::uuid
+          order by p.priority, p.id`
+        return rows.map((row) => ({
+          promotion: toPromotion(row),
+          usage: { total: row.used_count, byCustomer: row.by_customer }
+        }))
+      },
+      Effect.orDie
+    )
+
+    const categorySlugs = Effect.fn("PromotionRepo.categorySlugs")(function*(entityIds: ReadonlyArray<string>) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql<{ readonly entity_id: string; readonly slugs: ReadonlyArray<string> }>`select
+          ec.entity_id, array_agg(c.slug) as slugs
+        from entity_categories ec join categories c on c.id = ec.category_id
+        where ec.entity_id = any(${[...new Set(entityIds)]}::uuid[]) and ec.organization_id = ${organization}
+        group by ec.entity_id`
+      return new Map(rows.map((row) => [row.entity_id, row.slugs]))
+    }, Effect.orDie)
+
+    return PromotionRepo.of({ insert, change, list, candidates, categorySlugs })
+  })
+)

@@ -1,0 +1,345 @@
+import { Result, Schema } from "effect"
+import { exactFraction, Minor, minor, roundHalfUp } from "../money/Money.ts"
+
+/** The six kinds of promotion (contract 8). */
+export const PromotionType = Schema.Literals([
+  "percentage_off_order",
+  "fixed_off_order",
+  "percentage_off_item",
+  "fixed_off_item",
+  "free_shipping",
+  "buy_x_get_y"
+])
+/** See the schema of the same name. */
+export type PromotionType = typeof PromotionType.Type
+
+/** What an order must fulfil; an absent or empty condition admits everything. Amounts in minor units. */
+export interface PromotionConditions {
+  readonly minimumOrderValue?: number | undefined
+  readonly minimumQuantity?: number | undefined
+  readonly entityTypes?: ReadonlyArray<string> | undefined
+  /** Category slugs. */
+  readonly categories?: ReadonlyArray<string> | undefined
+  readonly customerGroups?: ReadonlyArray<string> | undefined
+  readonly firstOrderOnly?: boolean | undefined
+}
+
+/**
+ * A promotion as the rules read it (contract 8). `value` is a percentage 0 to 100 with decimals, or minor units of
+ * `currency` for the fixed kinds; null means "no limit" or "open".
+ */
+export interface PromotionRow {
+  readonly id: string
+  readonly code: string | null
+  readonly name: string
+  readonly type: PromotionType
+  readonly value: number
+  readonly currency: string | null
+  readonly buyQuantity: number | null
+  readonly getQuantity: number | null
+  readonly isAutomatic: boolean
+  readonly isActive: boolean
+  readonly stackable: boolean
+  readonly priority: number
+  readonly conditions: PromotionConditions
+  readonly usageLimitTotal: number | null
+  readonly usageLimitPerCustomer: number | null
+  readonly validFrom: Date | null
+  readonly validUntil: Date | null
+}
+
+/** A line of the order; `totalPrice` is before any discount. Minor units. */
+export interface PromotionLine {
+  readonly entityId: string
+  readonly entityType: string
+  readonly categorySlugs: ReadonlyArray<string>
+  readonly quantity: number
+  readonly unitPrice: number
+  readonly totalPrice: number
+}
+
+/** How often a promotion was used, by anybody and by this customer; the database guards the limits again. */
+export interface PromotionUsage {
+  readonly total: number
+  readonly byCustomer: number
+}
+
+/** The order a promotion is judged on. */
+export interface PromotionOrder {
+  readonly lines: ReadonlyArray<PromotionLine>
+  readonly subtotal: number
+  readonly currency: string
+  /** A guest has no id and is exempt from the limit per customer. */
+  readonly customer: {
+    readonly id: string | null
+    readonly groupIds: ReadonlyArray<string>
+    readonly orderCount: number
+  }
+  /** By promotion id; absent counts as never used. */
+  readonly usage: ReadonlyMap<string, PromotionUsage>
+  readonly now: Date
+}
+
+/** Why a promotion does not apply, as told to the shopper (contract 8). */
+export const promotionReasons = {
+  unknownCode: "This promotion code does not exist.",
+  inactive: "This promotion is not active.",
+  outsideWindow: "This promotion is not valid at this time.",
+  minimumOrderValue: "The order does not reach the minimum order value of this promotion.",
+  minimumQuantity: "The order does not reach the minimum quantity of this promotion.",
+  groupNotEligible: "This promotion is for other customer groups.",
+  noEligibleItem: "The order contains no item this promotion applies to.",
+  firstOrderOnly: "This promotion is for the first order only.",
+  usageLimit: "This promotion has reached its usage limit.",
+  customerLimit: "You have reached the usage limit of this promotion.",
+  otherCurrency: "This promotion is not available in the currency of the order.",
+  malformed: "This promotion cannot be applied.",
+  noDiscount: "This promotion does not lower the price of this order.",
+  notCombinable: "This promotion cannot be combined with the better offer that was applied."
+} as const
+/** One of the sentences of `promotionReasons`. */
+export type PromotionReason = typeof promotionReasons[keyof typeof promotionReasons]
+
+/** What an eligible promotion gives on its own. */
+export interface PromotionGain {
+  readonly discountAmount: Minor
+  readonly freeShipping: boolean
+  /** Indices of the lines the discount belongs to; null for the whole order. */
+  readonly eligibleLines: ReadonlyArray<number> | null
+}
+
+const isFixed = (type: PromotionType): boolean => type === "fixed_off_order" || type === "fixed_off_item"
+const isPercentage = (type: PromotionType): boolean => type === "percentage_off_order" || type === "percentage_off_item"
+const isOfItems = (type: PromotionType): boolean =>
+  type === "percentage_off_item" || type === "fixed_off_item" || type === "buy_x_get_y"
+
+const isCount = (value: number | null): value is number => value !== null && Number.isSafeInteger(value) && value > 0
+
+const isWellFormed = ({ buyQuantity, getQuantity, type, value }: PromotionRow): boolean =>
+  isPercentage(type)
+    ? value >= 0 && value <= 100
+    : isFixed(type)
+    ? Number.isSafeInteger(value) && value >= 0
+    : type === "free_shipping" || (isCount(buyQuantity) && isCount(getQuantity))
+
+const admits = <A>(wanted: ReadonlyArray<A> | undefined, held: ReadonlyArray<A>): boolean =>
+  wanted === undefined || wanted.length === 0 || wanted.some((entry) => held.includes(entry))
+
+const eligibleIndices = (promotion: PromotionRow, lines: ReadonlyArray<PromotionLine>): ReadonlyArray<number> =>
+  lines.flatMap((line, index) =>
+    admits(promotion.conditions.entityTypes, [line.entityType]) &&
+      admits(promotion.conditions.categories, line.categorySlugs)
+      ? [index]
+      : []
+  )
+
+const quantityOf = (lines: ReadonlyArray<PromotionLine>): bigint =>
+  lines.reduce((units, line) => units + BigInt(line.quantity), 0n)
+
+/** The first reason against a promotion, in the order of the contract; undefined when there is none. */
+const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionReason | undefined => {
+  const { conditions, validFrom, validUntil } = promotion
+  const used = order.usage.get(promotion.id) ?? { total: 0, byCustomer: 0 }
+  if (!promotion.isActive) return promotionReasons.inactive
+  if (validFrom !== null && order.now < validFrom) return promotionReasons.outsideWindow
+  if (validUntil !== null && order.now > validUntil) return promotionReasons.outsideWindow
+  if (!isWellFormed(promotion)) return promotionReasons.malformed
+  if (isFixed(promotion.type) && promotion.currency !== order.currency) return promotionReasons.otherCurrency
+  if (order.subtotal < (conditions.minimumOrderValue ?? 0)) return promotionReasons.minimumOrderValue
+  if (quantityOf(order.lines) < (conditions.minimumQuantity ?? 0)) return promotionReasons.minimumQuantity
+  if (!admits(conditions.customerGroups, order.customer.groupIds)) return promotionReasons.groupNotEligible
+  if (eligibleIndices(promotion, order.lines).length === 0) return promotionReasons.noEligibleItem
+  if (conditions.firstOrderOnly === true && order.customer.orderCount > 0) return promotionReasons.firstOrderOnly
+  if (used.total >= (promotion.usageLimitTotal ?? Infinity)) return promotionReasons.usageLimit
+  if (order.customer.id !== null && used.byCustomer >= (promotion.usageLimitPerCustomer ?? Infinity)) {
+    return promotionReasons.customerLimit
+  }
+  return undefined
+}
+
+const percent = (amount: bigint, value: number): bigint => {
+  const share = exactFraction(value) ?? { numerator: 0n, denominator: 1n }
+  // Rounded half up once per promotion, on the undiscounted amount (contract 3.3, 8.4).
+  return roundHalfUp(amount * share.numerator, 100n * share.denominator)
+}
+
+const cheapest = (lines: ReadonlyArray<PromotionLine>): bigint =>
+  lines.reduce<bigint | undefined>(
+    (least, { unitPrice }) => least === undefined || unitPrice < least ? BigInt(unitPrice) : least,
+    undefined
+  ) ?? 0n
+
+/** The discount before it is limited to the subtotal (contract 8, table of types). */
+const rawDiscount = (promotion: PromotionRow, order: PromotionOrder, lines: ReadonlyArray<PromotionLine>): bigint => {
+  switch (promotion.type) {
+    case "percentage_off_order":
+      return percent(BigInt(order.subtotal), promotion.value)
+    case "fixed_off_order":
+      return BigInt(promotion.value)
+    case "percentage_off_item":
+      return percent(lines.reduce((total, line) => total + BigInt(line.totalPrice), 0n), promotion.value)
+    case "fixed_off_item":
+      return BigInt(promotion.value) * quantityOf(lines)
+    case "free_shipping":
+      return 0n
+    case "buy_x_get_y": {
+      const get = BigInt(promotion.getQuantity ?? 0)
+      const group = BigInt(promotion.buyQuantity ?? 0) + get
+      return group === 0n ? 0n : quantityOf(lines) / group * get * cheapest(lines)
+    }
+  }
+}
+
+/**
+ * Judges one promotion on its own: what it gives, at most the subtotal, or the first reason why it does not apply
+ * (contract 8). A discount of zero counts as a reason too, unless shipping becomes free.
+ */
+export const evaluatePromotion = (
+  promotion: PromotionRow,
+  order: PromotionOrder
+): Result.Result<PromotionGain, PromotionReason> => {
+  const against = objection(promotion, order)
+  if (against !== undefined) return Result.fail(against)
+  const indices = eligibleIndices(promotion, order.lines)
+  const raw = rawDiscount(promotion, order, order.lines.filter((_, index) => indices.includes(index)))
+  const freeShipping = promotion.type === "free_shipping"
+  const amount = raw < order.subtotal ? raw : order.subtotal
+  if (amount <= 0 && !freeShipping) return Result.fail(promotionReasons.noDiscount)
+  return Result.mapBoth(minor(amount, "discount"), {
+    onFailure: () => promotionReasons.malformed,
+    onSuccess: (discountAmount) => ({
+      discountAmount,
+      freeShipping,
+      eligibleLines: isOfItems(promotion.type) ? indices : null
+    })
+  })
+}
+
+/** A promotion as applied to the order; the amounts of a list add up to the order's discount. Minor units. */
+export interface AppliedPromotion extends PromotionGain {
+  readonly promotionId: string
+  readonly code: string | null
+  readonly type: PromotionType
+  readonly description: string
+}
+
+/** A code that was named and gives nothing, with the sentence that says why. */
+export interface RejectedCode {
+  readonly code: string
+  readonly reason: PromotionReason
+}
+
+/** The outcome of all promotions for one order. discountTotal = sum of applied = min(sum of discounts, subtotal). */
+export interface AppliedPromotions {
+  readonly applied: ReadonlyArray<AppliedPromotion>
+  readonly rejectedCodes: ReadonlyArray<RejectedCode>
+  readonly discountTotal: Minor
+  readonly freeShipping: boolean
+}
+
+/** Codes as they are compared: trimmed, upper case, each once, in the order named (contract 8.4). */
+export const normalizeCodes = (codes: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(codes.map((code) => code.trim().toUpperCase()))].filter((code) => code !== "")
+
+const byText = (left: string, right: string): number => left < right ? -1 : left > right ? 1 : 0
+const byPriority = (left: PromotionRow, right: PromotionRow): number =>
+  left.priority - right.priority || byText(left.id, right.id)
+
+const normalCode = (promotion: PromotionRow): string | undefined => normalizeCodes([promotion.code ?? ""])[0]
+
+/** Applies in order until the subtotal is used up, so that the list adds up to the discount (contract 3.3). */
+const limitTo = (subtotal: number, promotions: ReadonlyArray<AppliedPromotion>): ReadonlyArray<AppliedPromotion> => {
+  let left = subtotal
+  return promotions.flatMap((promotion) => {
+    const amount = Math.min(promotion.discountAmount, left)
+    left -= amount
+    return Result.match(minor(amount, "discount"), {
+      onFailure: () => [],
+      onSuccess: (discountAmount) => amount > 0 || promotion.freeShipping ? [{ ...promotion, discountAmount }] : []
+    })
+  })
+}
+
+const noDiscount = Minor.make(0)
+const isSame = (left: AppliedPromotion, right: AppliedPromotion): boolean => left.promotionId === right.promotionId
+
+interface Offer {
+  readonly applied: ReadonlyArray<AppliedPromotion>
+  readonly discountTotal: number
+  readonly freeShipping: boolean
+}
+
+const offerOf = (subtotal: number, promotions: ReadonlyArray<AppliedPromotion>): Offer => {
+  const applied = limitTo(subtotal, promotions)
+  return {
+    applied,
+    discountTotal: applied.reduce((total, promotion) => total + promotion.discountAmount, 0),
+    freeShipping: applied.some((promotion) => promotion.freeShipping)
+  }
+}
+
+const isBetter = (offer: Offer, than: Offer): boolean =>
+  offer.discountTotal > than.discountTotal ||
+  (offer.discountTotal === than.discountTotal && offer.freeShipping && !than.freeShipping)
+
+/** The stack of all stackable promotions or one non-stackable alone, whichever saves more; the stack wins ties. */
+const bestOffer = (
+  subtotal: number,
+  gains: ReadonlyArray<{ readonly stackable: boolean; readonly promotion: AppliedPromotion }>
+): Offer =>
+  gains.filter((gain) => !gain.stackable)
+    .map((gain) => offerOf(subtotal, [gain.promotion]))
+    .reduce(
+      (best, offer) => isBetter(offer, best) ? offer : best,
+      offerOf(subtotal, gains.filter((gain) => gain.stackable).map((gain) => gain.promotion))
+    )
+
+/**
+ * All promotions of an order: the automatic ones and those named by a code, each once, by priority and then id
+ * (contract 8.4). Each is computed on the undiscounted order; the stackable ones add up, limited to the subtotal; a
+ * non-stackable one applies only alone, and only when it saves more than the rest. The answer does not depend on the
+ * order of `promotions`. Automatic promotions that do not apply are silent, named ones are rejected with the reason.
+ */
+export const applyPromotions = (
+  order: PromotionOrder & {
+    readonly promotions: ReadonlyArray<PromotionRow>
+    readonly codes: ReadonlyArray<string>
+  }
+): AppliedPromotions => {
+  const codes = normalizeCodes(order.codes)
+  const rows = [...new Map(order.promotions.map((row) => [row.id, row])).values()].sort(byPriority)
+  const named = new Map(codes.map((code) => [code, rows.find((row) => normalCode(row) === code)] as const))
+  const reasons = new Map<string, PromotionReason>()
+  const gains = rows
+    .filter((row) => row.isAutomatic || [...named.values()].includes(row))
+    .flatMap((row) =>
+      Result.match(evaluatePromotion(row, order), {
+        onFailure: (reason) => {
+          reasons.set(row.id, reason)
+          return []
+        },
+        onSuccess: (gain) => [{
+          stackable: row.stackable,
+          promotion: { ...gain, promotionId: row.id, code: row.code, type: row.type, description: row.name }
+        }]
+      })
+    )
+  const best = bestOffer(order.subtotal, gains)
+  const stackWon = gains.some((gain) => gain.stackable && best.applied.some((one) => isSame(one, gain.promotion)))
+  for (const { promotion, stackable } of gains) {
+    if (best.applied.some((one) => isSame(one, promotion))) continue
+    // A stackable one missing from the winning stack came too late: nothing was left to discount.
+    const exhausted = stackable && stackWon
+    reasons.set(promotion.promotionId, exhausted ? promotionReasons.noDiscount : promotionReasons.notCombinable)
+  }
+  const rejectedCodes = [...named].flatMap(([code, row]) => {
+    const reason = row === undefined ? promotionReasons.unknownCode : reasons.get(row.id)
+    return reason === undefined ? [] : [{ code, reason }]
+  })
+  return {
+    applied: best.applied,
+    rejectedCodes,
+    discountTotal: Result.getOrElse(minor(best.discountTotal, "discount"), () => noDiscount),
+    freeShipping: best.freeShipping
+  }
+}

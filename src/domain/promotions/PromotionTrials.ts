@@ -1,0 +1,84 @@
+import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { CurrentActor, holds } from "../access/Actor.ts"
+import { Customers } from "../customers/Customers.ts"
+import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { isUuid } from "../ids/Id.ts"
+import { OrderHistory } from "../orders/OrderHistory.ts"
+import type { Promotion } from "./Promotion.ts"
+import type { PromotionQuote, PromotionTrial } from "./PromotionQuote.ts"
+import { PromotionRepo } from "./PromotionRepo.ts"
+import { evaluatePromotion, normalizeCodes, type PromotionGain, promotionReasons } from "./PromotionRules.ts"
+
+/** Tries promotion codes on an order that is not placed (contract §8, validate). Nothing is used up. */
+export class PromotionTrials extends Context.Service<PromotionTrials, {
+  /** What a code would give on this order; 404 for an unknown code, 422 with the reason when it does not apply. */
+  readonly validate: (
+    trial: PromotionTrial
+  ) => Effect.Effect<PromotionQuote, NotFound | ValidationFailed, CurrentActor>
+}>()("stoa/domain/promotions/PromotionTrials") {
+  static readonly layer = Layer.effect(
+    PromotionTrials,
+    Effect.gen(function*() {
+      const repo = yield* PromotionRepo
+      const customers = yield* Customers
+      const history = yield* OrderHistory
+
+      const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
+        // A shopper who could name his own groups would take every group's promotion.
+        const trusted = holds(yield* CurrentActor, "customers:read")
+        const named = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
+        const id = trusted ? named : yield* customers.ownProfileId
+        const claimed = trusted ? customerGroupIds ?? null : null
+        return { id, groupIds: claimed ?? (id === null ? [] : yield* customers.groupsOf(id)) }
+      })
+
+      /** The lines with their categories, looked up only where the promotion asks for some. */
+      const linesFor = Effect.fnUntraced(function*({ conditions }: Promotion, { lineItems }: PromotionTrial) {
+        const slugs = conditions.categories === undefined || conditions.categories.length === 0
+          ? undefined
+          : yield* repo.categorySlugs(lineItems.map((line) => line.entityId))
+        return lineItems.map((line) => ({ ...line, categorySlugs: slugs?.get(line.entityId.toLowerCase()) ?? [] }))
+      })
+
+      const validate = Effect.fn("PromotionTrials.validate")(function*(trial: PromotionTrial) {
+        const code = normalizeCodes([trial.code])[0]
+        const buyer = yield* buyerOf(trial)
+        const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id)
+        const candidate = candidates.find(({ promotion }) => promotion.code === code)
+        if (candidate === undefined) return yield* NotFound.of(promotionReasons.unknownCode)
+        const { promotion, usage } = candidate
+        const gain = evaluatePromotion(promotion, {
+          lines: yield* linesFor(promotion, trial),
+          subtotal: trial.subtotal,
+          currency: trial.currency,
+          customer: {
+            ...buyer,
+            orderCount: promotion.conditions.firstOrderOnly === true ? yield* history.countOf(buyer.id) : 0
+          },
+          usage: new Map([[promotion.id, usage]]),
+          now: DateTime.toDateUtc(yield* DateTime.now)
+        })
+        return yield* Effect.fromResult(Result.mapBoth(gain, {
+          onFailure: (reason) => ValidationFailed.of("code", reason, "not_eligible"),
+          onSuccess: (gain) => quoteOf(promotion, gain)
+        }))
+      })
+
+      return { validate }
+    })
+  )
+}
+
+const quoteOf = (promotion: Promotion, { discountAmount, freeShipping }: PromotionGain): PromotionQuote => ({
+  totalDiscount: discountAmount,
+  freeShipping,
+  applied: [{
+    promotionId: promotion.id,
+    code: promotion.code,
+    type: promotion.type,
+    discountAmount,
+    freeShipping,
+    description: promotion.name
+  }],
+  rejectedCodes: []
+})

@@ -1,0 +1,74 @@
+import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import type { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import { newId } from "../ids/Id.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { StoreSettings } from "../settings/StoreSettings.ts"
+import type { NewPromotion, Promotion, PromotionChange, PromotionStatus } from "./Promotion.ts"
+import { changedPromotion, promotionOf } from "./PromotionDraft.ts"
+import { PromotionRepo } from "./PromotionRepo.ts"
+
+export type PromotionChangeError = NotFound | Conflict | ValidationFailed
+
+/** Promotions as the store keeps them (spec §4 Promotions, contract §8). */
+export class Promotions extends Context.Service<Promotions, {
+  /** A new promotion; 409 when its code is taken. Runs `promotions.afterCreate`. */
+  readonly create: (input: NewPromotion) => Effect.Effect<Promotion, Conflict | ValidationFailed, CurrentActor>
+  /** Changes what is sent and keeps the rest; runs `promotions.afterUpdate`. */
+  readonly change: (
+    id: string,
+    input: PromotionChange
+  ) => Effect.Effect<Promotion, PromotionChangeError, CurrentActor>
+  /** Switches a promotion off; once it is off, nothing happens any more. */
+  readonly deactivate: (id: string) => Effect.Effect<Promotion, PromotionChangeError, CurrentActor>
+  /** A page by priority; `active` is the default of the route. */
+  readonly list: (
+    status: PromotionStatus,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
+}>()("stoa/domain/promotions/Promotions") {
+  static readonly layer = Layer.effect(
+    Promotions,
+    Effect.gen(function*() {
+      const repo = yield* PromotionRepo
+      const hooks = yield* Hooks
+      const { defaultCurrency } = yield* StoreSettings
+      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+      const create = Effect.fn("Promotions.create")(function*(input: NewPromotion) {
+        const { organizationId } = yield* CurrentActor
+        const record = { id: newId(), organizationId, now: yield* clock, defaultCurrency }
+        const promotion = yield* repo.insert(yield* Effect.fromResult(promotionOf(input, record)))
+        yield* hooks.after("promotions.afterCreate", promotion)
+        return promotion
+      })
+
+      const change = Effect.fn("Promotions.change")(function*(id: string, input: PromotionChange) {
+        const now = yield* clock
+        const { promotion } = yield* repo.change(
+          id,
+          (before) => changedPromotion(before, input, { now, defaultCurrency })
+        )
+        yield* hooks.after("promotions.afterUpdate", promotion)
+        return promotion
+      })
+
+      const deactivate = Effect.fn("Promotions.deactivate")(function*(id: string) {
+        const now = yield* clock
+        const { changed, promotion } = yield* repo.change(
+          id,
+          (before) => Result.succeed(before.isActive ? { ...before, isActive: false, updatedAt: now } : before)
+        )
+        if (changed) yield* hooks.after("promotions.afterUpdate", promotion)
+        return promotion
+      })
+
+      const list = Effect.fn("Promotions.list")(function*(status: PromotionStatus, page: PageRequest) {
+        return yield* repo.list(status, yield* clock, page)
+      })
+
+      return { create, change, deactivate, list }
+    })
+  )
+}

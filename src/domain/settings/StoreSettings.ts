@@ -1,0 +1,52 @@
+import { Context, Layer } from "effect"
+import { defaultRoles, type Roles } from "../access/Role.ts"
+
+/** Shipping priced by configuration (contract §3.4); amounts in minor units of the cart's currency. */
+export interface FlatShipping {
+  readonly type: "flat"
+  readonly flatRate: number
+  readonly freeShippingThreshold?: number | undefined
+}
+
+/** Shipping by total weight: the first bracket that holds the weight, else the fallback (contract §3.4). */
+export interface WeightShipping {
+  readonly type: "weight_based"
+  readonly brackets: ReadonlyArray<{ readonly upToGrams: number; readonly cost: number }>
+  readonly fallbackCost: number
+  readonly freeShippingThreshold?: number | undefined
+}
+
+/** Rules of the store that the domain needs, as the deployment configured them (`commerce.config.ts`). */
+export interface Settings {
+  /** Organization of requests that name none. */
+  readonly defaultOrganizationId: string
+  /** Currency of amounts that carry none, for example a fixed promotion. */
+  readonly defaultCurrency: string
+  /** Life of a cart in minutes, fixed at creation (contract §2: 7 days). */
+  readonly cartTtlMinutes: number
+  /** How long stock stays held for a checkout that has not ended, in seconds. */
+  readonly holdSeconds: number
+  readonly shipping: FlatShipping | WeightShipping
+  readonly roles: Roles
+  /** Test payment methods, the development key and `x-test-actor` exist only outside production. */
+  readonly production: boolean
+  /** How long answers to Idempotency-Key are remembered, in hours. */
+  readonly idempotencyHours: number
+}
+
+export const defaultSettings: Settings = {
+  defaultOrganizationId: "org_default",
+  defaultCurrency: "USD",
+  cartTtlMinutes: 10_080,
+  holdSeconds: 900,
+  shipping: { type: "flat", flatRate: 0 },
+  roles: defaultRoles,
+  production: false,
+  idempotencyHours: 24
+}
+
+/** The settings of this deployment. */
+export class StoreSettings extends Context.Service<StoreSettings, Settings>()("stoa/domain/settings/StoreSettings") {
+  static readonly layerOf = (settings: Partial<Settings>): Layer.Layer<StoreSettings> =>
+    Layer.succeed(StoreSettings, { ...defaultSettings, ...settings })
+}

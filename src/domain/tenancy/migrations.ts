@@ -1,0 +1,42 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+/** Organizations, and the kernel tables that every module writes: outbox and idempotency keys. */
+export const migrations = {
+  "0001_tenancy": statements(
+    `create table organizations (
+      id text primary key,
+      slug text not null unique,
+      name text not null,
+      created_at timestamptz not null default now()
+    )`,
+    `insert into organizations (id, slug, name) values ('org_default', 'default', 'Default store')`,
+    `create table outbox_events (
+      id uuid primary key,
+      organization_id text not null,
+      type text not null,
+      entity_type text not null,
+      entity_id text not null,
+      payload jsonb not null,
+      actor_id text,
+      request_id text,
+      sequence bigint,
+      created_at timestamptz not null default now()
+    )`,
+    // Unsent rows only: the relay reads them oldest first, sent ones leave the index.
+    `create index outbox_events_unsent on outbox_events (created_at, id) where sequence is null`,
+    `create index outbox_events_entity on outbox_events (organization_id, entity_type, entity_id, created_at)`,
+    `create table idempotency_keys (
+      organization_id text not null,
+      scope text not null,
+      key text not null,
+      request_hash text not null,
+      status text not null check (status in ('running', 'done')),
+      response_status int,
+      response_body text,
+      locked_until timestamptz not null,
+      created_at timestamptz not null default now(),
+      primary key (organization_id, scope, key)
+    )`,
+    `create index idempotency_keys_age on idempotency_keys (created_at)`
+  )
+}

@@ -1,0 +1,82 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import type { CurrentActor } from "../domain/access/Actor.ts"
+import type { CartLine, NewCartLine } from "../domain/carts/Cart.ts"
+import { Carts } from "../domain/carts/Carts.ts"
+import { SellableRepo } from "../domain/carts/SellableRepo.ts"
+import type { Conflict, Forbidden, NotFound, Unavailable } from "../domain/errors/ApiErrors.ts"
+import { ValidationFailed } from "../domain/errors/ApiErrors.ts"
+import { Hooks } from "../domain/hooks/Hooks.ts"
+import { newId } from "../domain/ids/Id.ts"
+import { Prices } from "../domain/pricing/Prices.ts"
+import { CartEntity } from "./CartEntity.ts"
+import { call, deadline } from "./EntityCall.ts"
+
+export type CartChangeError = NotFound | Forbidden | ValidationFailed | Conflict | Unavailable
+
+/**
+ * Changes to carts: everything is looked up and the hooks are asked before the cart's actor is, so that its turn is
+ * one rule and one statement (contract §2).
+ */
+export class CartClient extends Context.Service<CartClient, {
+  /** Adds a line at the price the store resolves now; 404 for what cannot be sold to this actor. */
+  readonly addItem: (cartId: string, item: NewCartLine) => Effect.Effect<CartLine, CartChangeError, CurrentActor>
+  /** Sets a line's quantity, 1 to 9999. */
+  readonly setQuantity: (
+    cartId: string,
+    lineId: string,
+    quantity: number
+  ) => Effect.Effect<CartLine, CartChangeError, CurrentActor>
+  /** Takes a line out of the cart. */
+  readonly removeItem: (cartId: string, lineId: string) => Effect.Effect<void, CartChangeError, CurrentActor>
+}>()("stoa/entities/CartClient") {
+  static readonly layer = Layer.effect(
+    CartClient,
+    Effect.gen(function*() {
+      const actorOf = yield* CartEntity.client
+      const carts = yield* Carts
+      const sellables = yield* SellableRepo
+      const prices = yield* Prices
+      const hooks = yield* Hooks
+
+      const visit = Effect.gen(function*() {
+        return { ...yield* carts.visitor, until: yield* deadline }
+      })
+
+      const addItem = Effect.fn("CartClient.addItem")(function*(cartId: string, sent: NewCartLine) {
+        const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
+        const variantId = item.variantId ?? null
+        const [{ cart }] = yield* Effect.all(
+          [carts.get(cartId), sellables.check(item.entityId, variantId)],
+          { concurrency: "unbounded" }
+        )
+        const resolved = yield* prices.unitPrice({ entityId: item.entityId, variantId, quantity: item.quantity }, cart.currency)
+        const unitPriceSnapshot = resolved ?? item.unitPriceSnapshot
+        if (unitPriceSnapshot === undefined) {
+          return yield* ValidationFailed.of("unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
+        }
+        const addedAt = DateTime.toDateUtc(yield* DateTime.now)
+        const line = yield* call(actorOf(cartId).addLine({
+          ...yield* visit,
+          line: { id: newId(), entityId: item.entityId, variantId, quantity: item.quantity, unitPriceSnapshot, addedAt }
+        }))
+        yield* hooks.after("cart.afterAddItem", line)
+        return line
+      })
+
+      const setQuantity = Effect.fn("CartClient.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
+        const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
+        const { line } = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, lineId: itemId, quantity }))
+        yield* hooks.after("cart.afterUpdateQuantity", line)
+        return line
+      })
+
+      const removeItem = Effect.fn("CartClient.removeItem")(function*(cartId: string, itemId: string) {
+        yield* hooks.before("cart.beforeRemoveItem", { cartId, itemId })
+        const line = yield* call(actorOf(cartId).removeLine({ ...yield* visit, lineId: itemId }))
+        yield* hooks.after("cart.afterRemoveItem", line)
+      })
+
+      return { addItem, setQuantity, removeItem }
+    })
+  )
+}

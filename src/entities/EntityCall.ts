@@ -1,0 +1,38 @@
+import { Clock, Effect } from "effect"
+import type { ClusterError } from "effect/cluster"
+import { Unavailable } from "../domain/errors/ApiErrors.ts"
+
+/** How long a caller waits for an actor: longer than a fail-over hop, shorter than a client's patience. */
+const patience = 5_000
+
+/**
+ * The moment after which an actor must not start on a message any more. A caller that gave up answers 503 and its
+ * client tries again; without this the first message would still be carried out behind both their backs.
+ */
+export const deadline: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (now) => now + patience)
+
+/** An actor skips what nobody waits for any more. */
+export const unlessPast = (until: number): Effect.Effect<void, Unavailable> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => (now > until ? Effect.fail(Unavailable.of()) : Effect.void))
+
+type DeliveryError =
+  | ClusterError.MailboxFull
+  | ClusterError.AlreadyProcessingMessage
+  | ClusterError.PersistenceError
+  | ClusterError.EntityNotAssignedToRunner
+
+const isDeliveryError = (error: { readonly _tag: string }): boolean =>
+  error._tag === "MailboxFull" || error._tag === "AlreadyProcessingMessage" || error._tag === "PersistenceError" ||
+  error._tag === "EntityNotAssignedToRunner"
+
+/** Calls an actor: volatile, with a time limit; whatever goes wrong on the way there becomes 503 (ARCHITECTURE §4.6). */
+export const call = <A, E extends { readonly _tag: string }, R>(
+  message: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, DeliveryError> | Unavailable, R> =>
+  message.pipe(
+    Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(Unavailable.of()) }),
+    Effect.mapError((error) =>
+      // The test above narrows by name what the compiler knows as a union of four classes.
+      isDeliveryError(error) ? Unavailable.of() : error as Exclude<E, DeliveryError> | Unavailable
+    )
+  )

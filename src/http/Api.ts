@@ -1,0 +1,24 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { CartsGroup } from "./carts/CartsApi.ts"
+import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
+import { HealthGroup } from "./health/HealthApi.ts"
+import { InventoryGroup } from "./inventory/InventoryApi.ts"
+import { OrdersGroup } from "./orders/OrdersApi.ts"
+import { PaymentsGroup } from "./payments/PaymentsApi.ts"
+import { PricingGroup } from "./pricing/PricingApi.ts"
+import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
+
+/**
+ * The root of the API: it only adds groups. Prefix, middleware and access sit on each group, because whatever is put on
+ * the root is lost for handlers that were built against one group alone.
+ */
+export const Api = HttpApi.make("stoa")
+  .add(HealthGroup)
+  .add(PricingGroup)
+  .add(PromotionsGroup)
+  .add(InventoryGroup)
+  .add(CartsGroup)
+  .add(CheckoutGroup)
+  .add(OrdersGroup)
+  .add(PaymentsGroup)
+  .annotateMerge(OpenApi.annotations({ title: "Stoa", version: "1.0.0", description: "A headless commerce backend." }))

@@ -1,0 +1,44 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Cart, CartLine, CreatedCart, NewCart, NewCartLine, Quantity } from "../../domain/carts/Cart.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { Data, Deleted } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+
+const cart = { id: Uuid }
+const item = { id: Uuid, itemId: Uuid }
+
+/** Carts (spec §4, contract §2). A guest shows the `secret` of the create answer in the header `x-cart-secret`. */
+export const CartsGroup = HttpApiGroup.make("carts").add(
+  HttpApiEndpoint.post("create", "/api/carts", {
+    payload: NewCart,
+    success: Data(CreatedCart).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("cart:create"))
+    .annotateMerge(OpenApi.annotations({ summary: "Create a cart; its answer alone holds the cart's secret" })),
+  HttpApiEndpoint.get("read", "/api/carts/:id", { params: cart, success: Data(Cart) })
+    .annotate(Access, anyOf("cart:read", "cart:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Read a cart with its lines" })),
+  HttpApiEndpoint.post("addItem", "/api/carts/:id/items", {
+    params: cart,
+    payload: NewCartLine,
+    success: Data(CartLine).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("cart:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Add an item; the same item again raises its line's quantity" })),
+  HttpApiEndpoint.patch("setQuantity", "/api/carts/:id/items/:itemId", {
+    params: item,
+    payload: Schema.Struct({ quantity: Quantity }),
+    success: Data(CartLine)
+  })
+    .annotate(Access, anyOf("cart:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Set the quantity of a line" })),
+  HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", { params: item, success: Deleted })
+    .annotate(Access, anyOf("cart:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Take a line out of the cart" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
+import { sortOf } from "../../domain/catalog/EntityQuery.ts"
+import { includesOf } from "../../domain/catalog/Expansion.ts"
+import { pageOf } from "../../domain/paging/Paging.ts"
+import { deleted } from "../envelope/Envelope.ts"
+import { CatalogGroup } from "./CatalogApi.ts"
+
+export const catalogHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CatalogGroup),
+  "catalog",
+  Effect.fnUntraced(function*(handlers) {
+    const catalog = yield* Catalog
+    const reads = yield* CatalogReads
+    return handlers.handleAll({
+      list: ({ query }) =>
+        Effect.flatMap(
+          sortOf(query.sort),
+          (sort) => reads.list({ ...query, ...pageOf(query), sort, include: includesOf(query.include) })
+        ),
+      read: ({ params, query }) => reads.get(params.idOrSlug, includesOf(query.include)),
+      create: ({ payload }) => catalog.create(payload),
+      update: ({ params, payload }) => catalog.update(params.id, payload),
+      remove: ({ params }) => Effect.as(catalog.remove(params.id), deleted),
+      publish: ({ params }) => catalog.publish(params.id),
+      archive: ({ params }) => catalog.archive(params.id),
+      discontinue: ({ params }) => catalog.discontinue(params.id),
+      setAttributes: ({ params, payload }) =>
+        Effect.as(catalog.setAttributes(params.id, params.locale, payload), { updated: true } as const),
+      readAttributes: ({ params }) => reads.attributes(params.id, params.locale)
+    })
+  })
+)

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { Categories } from "../../domain/catalog/Categories.ts"
+import { pageOrAll } from "../../domain/catalog/WholeOrPage.ts"
+import { deleted } from "../envelope/Envelope.ts"
+import { CategoriesGroup } from "./CategoriesApi.ts"
+import { linked, unlinked } from "./Links.ts"
+
+export const categoriesHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CategoriesGroup),
+  "categories",
+  Effect.fnUntraced(function*(handlers) {
+    const categories = yield* Categories
+    return handlers.handleAll({
+      list: ({ query }) => categories.list(query.includeArchived === "true", pageOrAll(query)),
+      create: ({ payload }) => categories.create(payload),
+      update: ({ params, payload }) => categories.update(params.categoryId, payload),
+      remove: ({ params }) => Effect.as(categories.remove(params.categoryId), deleted),
+      archive: ({ params }) => categories.archive(params.categoryId),
+      restore: ({ params }) => categories.restore(params.categoryId),
+      link: ({ params }) => Effect.as(categories.link(params.id, params.categoryId), linked),
+      unlink: ({ params }) => Effect.as(categories.unlink(params.id, params.categoryId), unlinked)
+    })
+  })
+)

@@ -1,0 +1,54 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
+import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
+import { Api } from "../Api.ts"
+import { toOpenApi30 } from "../openapi/OpenApi30.ts"
+import { securitySchemes } from "../openapi/SecuritySchemes.ts"
+
+interface DocumentedEndpoint {
+  readonly method: string
+  readonly path: string
+  readonly name: string
+  readonly rule: AccessRule | undefined
+}
+
+/** Every endpoint of the API with the rule that guards it. */
+export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => {
+  const found: Array<DocumentedEndpoint> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, group }) => {
+      found.push({
+        method: endpoint.method,
+        path: endpoint.path,
+        name: `${group.identifier}.${endpoint.identifier}`,
+        rule: Context.getOrUndefined(endpoint.annotations, Access)
+      })
+    }
+  })
+  return found
+}
+
+const openPaths = () =>
+  new Set(
+    endpoints().filter(({ rule }) => rule?._tag === "Open").map(({ method, path }) =>
+      `${method} ${path.replace(/:([^/]+)/g, "{$1}")}`
+    )
+  )
+
+/** The OpenAPI 3.0 document of all groups (spec §1). */
+export const openApiDocument = () => {
+  const open = openPaths()
+  return toOpenApi30(OpenApi.fromApi(Api), {
+    securitySchemes: securitySchemes("uc.session_token"),
+    isPublic: ({ method, path }) => open.has(`${method.toUpperCase()} ${path}`)
+  })
+}
+
+/** The document and the explorer; the explorer's script is part of its page, so no outside host is asked. */
+export const docsRoutes = Layer.mergeAll(
+  HttpRouter.add("GET", "/api/doc", Effect.map(Effect.sync(openApiDocument), (document) => HttpServerResponse.jsonUnsafe(document))),
+  HttpApiScalar.layer(Api, { path: "/api/reference", scalar: { withDefaultFonts: false } })
+)
+

@@ -1,0 +1,39 @@
+import { Schema, SchemaGetter } from "effect"
+import { type PageOf, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
+
+/** The success envelope (spec §1): a handler returns the bare value, the wire carries `{ data: value }`. */
+export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>
+  Schema.Struct({ data: schema }).pipe(
+    Schema.decodeTo(Schema.toType(schema).annotate({ identifier: undefined }), {
+      decode: SchemaGetter.transform(({ data }) => data),
+      encode: SchemaGetter.transform((data) => ({ data }))
+    })
+  )
+
+/** The list envelope (spec §8): a handler returns a `PageOf`, the wire carries `{ data: [...], meta: { pagination } }`. */
+export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
+  const items = Schema.Array(Schema.toType(schema).annotate({ identifier: undefined }))
+  return Schema.Struct({ data: Schema.Array(schema), meta: Schema.Struct({ pagination: Pagination }) }).pipe(
+    Schema.decodeTo(Schema.Struct({ items, page: Schema.Int, limit: Schema.Int, total: Schema.Int }), {
+      decode: SchemaGetter.transform(({ data, meta }): PageOf<T> => ({
+        items: data,
+        page: meta.pagination.page,
+        limit: meta.pagination.limit,
+        total: meta.pagination.total
+      })),
+      encode: SchemaGetter.transform((page: PageOf<T>) => ({
+        data: [...page.items],
+        meta: { pagination: paginationOf(page) }
+      }))
+    })
+  )
+}
+
+/** An ISO 8601 time with milliseconds and Z on the wire, a `Date` inside. */
+export const Timestamp = Schema.Date.annotate({ format: "date-time" })
+
+/** Answer of a delete: HTTP 200 `{ data: { deleted: true } }`, never 204 (contract, platform §1.1). */
+export const Deleted = Data(Schema.Struct({ deleted: Schema.Literal(true) }))
+
+/** What a delete handler returns. */
+export const deleted = { deleted: true } as const

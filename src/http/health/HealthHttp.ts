@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { Health } from "../../domain/health/Health.ts"
+import { HealthGroup } from "./HealthApi.ts"
+
+export const healthHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(HealthGroup),
+  "health",
+  Effect.fnUntraced(function*(handlers) {
+    const health = yield* Health
+    return handlers.handleAll({ health: () => health.check })
+  })
+)

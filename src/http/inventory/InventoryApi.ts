@@ -1,0 +1,70 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { ManualStock } from "../../domain/inventory/ManualStock.ts"
+import { AdjustStock } from "../../domain/inventory/StockAdjustment.ts"
+import { AdjustedLevel, StockLevel } from "../../domain/inventory/StockLevel.ts"
+import { NewWarehouse, Warehouse } from "../../domain/inventory/Warehouse.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+import { EntityIds } from "./EntityIds.ts"
+
+const available = Schema.Record(Schema.String, Schema.Int).annotate({ identifier: "AvailableStock" })
+
+const summary = (text: string, description: string) => OpenApi.annotations({ summary: text, description })
+
+const stock = HttpApiGroup.make("inventory").add(
+  HttpApiEndpoint.get("check", "/api/inventory/check", {
+    query: { entityIds: Schema.optional(EntityIds) },
+    success: Data(available)
+  })
+    .annotate(Access, anyOf("inventory:read"))
+    .annotateMerge(summary(
+      "Units that can be sold, by entity",
+      "Summed over all variants and all active warehouses; 0 for an unknown entity. At most 100 ids, comma-separated."
+    )),
+  HttpApiEndpoint.get("levels", "/api/inventory/levels", {
+    query: { ...pageQuery, entityId: Schema.optional(Uuid), warehouseId: Schema.optional(Uuid) },
+    success: Page(StockLevel)
+  })
+    .annotate(Access, anyOf("inventory:read"))
+    .annotateMerge(summary("List stock levels", "One per variant (else entity) and warehouse.")),
+  HttpApiEndpoint.post("adjust", "/api/inventory/adjust", { payload: AdjustStock, success: Data(AdjustedLevel) })
+    .annotate(Access, anyOf("inventory:adjust"))
+    .annotateMerge(summary(
+      "Change what is on hand",
+      "By type and quantity, by a signed adjustment, or by mode and amount. Refused below zero or below what is " +
+        "reserved; mode remove takes what is there instead."
+    )),
+  HttpApiEndpoint.post("reserve", "/api/inventory/reserve", {
+    payload: ManualStock,
+    success: Data(Schema.Struct({ reserved: Schema.Literal(true) }))
+  })
+    .annotate(Access, anyOf("inventory:adjust"))
+    .annotateMerge(summary("Reserve units for an order", "The same order again adds. It never runs out by itself.")),
+  HttpApiEndpoint.post("release", "/api/inventory/release", {
+    payload: ManualStock,
+    success: Data(Schema.Struct({ released: Schema.Literal(true) }))
+  })
+    .annotate(Access, anyOf("inventory:adjust"))
+    .annotateMerge(summary("Release units of an order", "At most what was reserved by hand for the same order."))
+)
+
+/** Stock and warehouses (spec 4, contract 6). */
+export const InventoryGroup = stock.add(
+  HttpApiEndpoint.post("createWarehouse", "/api/inventory/warehouses", {
+    payload: NewWarehouse,
+    success: Data(Warehouse).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("inventory:adjust"))
+    .annotateMerge(summary("Create a warehouse", "Its code is unique in the organization.")),
+  HttpApiEndpoint.get("listWarehouses", "/api/inventory/warehouses", { query: pageQuery, success: Page(Warehouse) })
+    .annotate(Access, anyOf("inventory:read"))
+    .annotateMerge(summary("List warehouses", "By priority, the first to be taken from first."))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,0 +1,33 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { Access } from "../../domain/access/AccessRule.ts"
+import { CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
+import { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import { Actors } from "../access/Actors.ts"
+
+/**
+ * Finds out who asks and holds him to the endpoint's access rule before anything of the request is decoded. On every
+ * group, as the outermost middleware: handlers, idempotency and repositories read the actor and with him the
+ * organization. 401 without credentials, 403 with them (contract §0.3).
+ */
+export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { provides: CurrentActor }>()(
+  "stoa/http/AccessControl",
+  { error: [Unauthorized, Forbidden] }
+) {}
+
+export const accessLayer = Layer.effect(
+  AccessControl,
+  Effect.map(Actors, (actors) =>
+    AccessControl.of((handler, { endpoint }) =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const rule = Context.getOption(endpoint.annotations, Access)
+        const actor = yield* actors.fromHeaders(request.headers)
+        // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
+        if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
+        if (rule.value._tag === "AnyOf") yield* requireAnyOf(actor, rule.value.permissions)
+        return yield* Effect.provideService(handler, CurrentActor, actor)
+      })
+    ))
+)

@@ -1,0 +1,80 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { createHash } from "node:crypto"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import { StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
+
+/**
+ * `Idempotency-Key` on every unsafe route: the same key with the same request gives the same answer, with another
+ * request 422, while the first is still running 409 with Retry-After. Only successes are remembered: a refused request
+ * changed nothing, so its key is free again. Routes with a memory of their own (checkout) say so by annotation.
+ */
+export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentActor }>()(
+  "stoa/http/Idempotency",
+  { error: [StillRunning, ValidationFailed] }
+) {}
+
+/** Annotation of an endpoint that remembers its answers itself. */
+export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("stoa/http/OwnIdempotency") {}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a). */
+export const keyScope = (actor: Actor): string =>
+  sha256(`${actor.type}:${actor.userId ?? actor.cartSecret ?? "anonymous"}`)
+
+const acceptableKey = /^[\x21-\x7e]{1,255}$/
+
+/** What makes two requests the same: method, address and body. */
+export const fingerprint = (method: string, url: string, body: string): string => sha256(`${method} ${url}\n${body}`)
+
+/** The key a request carries, undefined without one; 422 when it is not 1 to 255 visible ASCII characters. */
+export const sentKey = (request: HttpServerRequest.HttpServerRequest) => {
+  const key = request.headers["idempotency-key"]
+  return key === undefined || acceptableKey.test(key)
+    ? Effect.succeed(key)
+    : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 1 to 255 visible ASCII characters"))
+}
+
+/** A running request is worth asking for again in a second (ARCHITECTURE invariant 4). */
+const withRetryAfter = (error: unknown) =>
+  error instanceof StillRunning
+    ? HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "1"))
+    )
+    : Effect.void
+
+export const idempotencyLayer = Layer.effect(
+  Idempotency,
+  Effect.map(IdempotencyKeys, (keys) =>
+    Idempotency.of((handler, { endpoint }) =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        if (request.method === "GET" || Context.getOrUndefined(endpoint.annotations, OwnIdempotency)) {
+          return yield* handler
+        }
+        const key = yield* sentKey(request)
+        if (key === undefined) return yield* handler
+        // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
+        // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
+        const body = yield* Effect.catch(request.text, Effect.die)
+        const scope = keyScope(yield* CurrentActor)
+        const hash = fingerprint(request.method, request.url, body)
+        const claim = yield* keys.claim(scope, key, hash)
+        if (claim._tag === "OtherRequest") {
+          return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
+        }
+        if (claim._tag === "Running") return yield* StillRunning.of()
+        if (claim._tag === "Done") {
+          return HttpServerResponse.text(claim.body, { status: claim.status, contentType: "application/json" })
+        }
+        const response = yield* Effect.onError(handler, () => keys.release(scope, key))
+        yield* response.status < 300 && response.body._tag === "Uint8Array"
+          ? keys.finish(scope, key, response.status, new TextDecoder().decode(response.body.body))
+          : keys.release(scope, key)
+        return response
+      }).pipe(Effect.tapError(withRetryAfter))
+    ))
+)

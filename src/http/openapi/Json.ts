@@ -1,0 +1,44 @@
+/** A JSON value: what an OpenAPI document is made of. */
+export type Json = null | boolean | number | string | JsonArray | JsonObject
+
+export type JsonArray = ReadonlyArray<Json>
+
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+/** Whether a JSON value is an object and not an array or null. */
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !isArray(value)
+
+/** `Array.isArray` that keeps the element type of read-only arrays. */
+export const isArray = (value: Json | undefined): value is JsonArray => Array.isArray(value)
+
+/** The members of an array, or none. */
+export const list = (value: Json | undefined): JsonArray => (isArray(value) ? value : [])
+
+/** The same object with every value replaced; no object gives an empty one. */
+export const mapValues = (value: Json | undefined, change: (value: Json, key: string) => Json): JsonObject =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(one, key)])) : {}
+
+/** The object without some of its members. */
+export const without = (value: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
+
+/** Structural copy of a value as JSON would write it: members that JSON cannot carry are left out. */
+export const toJson = (value: unknown): Json => {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return value
+  if (typeof value === "number") return Number.isFinite(value) ? value : null
+  if (Array.isArray(value)) return value.map(toJson)
+  if (typeof value !== "object") return null
+  return Object.fromEntries(
+    Object.entries(value).filter(([, one]) => one !== undefined && typeof one !== "function")
+      .map(([key, one]) => [key, toJson(one)])
+  )
+}
+
+/** The values in their first order, each once; compared as JSON. */
+export const distinct = (values: JsonArray): JsonArray => {
+  const seen = new Map(values.map((value) => [JSON.stringify(value), value]))
+  return [...seen.values()]
+}

@@ -1,0 +1,119 @@
+import type { OpenApi } from "effect/http-api"
+import { distinct, isObject, type Json, type JsonObject, list, mapValues, toJson, without } from "./Json.ts"
+import { toSchema30 } from "./Schema30.ts"
+
+/** An operation of the document, as the access rule of an endpoint is asked for. */
+export interface Operation {
+  /** Upper case: `GET`. */
+  readonly method: string
+  /** As documented: `/api/carts/{id}`. */
+  readonly path: string
+  readonly operationId: string
+}
+
+export interface Options {
+  /** The credentials of the document, any of which opens an operation; see `securitySchemes`. */
+  readonly securitySchemes?: JsonObject
+  /** Operations that ask for no credentials. Default: none. */
+  readonly isPublic?: (operation: Operation) => boolean
+}
+
+/**
+ * The OpenAPI 3.1 document that Effect derives from the API, as a valid 3.0.3 document (spec §7: `GET /api/doc`).
+ * Pure, and the input is left alone; call it once at start.
+ */
+export const toOpenApi30 = (document: OpenApi.OpenAPISpec, options: Options = {}): JsonObject => {
+  const source = toJson(document)
+  if (!isObject(source)) return {}
+  const { components, info, paths, servers, tags } = source
+  return {
+    openapi: "3.0.3",
+    info: convertInfo(info),
+    ...(servers === undefined ? {} : { servers }),
+    tags: uniqueTags(list(tags)),
+    paths: mapValues(paths, (item, path) => convertPath(item, path, options)),
+    components: convertComponents(components, options)
+  }
+}
+
+/** `summary` and an SPDX `identifier` of the license came with 3.1. */
+const convertInfo = (info: Json | undefined): JsonObject => {
+  if (!isObject(info)) return {}
+  const license = info["license"]
+  return { ...without(info, "summary"), ...(isObject(license) ? { license: without(license, "identifier") } : {}) }
+}
+
+/** Groups may share a tag; a document lists each once, with the first description that any of them gives. */
+const uniqueTags = (tags: ReadonlyArray<Json>): ReadonlyArray<Json> => {
+  const byName = new Map<Json | undefined, JsonObject>()
+  for (const tag of tags) {
+    if (isObject(tag)) byName.set(tag["name"], { ...tag, ...byName.get(tag["name"]) })
+  }
+  return [...byName.values()]
+}
+
+const convertComponents = (components: Json | undefined, options: Options): JsonObject => {
+  const known = isObject(components) ? components : {}
+  return {
+    schemas: mapValues(known["schemas"], toSchema30),
+    securitySchemes: { ...mapValues(known["securitySchemes"], (scheme) => scheme), ...options.securitySchemes }
+  }
+}
+
+const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+
+const convertPath = (item: Json, path: string, options: Options): Json => {
+  if (!isObject(item)) return item
+  const { parameters } = item
+  const operations = methods.flatMap((method): ReadonlyArray<[string, Json]> => {
+    const operation = item[method]
+    return isObject(operation) ? [[method, convertOperation(operation, method.toUpperCase(), path, options)]] : []
+  })
+  return {
+    ...Object.fromEntries(operations),
+    ...(parameters === undefined ? {} : { parameters: list(parameters).map(convertSchemaOf) })
+  }
+}
+
+const convertOperation = (operation: JsonObject, method: string, path: string, options: Options): JsonObject => {
+  const { operationId, parameters, requestBody, responses, security, tags, ...rest } = operation
+  return {
+    ...rest,
+    ...(operationId === undefined ? {} : { operationId }),
+    tags: distinct(list(tags)),
+    ...(list(parameters).length === 0 ? {} : { parameters: list(parameters).map(convertSchemaOf) }),
+    ...(isObject(requestBody) ? { requestBody: convertContentOf(requestBody) } : {}),
+    responses: mapValues(responses, convertResponse),
+    ...securityOf(list(security), { method, path, operationId: String(operationId ?? "") }, options)
+  }
+}
+
+/** What the endpoint declares by itself wins; otherwise any of the document's credentials, unless it is public. */
+const securityOf = (declared: ReadonlyArray<Json>, operation: Operation, options: Options): JsonObject => {
+  if (declared.length > 0) return { security: declared }
+  if (options.securitySchemes === undefined) return {}
+  const names = options.isPublic?.(operation) === true ? [] : Object.keys(options.securitySchemes)
+  return { security: names.map((name) => ({ [name]: [] })) }
+}
+
+const convertResponse = (response: Json): Json => {
+  if (!isObject(response)) return response
+  const headers = response["headers"]
+  return {
+    ...convertContentOf(response),
+    ...(headers === undefined ? {} : { headers: mapValues(headers, convertSchemaOf) })
+  }
+}
+
+/** How a stream is framed is said by its media type alone: the extension carries schemas in the 3.1 dialect. */
+const convertContentOf = (body: JsonObject): JsonObject => {
+  const { content, ...rest } = body
+  if (content === undefined) return rest
+  return {
+    ...rest,
+    content: mapValues(content, (media) => isObject(media) ? convertSchemaOf(without(media, "x-effect-stream")) : media)
+  }
+}
+
+const convertSchemaOf = (holder: Json): Json =>
+  isObject(holder) && holder["schema"] !== undefined ? { ...holder, schema: toSchema30(holder["schema"]) } : holder

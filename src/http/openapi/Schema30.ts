@@ -1,0 +1,175 @@
+import { distinct, isArray, isObject, type Json, type JsonObject, list, mapValues, without } from "./Json.ts"
+
+/** The keywords a Schema Object of OpenAPI 3.0.3 knows; everything else of JSON Schema 2020-12 is translated or left out. */
+const keywords = new Set(
+  ("title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems " +
+    "uniqueItems maxProperties minProperties required enum type allOf oneOf anyOf not items properties " +
+    "additionalProperties description format default nullable discriminator readOnly writeOnly xml externalDocs " +
+    "example deprecated").split(" ")
+)
+
+/** 3.0 has no boolean schemas and no type "null": these two stand in. */
+const nothing: JsonObject = { not: {} }
+const onlyNull: JsonObject = { type: "string", nullable: true, enum: [null] }
+
+const isNull = (schema: Json): boolean =>
+  isObject(schema) && (schema["type"] === "null" || schema["const"] === null || equalsOnlyNull(schema["enum"])) &&
+  schema["$ref"] === undefined
+
+const equalsOnlyNull = (values: Json | undefined): boolean =>
+  isArray(values) && values.length === 1 && values[0] === null
+
+/**
+ * One JSON Schema 2020-12 as Effect emits it, as a Schema Object of OpenAPI 3.0.3. Nulls become `nullable`, with an
+ * `allOf` around a reference; what 3.0 cannot say (tuple positions, pattern properties, content schemas) becomes the
+ * nearest weaker statement, so that every value valid before is valid after.
+ */
+export const toSchema30 = (schema: Json): JsonObject => {
+  if (!isObject(schema)) return schema === false ? nothing : {}
+  if (isNull(schema)) return { ...onlyNull, ...annotationsOf(schema) }
+  const steps = [reference, constant, types, unions, bounds, arrays, objects, examples, encodings, nullInEnum]
+  const converted = steps.reduce((current, step) => step(current), schema)
+  return Object.fromEntries(
+    Object.entries(converted).filter(([key]) => keywords.has(key) || key === "$ref" || key.startsWith("x-"))
+  )
+}
+
+const annotationsOf = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => ["title", "description", "deprecated"].includes(key)))
+
+/** A reference hides its siblings in 3.0: they survive beside an `allOf`. */
+const reference = (schema: JsonObject): JsonObject => {
+  const { $ref, ...siblings } = schema
+  if ($ref === undefined || Object.keys(siblings).length === 0) return schema
+  return { ...siblings, allOf: [...list(siblings["allOf"]), { $ref }] }
+}
+
+const constant = (schema: JsonObject): JsonObject => {
+  const value = schema["const"]
+  if (value === undefined) {
+    const values = schema["enum"]
+    if (isArray(values) && values.length === 0) return { ...without(schema, "enum"), ...nothing }
+    return list(values).includes(null) ? { ...schema, nullable: true } : schema
+  }
+  const type = isArray(value) ? "array" : typeof value
+  return { type, ...without(schema, "const"), enum: [value] }
+}
+
+/** `type: ["string", "null"]` is a nullable string; several other types are alternatives. */
+const types = (schema: JsonObject): JsonObject => {
+  const all = schema["type"]
+  if (!isArray(all)) return schema
+  const rest = all.filter((type) => type !== "null")
+  const nullable = rest.length < all.length ? { nullable: true } : {}
+  const [only] = rest
+  if (rest.length === 1 && only !== undefined) return { ...schema, type: only, ...nullable }
+  const alternatives = rest.map((type) => ({ type, ...(type === "array" ? { items: {} } : {}) }))
+  const untyped = without(schema, "type")
+  return untyped["anyOf"] === undefined
+    ? { ...untyped, anyOf: alternatives, ...nullable }
+    : { ...untyped, allOf: [...list(untyped["allOf"]), { anyOf: alternatives }], ...nullable }
+}
+
+const unions = (schema: JsonObject): JsonObject => {
+  const combined = schema["allOf"] === undefined ? schema : { ...schema, allOf: list(schema["allOf"]).map(toSchema30) }
+  const negated = combined["not"] === undefined ? combined : { ...combined, not: toSchema30(combined["not"]) }
+  return alternatives(alternatives(negated, "anyOf"), "oneOf")
+}
+
+/** Members that are null become `nullable` on the union; a union of one is that one. */
+const alternatives = (schema: JsonObject, keyword: "anyOf" | "oneOf"): JsonObject => {
+  const members = schema[keyword]
+  if (!isArray(members)) return schema
+  const rest = without(schema, keyword)
+  const present = distinct(members.filter((member) => !isNull(member) && !isNever(member)).map(toSchema30))
+  const nullable = members.some(isNull) ? { nullable: true } : {}
+  const [only] = present
+  if (only === undefined) return { ...rest, ...(members.some(isNull) ? onlyNull : nothing) }
+  if (present.length > 1) return { ...rest, [keyword]: present, ...nullable }
+  if (!isObject(only)) return rest
+  return inlined(only, { ...rest, ...nullable })
+}
+
+/** Never as an alternative adds nothing; JSON Schema writes it `false` or `{ not: {} }`. */
+const isNever = (schema: Json): boolean =>
+  schema === false || (isObject(schema) && isObject(schema["not"]) && Object.keys(schema["not"]).length === 0)
+
+/** A single schema together with what its union said beside it, by merging where nothing can clash, else by `allOf`. */
+const inlined = (only: JsonObject, beside: JsonObject): JsonObject => {
+  if (Object.keys(beside).length === 0) return only
+  const clash = Object.entries(beside).some(([key, value]) =>
+    key in only && only[key] !== value && !(key in annotationsOf(beside))
+  )
+  return only["$ref"] === undefined && !clash
+    ? { ...only, ...beside }
+    : { ...beside, allOf: [...list(beside["allOf"]), only] }
+}
+
+const bounds = (schema: JsonObject): JsonObject =>
+  exclusive(exclusive(schema, "minimum", "exclusiveMinimum", 1), "maximum", "exclusiveMaximum", -1)
+
+/** A number in `exclusiveMinimum` becomes `minimum` with a flag, unless the inclusive bound is the tighter one anyway. */
+const exclusive = (
+  schema: JsonObject,
+  inclusive: "minimum" | "maximum",
+  keyword: "exclusiveMinimum" | "exclusiveMaximum",
+  tighter: 1 | -1
+): JsonObject => {
+  const [bound, other] = [schema[keyword], schema[inclusive]]
+  if (typeof bound !== "number") return schema
+  return typeof other === "number" && other * tighter > bound * tighter
+    ? without(schema, keyword)
+    : { ...schema, [inclusive]: bound, [keyword]: true }
+}
+
+/** Tuples lose their positions: any of the members, as many as before. 3.0 wants `items` on every array. */
+const arrays = (schema: JsonObject): JsonObject => {
+  const { items, prefixItems, ...rest } = schema
+  if (prefixItems === undefined && items === undefined) return rest["type"] === "array" ? { ...rest, items: {} } : rest
+  if (prefixItems === undefined) {
+    return items === false ? { ...rest, items: {}, maxItems: 0 } : { ...rest, items: toSchema30(items ?? true) }
+  }
+  const positions = list(prefixItems)
+  // Without `items` a tuple is open, unless `maxItems` closes it: then no further member can appear.
+  const closed = items === false || (items === undefined && typeof rest["maxItems"] === "number" &&
+    rest["maxItems"] <= positions.length)
+  const members = closed ? positions : [...positions, items ?? true]
+  const open = members.some((member) => member === true)
+  const longest = items === false ? { maxItems: positions.length } : {}
+  return { ...rest, ...longest, items: open ? {} : toSchema30({ anyOf: members }) }
+}
+
+/** Pattern properties are described by `additionalProperties`, which is the nearest statement of 3.0. */
+const objects = (schema: JsonObject): JsonObject => {
+  const { additionalProperties: extra, patternProperties, properties, required, ...rest } = schema
+  const patterns = isObject(patternProperties) ? Object.values(patternProperties) : []
+  const open = extra === true || (extra === undefined && patterns.length > 0)
+  const additional = open ? true : [...patterns, ...(isObject(extra) ? [extra] : [])]
+  return {
+    ...rest,
+    ...(properties === undefined ? {} : { properties: mapValues(properties, toSchema30) }),
+    ...(list(required).length === 0 ? {} : { required: list(required) }),
+    ...(extra === undefined && patterns.length === 0 ? {} : { additionalProperties: additionalOf(additional) })
+  }
+}
+
+const additionalOf = (additional: true | ReadonlyArray<Json>): Json =>
+  additional === true || (additional.length > 0 && toSchema30({ anyOf: [...additional] }))
+
+const examples = (schema: JsonObject): JsonObject => {
+  const [first] = list(schema["examples"])
+  return first === undefined || schema["example"] !== undefined ? schema : { ...schema, example: first }
+}
+
+/** Bytes inside a string are a `format` in 3.0; a schema for text inside a string has no counterpart. */
+const encodings = (schema: JsonObject): JsonObject => {
+  if (schema["format"] !== undefined || typeof schema["contentEncoding"] !== "string") return schema
+  return { ...schema, format: schema["contentEncoding"].startsWith("base64") ? "byte" : "binary" }
+}
+
+/** `nullable` admits null to the type only: an `enum` beside it must name it too (3.0.3, Schema Object). */
+const nullInEnum = (schema: JsonObject): JsonObject => {
+  const values = schema["enum"]
+  if (schema["nullable"] !== true || !isArray(values) || values.includes(null)) return schema
+  return { ...schema, enum: [...values, null] }
+}

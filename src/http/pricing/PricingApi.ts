@@ -1,0 +1,77 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { CurrencyCode } from "../../domain/money/Currency.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Price, SetPrice } from "../../domain/pricing/Price.ts"
+import { NewPriceModifier, PriceModifier, PriceModifierChange } from "../../domain/pricing/PriceModifier.ts"
+import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+import { PriceListBody } from "./PriceListBody.ts"
+
+// Two vocabularies name the same rights; either one suffices (contract §0.3).
+const mayCreate = anyOf("pricing:create", "pricing:manage")
+const mayRead = anyOf("pricing:update", "pricing:read", "pricing:manage")
+const mayChange = anyOf("pricing:update", "pricing:manage")
+
+const modifier = { id: Uuid }
+
+/** Prices and the modifiers of prices (spec §4 Pricing, contract §7). Amounts in minor units. */
+export const PricingGroup = HttpApiGroup.make("pricing").add(
+  HttpApiEndpoint.post("setPrice", "/api/pricing/prices", {
+    payload: SetPrice,
+    success: Data(Price).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, mayCreate)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Set a price",
+      description: "Entity, variant, currency, group, quantities and times name the price: the same ones overwrite it."
+    })),
+  HttpApiEndpoint.get("listPrices", "/api/pricing/prices", {
+    query: {
+      ...pageQuery,
+      entityId: Schema.optional(Uuid),
+      variantId: Schema.optional(Uuid),
+      currency: Schema.optional(CurrencyCode),
+      customerGroupId: Schema.optional(Schema.String)
+    },
+    success: PriceListBody
+  })
+    .annotate(Access, mayRead)
+    .annotateMerge(OpenApi.annotations({
+      summary: "List prices, newest first",
+      description: "With them come the modifiers that may touch these prices, in order of application, at most 100."
+    })),
+  HttpApiEndpoint.post("createModifier", "/api/pricing/modifiers", {
+    payload: NewPriceModifier,
+    success: Data(PriceModifier).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, mayCreate)
+    .annotateMerge(OpenApi.annotations({ summary: "Create a price modifier" })),
+  HttpApiEndpoint.get("listModifiers", "/api/pricing/modifiers", {
+    query: {
+      ...pageQuery,
+      entityId: Schema.optional(Uuid),
+      currency: Schema.optional(CurrencyCode),
+      active: Schema.optional(Schema.Literals(["true", "false"]))
+    },
+    success: Page(PriceModifier)
+  })
+    .annotate(Access, mayRead)
+    .annotateMerge(OpenApi.annotations({ summary: "List price modifiers in order of application" })),
+  HttpApiEndpoint.patch("changeModifier", "/api/pricing/modifiers/:id", {
+    params: modifier,
+    payload: PriceModifierChange,
+    success: Data(PriceModifier)
+  })
+    .annotate(Access, mayChange)
+    .annotateMerge(OpenApi.annotations({ summary: "Change a price modifier; null empties a field" })),
+  HttpApiEndpoint.delete("deleteModifier", "/api/pricing/modifiers/:id", { params: modifier, success: Deleted })
+    .annotate(Access, mayChange)
+    .annotateMerge(OpenApi.annotations({ summary: "Delete a price modifier" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

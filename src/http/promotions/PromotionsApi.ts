@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { NewPromotion, Promotion, PromotionChange, PromotionStatus } from "../../domain/promotions/Promotion.ts"
+import { PromotionQuote, PromotionTrial } from "../../domain/promotions/PromotionQuote.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+
+const promotion = { id: Uuid }
+
+// Two vocabularies name the same rights; either one suffices (contract §0.3).
+const mayChange = anyOf("promotions:update", "promotions:manage")
+
+/** Promotions (spec §4 Promotions, contract §8). Amounts in minor units. */
+export const PromotionsGroup = HttpApiGroup.make("promotions").add(
+  HttpApiEndpoint.post("create", "/api/promotions", {
+    payload: NewPromotion,
+    success: Data(Promotion).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("promotions:create", "promotions:manage"))
+    .annotateMerge(OpenApi.annotations({ summary: "Create a promotion", description: "409 when its code is taken." })),
+  HttpApiEndpoint.get("list", "/api/promotions", {
+    query: { ...pageQuery, status: Schema.optional(PromotionStatus) },
+    success: Page(Promotion)
+  })
+    .annotate(Access, anyOf("promotions:read", "promotions:manage", "promotions:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "List promotions by priority, the active ones by default" })),
+  HttpApiEndpoint.patch("change", "/api/promotions/:id", {
+    params: promotion,
+    payload: PromotionChange,
+    success: Data(Promotion)
+  })
+    .annotate(Access, mayChange)
+    .annotateMerge(OpenApi.annotations({ summary: "Change a promotion; null empties a field" })),
+  HttpApiEndpoint.post("validate", "/api/promotions/validate", {
+    payload: PromotionTrial,
+    success: Data(PromotionQuote)
+  })
+    .annotate(Access, open)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Try a promotion code on an order",
+      description: "404 for an unknown code, 422 with the reason for one that does not apply. Nothing is used up."
+    })),
+  HttpApiEndpoint.post("deactivate", "/api/promotions/:id/deactivate", {
+    params: promotion,
+    success: Data(Promotion)
+  })
+    .annotate(Access, mayChange)
+    .annotateMerge(OpenApi.annotations({ summary: "Deactivate a promotion; repeating it changes nothing" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

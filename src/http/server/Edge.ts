@@ -1,0 +1,80 @@
+import { ByteSize, Effect } from "effect"
+import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { corsHeaders, type OriginTest, preflightHeaders } from "./Cors.ts"
+import { answerFailure, envelope } from "./Failure.ts"
+import { RequestId, requestIdOf } from "./RequestId.ts"
+
+export interface EdgeOptions {
+  readonly production: boolean
+  readonly allowedOrigin: OriginTest
+  /** Methods that a path answers to; empty for an unknown path. */
+  readonly methodsOf: (path: string) => ReadonlyArray<string>
+}
+
+/** Limit of a request's body on every route (spec §8). */
+const maxBodyBytes = 1_048_576
+
+const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "strict-origin-when-cross-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=()"
+} as const
+
+const strictTransport = { "strict-transport-security": "max-age=31536000; includeSubDomains" } as const
+
+const pathOf = (url: string): string => {
+  const end = url.indexOf("?")
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** Errors that named their own status are left alone; what carries no JSON body gets the envelope. */
+const hasJsonBody = (response: HttpServerResponse.HttpServerResponse): boolean =>
+  response.body._tag !== "Empty" && response.body.contentType?.includes("json") === true
+
+/** Clients wait before they repeat what could not be taken on now (ARCHITECTURE invariants 4 and 6). */
+const retryAfter = (response: HttpServerResponse.HttpServerResponse): Record<string, string> =>
+  response.status === 503 && response.headers["retry-after"] === undefined ? { "retry-after": "1" } : {}
+
+/**
+ * What holds for every answer, in one place around the router: request id, security and CORS headers, the body limit,
+ * 405 with `Allow`, and the error envelope for everything that no handler answered (ARCHITECTURE §6).
+ */
+export const edge = <E, R>(
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  options: EdgeOptions
+) => {
+  const fixedHeaders = options.production ? { ...securityHeaders, ...strictTransport } : securityHeaders
+  const limited = Effect.provideService(app, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+
+  const answer = (request: HttpServerRequest.HttpServerRequest) => {
+    if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+      return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
+    }
+    // Declared sizes are refused before a byte is read; undeclared ones while they stream.
+    if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
+      return Effect.succeed(envelope(413, { connection: "close" }))
+    }
+    return Effect.matchCauseEffect(limited, { onSuccess: Effect.succeed, onFailure: answerFailure })
+  }
+
+  const complete = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) => {
+    if (response.status < 400) return response
+    const methods = response.status === 404 ? options.methodsOf(pathOf(request.url)) : []
+    if (methods.length > 0 && !methods.includes(request.method)) return envelope(405, { allow: methods.join(", ") })
+    return hasJsonBody(response) ? response : envelope(response.status)
+  }
+
+  return Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const requestId = requestIdOf(request.headers["x-request-id"])
+    const answered = yield* Effect.provideService(answer(request), RequestId, requestId)
+    const response = complete(request, answered)
+    return HttpServerResponse.setHeaders(response, {
+      ...fixedHeaders,
+      ...corsHeaders(request.headers["origin"], options.allowedOrigin),
+      ...retryAfter(response),
+      "x-request-id": requestId
+    })
+  })
+}

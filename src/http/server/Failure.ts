@@ -1,0 +1,43 @@
+import { Cause, Effect } from "effect"
+import { HttpServerError, HttpServerResponse } from "effect/http"
+
+const codes: Readonly<Record<number, readonly [code: string, message: string]>> = {
+  400: ["BAD_REQUEST", "The request could not be read."],
+  404: ["NOT_FOUND", "Not found."],
+  405: ["METHOD_NOT_ALLOWED", "This path does not answer to that method."],
+  413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
+  415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
+  499: ["CLIENT_CLOSED_REQUEST", "The client closed the connection."],
+  503: ["SERVICE_UNAVAILABLE", "The service is not available. Try again shortly."]
+}
+
+/** The error envelope for a status that no handler gave a body; without detail of what went wrong inside. */
+export const envelope = (status: number, headers: Record<string, string> = {}): HttpServerResponse.HttpServerResponse => {
+  const known = codes[status]
+  const [code, message] = known ?? ["INTERNAL_ERROR", "An unexpected error occurred."]
+  return HttpServerResponse.jsonUnsafe({ error: { code, message } }, { status: known ? status : 500, headers })
+}
+
+interface Retryable {
+  readonly isRetryable?: boolean
+  readonly _tag?: string
+}
+
+/** The database is away or gave up for a moment: worth another try, unlike a mistake of ours. */
+const isTransient = (defect: unknown): boolean => {
+  if (typeof defect !== "object" || defect === null) return false
+  const error = defect as Retryable
+  return (error._tag === "SqlError" && error.isRetryable === true) || error._tag === "TimeoutError"
+}
+
+/** Turns whatever escaped the routes into an answer; defects are logged with the request id and never shown. */
+export const answerFailure = (cause: Cause.Cause<unknown>) =>
+  Effect.gen(function*() {
+    const [response] = yield* HttpServerError.causeResponse(cause)
+    if (isTransient(Cause.squash(cause))) {
+      yield* Effect.logWarning("request refused: the database did not answer", cause)
+      return envelope(503, { "retry-after": "1" })
+    }
+    if (response.status >= 500 && response.status !== 503) yield* Effect.logError("request failed", cause)
+    return envelope(response.status)
+  })

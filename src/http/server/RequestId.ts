@@ -1,0 +1,10 @@
+import { Context } from "effect"
+
+/** The id of the request that is being answered, as `X-Request-Id` shows it; empty outside of a request. */
+export const RequestId = Context.Reference<string>("stoa/http/server/RequestId", { defaultValue: () => "" })
+
+const acceptable = /^[A-Za-z0-9._-]{1,128}$/
+
+/** A client's own id is echoed when it cannot break a log line or a header; anything else is replaced (contract §0.1). */
+export const requestIdOf = (sent: string | undefined): string =>
+  sent !== undefined && acceptable.test(sent) ? sent : crypto.randomUUID()

@@ -1,0 +1,66 @@
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { createHash, timingSafeEqual } from "node:crypto"
+import { Actor, anonymousActor } from "../domain/access/Actor.ts"
+import { Unauthorized } from "../domain/errors/ApiErrors.ts"
+import { StoreSettings } from "../domain/settings/StoreSettings.ts"
+import { Actors } from "../http/access/Actors.ts"
+import { RequestId } from "../http/server/RequestId.ts"
+import { AppConfig } from "./config/AppConfig.ts"
+
+/** An actor as a test injects it: the contract's record, without what the request itself adds. */
+const TestActor = Schema.fromJsonString(
+  Schema.Struct({ ...Actor.fields, cartSecret: Schema.optional(Schema.Null), requestId: Schema.optional(Schema.Null) })
+)
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+/** Compares in constant time, so that the time of an answer tells nothing about the key. */
+const sameKey = (sent: string, key: Redacted.Redacted<string>): boolean =>
+  timingSafeEqual(digest(sent), digest(Redacted.value(key)))
+
+const bearer = (authorization: string | undefined): string | undefined =>
+  authorization !== undefined && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : undefined
+
+/**
+ * Who a request acts as (contract, platform §2): an injected actor under test, the development key of the role admin
+ * outside production, else an anonymous shopper of the default organization. Credentials that are not valid are 401
+ * and never fall back to anonymous. Sessions and stored keys join here.
+ */
+export const actorsLayer = Layer.effect(
+  Actors,
+  Effect.gen(function*() {
+    const { developmentKey, environment } = yield* AppConfig
+    const { defaultOrganizationId, roles } = yield* StoreSettings
+    const decodeTestActor = Schema.decodeEffect(TestActor)
+    const anonymous = anonymousActor(defaultOrganizationId, roles["customer"] ?? [])
+    const developer: Actor = {
+      ...anonymous,
+      type: "api_key",
+      userId: null,
+      name: "Development key",
+      role: "admin",
+      permissions: roles["admin"] ?? []
+    }
+
+    const injected = (json: string) =>
+      Effect.mapError(decodeTestActor(json), () => Unauthorized.of("The header x-test-actor holds no actor."))
+
+    const known = (key: string) =>
+      Option.isSome(developmentKey) && sameKey(key, developmentKey.value)
+        ? Effect.succeed(developer)
+        : Effect.fail(Unauthorized.of("The credentials are not valid."))
+
+    return Actors.of({
+      fromHeaders: Effect.fnUntraced(function*(headers) {
+        const testActor = environment === "test" ? headers["x-test-actor"] : undefined
+        const key = headers["x-api-key"] ?? bearer(headers["authorization"])
+        const actor = testActor !== undefined
+          ? yield* injected(testActor)
+          : key !== undefined
+          ? yield* known(key)
+          : anonymous
+        return { ...actor, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
+      })
+    })
+  })
+)

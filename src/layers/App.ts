@@ -1,0 +1,71 @@
+import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { Hooks } from "../domain/hooks/Hooks.ts"
+import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
+import { clusterLayer } from "./Cluster.ts"
+import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+import { databaseLayer, sqlLayer } from "./Database.ts"
+import { faultPointLayer } from "./FaultPoints.ts"
+import { migrate } from "./Migrations.ts"
+import { actors, services } from "./modules/Modules.ts"
+import { paymentProviders } from "./payments/PaymentProviders.ts"
+import { retentionLayer } from "./Retention.ts"
+import { serverLayer } from "./Server.ts"
+
+const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
+
+/** Log lines as configured: for people, or one JSON object a line. */
+export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
+  Layer.mergeAll(
+    Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
+    Layer.succeed(References.MinimumLogLevel, logLevels[logLevel])
+  )
+
+const deploymentLayer = ({ deployment, environment }: AppSettings) =>
+  Layer.mergeAll(
+    Hooks.layerOf(deployment.hooks ?? []),
+    paymentProviders({
+      production: environment === "production",
+      adapters: deployment.payments?.adapters ?? [],
+      testWebhookSecret: deployment.payments?.test?.webhookSecret
+    })
+  )
+
+/** Configuration, the database and its tables: what the command line's tools need. */
+export const databaseApp = (settings: AppSettings) =>
+  Layer.effectDiscard(migrate).pipe(
+    Layer.provideMerge(sqlLayer),
+    Layer.provideMerge(databaseLayer),
+    Layer.provideMerge(storeSettingsLayer),
+    Layer.provideMerge(Layer.succeed(AppConfig, settings))
+  )
+
+/** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
+export const servicesApp = (settings: AppSettings) =>
+  services.pipe(
+    Layer.provideMerge(clusterLayer),
+    Layer.provideMerge(deploymentLayer(settings)),
+    Layer.provideMerge(databaseApp(settings))
+  )
+
+const runner = Layer.merge(Layer.provide(actors, faultPointLayer), Layer.provide(retentionLayer, ClusterRetention.layer))
+
+const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
+  work.pipe(Layer.provideMerge(servicesApp(settings)), Layer.provide(loggingLayer(settings)))
+
+/** Everything in one process: HTTP, actors, workflows and sweeps. */
+export const wholeApp = (settings: AppSettings) => over(Layer.merge(serverLayer, runner), settings)
+
+/** The process of a role: `api` answers HTTP, `runner` runs actors, workflows and sweeps, `all` does both. */
+export const processApp = (settings: AppSettings) => {
+  if (settings.role === "all") return wholeApp(settings)
+  return settings.role === "api" ? over(serverLayer, settings) : over(runner, settings)
+}
+
+/** Says where the process can be reached once it can. */
+export const announce = ({ developmentKey, host, port, role }: AppSettings) =>
+  role === "runner"
+    ? Effect.logInfo("runner ready")
+    : Effect.logInfo(
+      `serving on http://${host}:${port} (API explorer at /api/reference)` +
+        (developmentKey._tag === "Some" ? `; development key (x-api-key): ${Redacted.value(developmentKey.value)}` : "")
+    )

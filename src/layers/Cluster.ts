@@ -1,0 +1,60 @@
+import { NodeClusterSocket, NodeCrypto } from "@effect/platform-node"
+import { Effect, Layer, Option } from "effect"
+import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
+import { createServer } from "node:net"
+import * as ClusterStorage from "./cluster/ClusterStorage.ts"
+import { AppConfig } from "./config/AppConfig.ts"
+import { Database } from "./Database.ts"
+
+/** Asks the system for a free port, for processes that were told to pick one. */
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/**
+ * Fail-over within ten seconds of a SIGKILL: a runner counts as dead once its heartbeat is older than the lock
+ * expiration, and the others look every second. Durable clocks wake on the message poll.
+ */
+const timing = {
+  shardLockExpiration: "6 seconds",
+  shardLockRefreshInterval: "2 seconds",
+  refreshAssignmentsInterval: "1 second",
+  runnerHealthCheckInterval: "2 seconds",
+  entityMessagePollInterval: "500 millis",
+  entityTerminationTimeout: "10 seconds",
+  maxResidentEntities: 50_000
+} as const
+
+/**
+ * This process's part of the cluster (ARCHITECTURE §5): a runner owns shards and their actors, an api process is a
+ * client only. Both speak over sockets and share the message and lock tables of one database.
+ */
+export const clusterLayer = Layer.unwrap(
+  Effect.gen(function*() {
+    const config = yield* AppConfig
+    const { url } = yield* Database
+    const clientOnly = config.role === "api"
+    const port = config.runnerPort === 0 ? yield* freePort : config.runnerPort
+    const address = RunnerAddress.make(config.runnerHost, port)
+    const shardingConfig = {
+      ...timing,
+      runnerAddress: clientOnly ? Option.none() : Option.some(address),
+      runnerListenAddress: clientOnly ? Option.none() : Option.some(RunnerAddress.make(config.runnerHost, port))
+    }
+    const sharding = ShardingConfig.layerFromEnv(shardingConfig)
+    const storage = Layer.provide(ClusterStorage.layer(url), sharding)
+    const cluster = clientOnly
+      ? NodeClusterSocket.layer({ clientOnly: true, storage: "byo", shardingConfig })
+      : NodeClusterSocket.layer({ storage: "byo", shardingConfig })
+    return ClusterWorkflowEngine.layer.pipe(
+      Layer.provideMerge(cluster),
+      Layer.provideMerge(storage),
+      Layer.provide(NodeCrypto.layer)
+    )
+  })
+)

@@ -1,0 +1,53 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { createHash } from "node:crypto"
+import { resolve } from "node:path"
+import { AppConfig } from "./config/AppConfig.ts"
+import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
+
+/** The database of this process: its address, and whether the process started it itself. */
+export class Database extends Context.Service<Database, {
+  readonly url: Redacted.Redacted<string>
+  readonly embedded: boolean
+}>()("stoa/layers/Database") {}
+
+/**
+ * Where the embedded cluster of a checkout lies when root runs it and the server's account cannot enter the project:
+ * one directory per project, so that two checkouts do not share their data.
+ */
+const rootDirectory = (dataDir: string) =>
+  `/var/lib/stoa/${createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 12)}/postgres`
+
+const startEmbedded = Effect.fnUntraced(function*(dataDir: string) {
+  const dir = resolve(dataDir, "postgres")
+  const server = yield* EmbeddedPostgres.start({ dir }).pipe(
+    Effect.catchTag("EmbeddedPostgresError", (error) =>
+      error.code === "NoUser" ? EmbeddedPostgres.start({ dir: rootDirectory(dataDir) }) : Effect.fail(error))
+  )
+  yield* Effect.logInfo(`embedded PostgreSQL ${server.major} on port ${server.port}${server.owner ? "" : " (joined)"}`)
+  return { url: Redacted.make(server.url), embedded: true }
+})
+
+/** `DATABASE_URL`, else the embedded server, which lives as long as this process. */
+export const databaseLayer = Layer.effect(
+  Database,
+  Effect.flatMap(AppConfig, (config) =>
+    Option.match(config.databaseUrl, {
+      onSome: (url) => Effect.succeed({ url, embedded: false }),
+      onNone: () => startEmbedded(config.dataDir)
+    }))
+)
+
+/**
+ * The pool of requests and actors: ten connections, each busy with one statement at a time so that a slow one holds up
+ * nobody else. The statement time limit keeps a request from waiting behind a lock for ever.
+ */
+export const sqlLayer = Layer.unwrap(
+  Effect.map(Database, ({ url }) =>
+    PgClient.layer({
+      url,
+      maxConnections: 10,
+      applicationName: "stoa",
+      startupParameters: { statement_timeout: "15000", idle_in_transaction_session_timeout: "30000" }
+    }))
+)

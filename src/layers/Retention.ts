@@ -1,0 +1,54 @@
+import { Effect, Schedule } from "effect"
+import { Singleton } from "effect/cluster"
+import { CartRepo } from "../domain/carts/CartRepo.ts"
+import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
+import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
+import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
+import { StoreSettings } from "../domain/settings/StoreSettings.ts"
+import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
+import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+
+/** Carts that ended and holds that came to nothing stay this long, for whoever has to look what happened. */
+const endedDays = 30
+
+/** Provider events are remembered this long: no provider repeats one after a month. */
+const eventDays = 90
+
+/** A failed sweep is told and tried again at its next turn; it never ends the others. */
+const everySafely = (name: string, interval: "1 second" | "30 seconds" | "10 minutes") => <R>(sweep: Effect.Effect<number, never, R>) =>
+  sweep.pipe(
+    Effect.tap((count) => count > 0 ? Effect.logDebug(`sweep ${name}: ${count}`) : Effect.void),
+    Effect.catchCause((cause) => Effect.logWarning(`sweep ${name} failed`, cause)),
+    Effect.repeat(Schedule.spaced(interval)),
+    Effect.asVoid
+  )
+
+/**
+ * What must not stay: stock held for nobody goes back within a second of its time, abandoned refunds are taken up, and
+ * nothing grows for ever (ARCHITECTURE invariant 7). One process of the deployment does it, another one when it dies.
+ */
+const sweeps = Effect.gen(function*() {
+  const carts = yield* CartRepo
+  const events = yield* PaymentEventRepo
+  const holds = yield* HoldRepo
+  const keys = yield* IdempotencyKeys
+  const refunds = yield* RefundSettlement
+  const cluster = yield* ClusterRetention
+  const { idempotencyHours } = yield* StoreSettings
+  yield* Effect.all([
+    holds.expireDue.pipe(everySafely("expired holds", "1 second")),
+    refunds.sweep.pipe(everySafely("abandoned refunds", "30 seconds")),
+    carts.abandonExpired.pipe(everySafely("expired carts", "30 seconds")),
+    carts.purgeEnded(endedDays).pipe(everySafely("ended carts", "10 minutes")),
+    holds.purgeEnded(endedDays).pipe(everySafely("ended holds", "10 minutes")),
+    keys.purge(idempotencyHours).pipe(everySafely("idempotency keys", "10 minutes")),
+    events.purge(eventDays).pipe(everySafely("provider events", "10 minutes")),
+    cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
+      Effect.map(({ messages, replies }) => messages + replies),
+      Effect.orDie,
+      everySafely("cluster messages", "10 minutes")
+    )
+  ], { concurrency: "unbounded", discard: true })
+})
+
+export const retentionLayer = Singleton.make("retention", sweeps)

@@ -1,0 +1,41 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { createServer } from "node:http"
+import { Api } from "../http/Api.ts"
+import { docsRoutes, endpoints } from "../http/docs/Docs.ts"
+import { accessLayer } from "../http/middleware/Access.ts"
+import { errorsLayer } from "../http/middleware/Errors.ts"
+import { idempotencyLayer } from "../http/middleware/Idempotency.ts"
+import { originTest } from "../http/server/Cors.ts"
+import { edge } from "../http/server/Edge.ts"
+import { routeTable } from "../http/server/RouteTable.ts"
+import { actorsLayer } from "./Actors.ts"
+import { AppConfig } from "./config/AppConfig.ts"
+import { routes } from "./modules/Modules.ts"
+
+/** What every group's middleware needs. */
+const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actorsLayer), idempotencyLayer)
+
+const application = Layer.mergeAll(
+  HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),
+  docsRoutes
+)
+
+/** Every route behind the edge, on the configured port. Requests that are being answered end before the process does. */
+export const serverLayer = Layer.unwrap(
+  Effect.gen(function*() {
+    const { environment, host, port } = yield* AppConfig
+    const production = environment === "production"
+    const methodsOf = routeTable([
+      ...endpoints(),
+      { method: "GET", path: "/api/doc" },
+      { method: "GET", path: "/api/reference" }
+    ])
+    const app = yield* HttpRouter.toHttpEffect(application)
+    return HttpServer.serve(edge(app, { production, allowedOrigin: originTest([], production), methodsOf })).pipe(
+      Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
+    )
+  })
+).pipe(Layer.provide(NodeHttpServer.layerHttpServices))

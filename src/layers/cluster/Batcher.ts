@@ -1,0 +1,113 @@
+import { Deferred, Effect, Exit, Latch, Metric } from "effect"
+import type { Scope } from "effect"
+
+/**
+ * Group commit without timers: a batch is whatever was submitted while the previous batch was being written. A single
+ * caller therefore waits for nobody, and a thousand callers share a few statements.
+ *
+ * `submit` answers with this item's own result, or fails with the cause that the whole batch failed with; the caller
+ * decides then whether to try alone.
+ */
+export interface Batcher<in A, out B, out E> {
+  readonly submit: (item: A) => Effect.Effect<B, E>
+}
+
+/** How a batcher writes, and what it is called in logs and metrics. */
+export interface Options<A, B, E> {
+  /** Label of the metrics and the log lines, e.g. `messages.save`. */
+  readonly name: string
+  /** Largest number of items handed to one `write`; the rest forms the next batch. */
+  readonly maxSize: number
+  /** Writes a batch and answers once per item, in the order of the items. */
+  readonly write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
+}
+
+/** Items per written batch, by batcher. */
+export const batchSize = Metric.histogram("stoa_cluster_batch_size", {
+  description: "Items per batch written to the cluster tables",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+})
+
+/** Batches that failed as a whole, by batcher. Each of their items is then tried alone, which is slow: watch it. */
+export const batchFailures = Metric.counter("stoa_cluster_batch_failures", {
+  description: "Batches to the cluster tables that failed as a whole",
+  incremental: true
+})
+
+interface Waiting<A, B, E> {
+  readonly item: A
+  readonly answer: Deferred.Deferred<B, E>
+}
+
+/**
+ * Builds a batcher whose writes run in the current scope, one at a time. The writes see the services and references of
+ * this constructor, never those of a caller: a transaction open in a caller's fiber cannot leak into a batch.
+ *
+ * A caller that is interrupted while it waits for its turn is taken out of the line; one whose batch is already being
+ * written only stops listening, so the other items of that batch are not disturbed. When the scope closes, everyone
+ * still waiting is interrupted.
+ */
+export const make = Effect.fnUntraced(function*<A, B, E>(
+  options: Options<A, B, E>
+): Effect.fn.Return<Batcher<A, B, E>, never, Scope.Scope> {
+  const size = Metric.withAttributes(batchSize, { batcher: options.name })
+  const failures = Metric.withAttributes(batchFailures, { batcher: options.name })
+  const someoneWaits = Latch.makeUnsafe(false)
+  let line: Array<Waiting<A, B, E>> = []
+  let closed = false
+
+  const settle = (batch: ReadonlyArray<Waiting<A, B, E>>, exit: Exit.Exit<ReadonlyArray<B>, E>) => {
+    batch.forEach((waiting, index) => Deferred.doneUnsafe(waiting.answer, Exit.map(exit, (all) => all[index] as B)))
+  }
+
+  const writeOne = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
+    Effect.suspend(() => options.write(batch.map((waiting) => waiting.item))).pipe(
+      // A short answer would leave callers with `undefined`; it is a mistake of the writer and fails the batch.
+      Effect.filterOrElse(
+        (answers) => answers.length === batch.length,
+        (answers) => Effect.die(new Error(`${options.name}: ${answers.length} answers for ${batch.length} items`))
+      ),
+      Effect.tap(() => Metric.update(size, batch.length)),
+      Effect.tapCause((cause) =>
+        Metric.update(failures, 1).pipe(
+          Effect.andThen(Effect.logWarning(`Batch ${options.name} of ${batch.length} failed`, cause))
+        )
+      ),
+      Effect.onExit((exit) => Effect.sync(() => settle(batch, exit))),
+      Effect.exit
+    )
+
+  const drain = Effect.gen(function*() {
+    while (true) {
+      yield* someoneWaits.await
+      while (line.length > 0) {
+        const batch = line.slice(0, options.maxSize)
+        line = line.slice(options.maxSize)
+        yield* writeOne(batch)
+      }
+      someoneWaits.closeUnsafe()
+    }
+  })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closed = true
+      settle(line, Exit.interrupt())
+      line = []
+    })
+  )
+  yield* Effect.forkScoped(drain)
+
+  const submit = (item: A): Effect.Effect<B, E> =>
+    Effect.suspend(() => {
+      if (closed) return Effect.interrupt
+      const waiting: Waiting<A, B, E> = { item, answer: Deferred.makeUnsafe() }
+      line.push(waiting)
+      someoneWaits.openUnsafe()
+      return Effect.onInterrupt(Deferred.await(waiting.answer), () =>
+        Effect.sync(() => {
+          line = line.filter((other) => other !== waiting)
+        }))
+    })
+  return { submit }
+})

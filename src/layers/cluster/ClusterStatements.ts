@@ -1,0 +1,127 @@
+import { Effect } from "effect"
+import type { EntityAddress, Reply } from "effect/cluster"
+import type { SqlClient } from "effect/sql"
+import type { ClaimedRow, NewRequest } from "./ClusterRows.ts"
+import { requestColumns } from "./ClusterRows.ts"
+
+/**
+ * Inserts requests whose key is new and answers the ids of the inserted ones. Rows are inserted in the order of their
+ * keys, because two runners inserting the same keys in different order would deadlock; `rowid`, the order in which
+ * messages are handed out, is drawn in the order of arrival.
+ */
+const insertRequests = (sql: SqlClient.SqlClient) => (requests: ReadonlyArray<NewRequest>) => {
+  const c = requestColumns(requests)
+  return Effect.map(
+    sql<{ id: bigint }>`
+      insert into cluster_messages (
+        id, rowid, message_id, shard_id, entity_type, entity_id, kind, tag, payload, headers,
+        trace_id, span_id, sampled, request_id, deliver_at
+      )
+      select id, rowid, message_id, shard_id, entity_type, entity_id, 0, tag, nullif(payload, ''), headers,
+        nullif(trace_id, ''), nullif(span_id, ''), nullif(sampled, '')::boolean, id, nullif(deliver_at, -1)
+      from (
+        select arrived.*, nextval('cluster_messages_rowid_seq') as rowid
+        from unnest(
+          ${c.id}::text[]::bigint[], ${c.messageId}::text[], ${c.shardId}::text[], ${c.entityType}::text[],
+          ${c.entityId}::text[], ${c.tag}::text[], ${c.payload}::text[], ${c.headers}::text[], ${c.traceId}::text[],
+          ${c.spanId}::text[], ${c.sampled}::text[], ${c.deliverAt}::text[]::bigint[]
+        ) with ordinality as arrived (
+          id, message_id, shard_id, entity_type, entity_id, tag, payload, headers, trace_id, span_id, sampled,
+          deliver_at, place
+        )
+        order by place
+      ) numbered
+      order by message_id
+      on conflict (message_id) do nothing
+      returning id`,
+    (rows) => new Set(rows.map((row) => row.id))
+  )
+}
+
+/**
+ * Stores final replies and marks their requests, with the requests' interrupts and acknowledgements, as processed.
+ * The message rows are locked by rowid first, the order in which claims and resets lock them.
+ */
+const insertReplies = (sql: SqlClient.SqlClient) => (replies: ReadonlyArray<Reply.WithExitEncoded>) =>
+  sql`
+    with answered as (
+      select * from unnest(
+        ${replies.map((reply) => reply.id)}::text[]::bigint[],
+        ${replies.map((reply) => reply.requestId)}::text[]::bigint[],
+        ${replies.map((reply) => JSON.stringify(reply.exit))}::text[]
+      ) as answered (id, request_id, payload)
+    ), locked as materialized (
+      select m.id, answered.id as reply_id
+      from answered join cluster_messages m on m.request_id = answered.request_id
+      order by m.rowid for update of m
+    ), marked as (
+      update cluster_messages m set processed = true, last_reply_id = locked.reply_id
+      from locked where m.id = locked.id
+    )
+    insert into cluster_replies (id, kind, request_id, payload)
+    select id, 0, request_id, payload from answered order by request_id`
+
+/** True when a reply with this id is stored. */
+const isReplyStored = (sql: SqlClient.SqlClient) => (id: string) =>
+  Effect.map(sql`select 1 from cluster_replies where id = ${id}::text::bigint`, (rows) => rows.length > 0)
+
+/** The request ids behind the given keys (at most 255 characters each). */
+const requestIds = (sql: SqlClient.SqlClient) => (primaryKeys: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ id: bigint; message_id: string }>`
+      select id, message_id from cluster_messages where message_id = any(${primaryKeys}::text[]::varchar[])`,
+    (rows) => new Map(rows.map((row) => [row.message_id, row.id]))
+  )
+
+/**
+ * Claims the unprocessed messages of the given shards (and of the given entities only, when there are some), oldest
+ * first, at most `limit`: those whose time has come, which nobody has claimed in the last 10 minutes and which have no
+ * final reply and no chunk waiting for its acknowledgement. `now` is in ms.
+ */
+const claim = (sql: SqlClient.SqlClient) =>
+(
+  shardIds: ReadonlyArray<string>,
+  now: number,
+  limit: number | undefined,
+  addresses: ReadonlyArray<EntityAddress.EntityAddress> | undefined
+) => {
+  const wanted = addresses ?? []
+  const only = addresses === undefined ? sql.literal("") : sql`
+    and (c.shard_id, c.entity_type, c.entity_id) in (select * from unnest(
+      ${wanted.map((address) => address.shardId.toString())}::text[],
+      ${wanted.map((address) => address.entityType)}::text[], ${wanted.map((address) => address.entityId)}::text[]
+    ))`
+  return sql<ClaimedRow>`
+    with claimed as (
+      update cluster_messages m set last_read = now()
+      from (
+        select c.* from cluster_messages c
+        where c.processed = false
+          and c.shard_id = any(${shardIds}::text[]::varchar[])
+          and (c.last_read is null or c.last_read < now() - interval '10 minutes')
+          and (c.deliver_at is null or c.deliver_at <= ${String(now)}::text::bigint) ${only}
+          and not exists (
+            select 1 from cluster_replies r where r.request_id = c.request_id and (r.kind = 0 or r.acked = false)
+          )
+        order by c.rowid limit ${limit === undefined ? null : String(Math.floor(limit))}::text::bigint for update
+      ) c left join cluster_replies sent on sent.id = c.last_reply_id
+      where m.id = c.id
+      returning c.*, sent.id as sent_id, sent.sequence as sent_sequence, sent.payload as sent_payload
+    )
+    select id, shard_id, entity_type, entity_id, kind, tag, payload, headers, trace_id, span_id, sampled,
+      request_id, reply_id, sent_id, sent_sequence, sent_payload
+    from claimed order by rowid`
+}
+
+/**
+ * The batched statements over Effect's cluster tables, each with a fixed text, so that it is planned once per
+ * connection. They mirror what the stock storage writes and reads row by row; `ClusterTables` checks at start that the
+ * tables are still the ones they were written for.
+ */
+export const make = (sql: SqlClient.SqlClient) => ({
+  insertRequests: insertRequests(sql),
+  insertReplies: insertReplies(sql),
+  isReplyStored: isReplyStored(sql),
+  requestIds: requestIds(sql),
+  claim: claim(sql)
+})

@@ -1,0 +1,58 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Redacted } from "effect"
+import type { MessageStorage, RunnerStorage, ShardingConfig } from "effect/cluster"
+import { SqlMessageStorage, SqlRunnerStorage } from "effect/cluster"
+import type { SqlError } from "effect/sql"
+import { ClusterTables } from "./ClusterTables.ts"
+import * as CoalescedRunnerStorage from "./CoalescedRunnerStorage.ts"
+import * as GroupCommitMessageStorage from "./GroupCommitMessageStorage.ts"
+import { ShardTenure } from "./ShardTenure.ts"
+
+const messages = Layer.unwrap(
+  Effect.map(ClusterTables, ({ known }) => known ? GroupCommitMessageStorage.layer : SqlMessageStorage.layerStorage({}))
+).pipe(Layer.provide(NodeCrypto.layerDigest))
+
+const runners = Layer.unwrap(
+  Effect.map(ClusterTables, ({ known }) => {
+    const stock = SqlRunnerStorage.layerStorage({})
+    return known ? Layer.provide(CoalescedRunnerStorage.layer, stock) : stock
+  })
+)
+
+/** The connections of messages and replies: 4, every answered write is committed and flushed. */
+export const messagesClient = (url: Redacted.Redacted<string>) =>
+  PgClient.layer({ url, maxConnections: 4, applicationName: "stoa-cluster-messages" })
+
+/**
+ * The connections of runner registration, heartbeats and shard locks: 3, of which the advisory locks keep one for the
+ * life of the process. They write with `synchronous_commit = off`: a crash of PostgreSQL loses at most the last
+ * heartbeats, which the next refresh writes again, and advisory locks are not written at all. Never for messages.
+ */
+export const runnersClient = (url: Redacted.Redacted<string>) =>
+  PgClient.layer({
+    url,
+    maxConnections: 3,
+    applicationName: "stoa-cluster-runners",
+    startupParameters: { synchronous_commit: "off" }
+  })
+
+/**
+ * The two storages of the cluster over Effect's own tables in the given database, on connections of their own, so that
+ * neither queues behind the statements of requests.
+ *
+ * When the tables are not the known ones, both are Effect's stock storages. Provide the same `ShardingConfig` as to
+ * `Sharding`; fails with `SqlError` when the database cannot be reached.
+ */
+export const layer = (url: Redacted.Redacted<string>): Layer.Layer<
+  MessageStorage.MessageStorage | RunnerStorage.RunnerStorage,
+  SqlError.SqlError,
+  ShardingConfig.ShardingConfig
+> => {
+  const forMessages = messagesClient(url)
+  const tables = ClusterTables.layer.pipe(Layer.provide(forMessages))
+  return Layer.mergeAll(Layer.provide(messages, forMessages), Layer.provide(runners, runnersClient(url))).pipe(
+    Layer.provide([tables, ShardTenure.layer])
+  )
+}

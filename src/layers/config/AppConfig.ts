@@ -1,0 +1,123 @@
+import { Config, Context, Data, Effect, Layer, Option, Redacted } from "effect"
+import { defaultRoles } from "../../domain/access/Role.ts"
+import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import type { DeploymentConfig } from "./DeploymentConfig.ts"
+
+/** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
+export type ProcessRole = "all" | "api" | "runner"
+
+export interface AppSettings {
+  readonly port: number
+  readonly host: string
+  /** None: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: Option.Option<Redacted.Redacted<string>>
+  readonly dataDir: string
+  readonly role: ProcessRole
+  /** Address under which other processes of the deployment reach the actors of this one. */
+  readonly runnerHost: string
+  readonly runnerPort: number
+  /** Key of the role admin; exists outside production only. */
+  readonly developmentKey: Option.Option<Redacted.Redacted<string>>
+  readonly environment: "development" | "production" | "test"
+  readonly logLevel: LogLevel
+  readonly logFormat: "pretty" | "json"
+  readonly deployment: DeploymentConfig
+}
+
+const logLevels = ["debug", "info", "warn", "error", "none"] as const
+export type LogLevel = typeof logLevels[number]
+
+/** A variable whose value cannot be used; one line that names it, what it holds and what it may hold. */
+export class InvalidSetting extends Data.TaggedError("InvalidSetting")<{ readonly message: string }> {}
+
+const refuse = (name: string, value: string, allowed: string) =>
+  Effect.fail(new InvalidSetting({ message: `${name}="${value}" is not allowed: expected ${allowed}.` }))
+
+/** An empty variable counts as absent, as shells and compose files write it. */
+const text = (name: string) =>
+  Effect.map(
+    Config.option(Config.String(name)),
+    Option.filter((value) => value !== "")
+  )
+
+const port = (name: string, fallback: number) =>
+  Effect.flatMap(text(name), (found) => {
+    if (Option.isNone(found)) return Effect.succeed(fallback)
+    const value = Number(found.value)
+    return Number.isInteger(value) && value >= 0 && value <= 65_535
+      ? Effect.succeed(value)
+      : refuse(name, found.value, "a port number from 0 to 65535 (0 picks a free one)")
+  })
+
+const oneOf = <const A extends ReadonlyArray<string>>(name: string, allowed: A, fallback: A[number]) =>
+  Effect.flatMap(text(name), (found) => {
+    if (Option.isNone(found)) return Effect.succeed(fallback)
+    const match = allowed.find((value): value is A[number] => value === found.value)
+    return match === undefined ? refuse(name, found.value, allowed.join(", ")) : Effect.succeed(match)
+  })
+
+const databaseUrl = Effect.fnUntraced(function*(configured: string | undefined) {
+  const value = Option.getOrUndefined(yield* text("DATABASE_URL")) ?? configured
+  if (value === undefined) return Option.none<Redacted.Redacted<string>>()
+  const protocol = URL.canParse(value) ? new URL(value).protocol : ""
+  // The value holds a password, so the message shows its beginning only.
+  if (protocol !== "postgres:" && protocol !== "postgresql:") {
+    return yield* refuse("DATABASE_URL", `${value.slice(0, 10)}…`, "postgres://user:password@host:port/database")
+  }
+  return Option.some(Redacted.make(value))
+})
+
+const developmentKey = Effect.fnUntraced(function*(environment: AppSettings["environment"]) {
+  const found = yield* text("STOA_DEV_API_KEY")
+  if (environment !== "production") {
+    return Option.some(Redacted.make(Option.getOrElse(found, () => "dev-admin-key")))
+  }
+  return Option.isSome(found)
+    ? yield* refuse("STOA_DEV_API_KEY", "…", "no value when NODE_ENV is production: the development key does not exist there")
+    : Option.none<Redacted.Redacted<string>>()
+})
+
+/** Actors of one machine's processes must not share a port, so the default follows from `PORT`. */
+const defaultRunnerPort = (apiPort: number): number =>
+  apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
+
+/** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
+export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+  const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
+  const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
+  const settings: AppSettings = {
+    port: apiPort,
+    host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
+    databaseUrl: yield* databaseUrl(deployment.databaseUrl),
+    dataDir: Option.getOrElse(yield* text("STOA_DATA_DIR"), () => deployment.dataDir ?? ".data"),
+    role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),
+    runnerHost: Option.getOrElse(yield* text("STOA_RUNNER_HOST"), () => "127.0.0.1"),
+    runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort)),
+    developmentKey: yield* developmentKey(environment),
+    environment,
+    logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
+    logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
+    deployment
+  }
+  return settings
+})
+
+/** The settings of this process. */
+export class AppConfig extends Context.Service<AppConfig, AppSettings>()("stoa/layers/config/AppConfig") {}
+
+const storeSettings = ({ deployment, environment }: AppSettings): Settings => ({
+  defaultOrganizationId: deployment.store?.defaultOrganizationId ?? defaultSettings.defaultOrganizationId,
+  defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
+  cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
+  holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
+  shipping: deployment.shipping ?? defaultSettings.shipping,
+  roles: { ...defaultRoles, ...deployment.auth?.roles },
+  production: environment === "production",
+  idempotencyHours: defaultSettings.idempotencyHours
+})
+
+/** The part of the settings that the domain may know. */
+export const storeSettingsLayer: Layer.Layer<StoreSettings, never, AppConfig> = Layer.effect(
+  StoreSettings,
+  Effect.map(AppConfig, storeSettings)
+)

@@ -1,0 +1,45 @@
+import type { Roles } from "../../domain/access/Role.ts"
+import type { Hook } from "../../domain/hooks/Hooks.ts"
+import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
+import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
+
+/** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
+export interface DeploymentConfig {
+  /** Listening address of the API. Defaults: port 4000 on 127.0.0.1 (`PORT`, `HOST`). */
+  readonly server?: { readonly port?: number; readonly host?: string }
+  /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
+  readonly databaseUrl?: string
+  /** Where the embedded database lives; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
+  readonly dataDir?: string
+  readonly store?: {
+    /** Organization of requests that name none. Default `org_default`. */
+    readonly defaultOrganizationId?: string
+    /** Three letters; the currency of amounts that carry none. Default `USD`. */
+    readonly defaultCurrency?: string
+  }
+  readonly cart?: {
+    /** Life of a cart in minutes from its creation. Default 10080, seven days. */
+    readonly ttlMinutes?: number
+  }
+  readonly checkout?: {
+    /** Seconds that stock stays held for a checkout that has not ended. Default 900. */
+    readonly holdSeconds?: number
+  }
+  /** Price of shipping: one flat rate or brackets by weight. Default: a flat rate of 0. */
+  readonly shipping?: FlatShipping | WeightShipping
+  readonly auth?: {
+    /** Roles and their permissions, merged over the defaults key by key. */
+    readonly roles?: Roles
+  }
+  readonly payments?: {
+    /** Payment providers beside the built-in test provider; the first one is the default in production. */
+    readonly adapters?: ReadonlyArray<PaymentAdapter>
+    /** Secret that signs events of the built-in test provider; outside production only. Default `test`. */
+    readonly test?: { readonly webhookSecret?: string }
+  }
+  /** Handlers of the deployment's own; they run before those that plugins append. */
+  readonly hooks?: ReadonlyArray<Hook>
+}
+
+/** Gives `commerce.config.ts` its types: a misspelt option does not compile. */
+export const defineConfig = (config: DeploymentConfig): DeploymentConfig => config

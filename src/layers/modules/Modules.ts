@@ -1,0 +1,63 @@
+import { Layer } from "effect"
+import type { Migrations } from "../../domain/modules/Migrations.ts"
+import { carts } from "./carts.ts"
+import { catalog } from "./catalog.ts"
+import { checkout } from "./checkout.ts"
+import { customers } from "./customers.ts"
+import { fulfillment } from "./fulfillment.ts"
+import { inventory } from "./inventory.ts"
+import { orders } from "./orders.ts"
+import { payments } from "./payments.ts"
+import { pricing } from "./pricing.ts"
+import { promotions } from "./promotions.ts"
+import { tenancy } from "./tenancy.ts"
+
+/** The modules of the core in the order in which they use one another: a module comes after those it requires. */
+export const modules = [
+  tenancy,
+  catalog,
+  pricing,
+  inventory,
+  customers,
+  carts,
+  orders,
+  promotions,
+  fulfillment,
+  payments,
+  checkout
+] as const
+
+/** Owners of migrations in the order in which their tables refer to one another. */
+export const migrationOwners: ReadonlyArray<readonly [owner: string, migrations: Migrations]> = modules.map((
+  { id, migrations }
+) => [id, migrations])
+
+/** Services of all modules, in every process. Each may use those of the modules before it. */
+export const services = checkout.services.pipe(
+  Layer.provideMerge(payments.services),
+  Layer.provideMerge(fulfillment.services),
+  Layer.provideMerge(promotions.services),
+  Layer.provideMerge(orders.services),
+  Layer.provideMerge(carts.services),
+  Layer.provideMerge(customers.services),
+  Layer.provideMerge(inventory.services),
+  Layer.provideMerge(pricing.services),
+  Layer.provideMerge(catalog.services),
+  Layer.provideMerge(tenancy.services)
+)
+
+/** Behaviour of all entities and workflows: every process that runs actors registers every one of them. */
+export const actors = Layer.mergeAll(inventory.actors, carts.actors, orders.actors, payments.actors, checkout.actors)
+
+/** Handlers of all route groups. */
+export const routes = Layer.mergeAll(
+  tenancy.routes,
+  catalog.routes,
+  pricing.routes,
+  promotions.routes,
+  inventory.routes,
+  carts.routes,
+  orders.routes,
+  payments.routes,
+  checkout.routes
+)

@@ -1,0 +1,25 @@
+import { Layer } from "effect"
+import { cartRepoLayer } from "../../domain/carts/CartRepo.ts"
+import { Carts } from "../../domain/carts/Carts.ts"
+import { migrations } from "../../domain/carts/migrations.ts"
+import { sellableRepoLayer } from "../../domain/carts/SellableRepo.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { CartClient } from "../../entities/CartClient.ts"
+import { cartEntityLayer } from "../../entities/CartEntity.ts"
+import { cartsHttp } from "../../http/carts/CartsHttp.ts"
+
+/** Carts and the actor that owns each of them (contract §2). */
+export const carts = defineModule({
+  id: "carts",
+  version: "1.0.0",
+  requires: ["catalog", "pricing", "customers"],
+  permissions: [
+    { scope: "cart:create", description: "Open carts" },
+    { scope: "cart:read", description: "Read carts" },
+    { scope: "cart:update", description: "Change carts" }
+  ],
+  migrations,
+  services: CartClient.layer.pipe(Layer.provideMerge(Carts.layer), Layer.provideMerge(Layer.merge(cartRepoLayer, sellableRepoLayer))),
+  actors: cartEntityLayer,
+  routes: cartsHttp
+})

@@ -1,0 +1,21 @@
+import { Layer } from "effect"
+import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
+import { Customers } from "../../domain/customers/Customers.ts"
+import { migrations } from "../../domain/customers/migrations.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+
+/** Customer profiles: whose cart and order it is. */
+export const customers = defineModule({
+  id: "customers",
+  version: "1.0.0",
+  requires: ["tenancy"],
+  permissions: [
+    { scope: "customers:read", description: "Read customers, and buy on their behalf" },
+    { scope: "customers:update", description: "Change customers" },
+    { scope: "customers:read:self", description: "Read one's own profile" },
+    { scope: "customers:update:self", description: "Change one's own profile" }
+  ],
+  migrations,
+  services: Customers.layer.pipe(Layer.provideMerge(customerRepoLayer)),
+  routes: Layer.empty
+})

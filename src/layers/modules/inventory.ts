@@ -1,0 +1,35 @@
+import { Layer } from "effect"
+import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
+import { Inventory } from "../../domain/inventory/Inventory.ts"
+import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
+import { migrations } from "../../domain/inventory/migrations.ts"
+import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
+import { StockRepo } from "../../domain/inventory/StockRepo.ts"
+import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { stockDeskActor } from "../../entities/StockDeskActor.ts"
+import { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import { inventoryHttp } from "../../http/inventory/InventoryHttp.ts"
+
+const repositories = Layer.mergeAll(
+  HoldRepo.layer,
+  ManualHoldRepo.layer,
+  ReservationRepo.layer,
+  StockRepo.layer,
+  WarehouseRepo.layer
+)
+
+/** Stock, warehouses and the desk that reserves stock (contract 6). */
+export const inventory = defineModule({
+  id: "inventory",
+  version: "1.0.0",
+  requires: ["tenancy", "catalog"],
+  permissions: [
+    { scope: "inventory:read", description: "See stock, levels and warehouses." },
+    { scope: "inventory:adjust", description: "Change, reserve and release stock; create warehouses." }
+  ],
+  migrations,
+  services: Layer.merge(Inventory.layer, StockDeskClient.layer).pipe(Layer.provideMerge(repositories)),
+  actors: stockDeskActor(),
+  routes: inventoryHttp
+})

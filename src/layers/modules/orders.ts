@@ -1,0 +1,30 @@
+import { Layer } from "effect"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { migrations } from "../../domain/orders/migrations.ts"
+import { OrderHistory } from "../../domain/orders/OrderHistory.ts"
+import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
+import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
+import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
+import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { orderEntityLayer } from "../../entities/OrderEntity.ts"
+import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
+
+/** Orders after their placement: reading them, and the one way their status changes. */
+export const orders = defineModule({
+  id: "orders",
+  version: "1.0.0",
+  requires: ["customers", "inventory"],
+  permissions: [
+    { scope: "orders:create", description: "Place orders" },
+    { scope: "orders:read", description: "Read all orders" },
+    { scope: "orders:read:own", description: "Read one's own orders" },
+    { scope: "orders:update", description: "Change the status of orders" }
+  ],
+  migrations,
+  services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer))
+  ),
+  actors: orderEntityLayer,
+  routes: ordersHttp
+})

@@ -1,0 +1,25 @@
+import { Layer } from "effect"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { migrations } from "../../domain/payments/migrations.ts"
+import { paymentEventRepoLayer } from "../../domain/payments/PaymentEventRepo.ts"
+import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { refundRepoLayer } from "../../domain/payments/RefundRepo.ts"
+import { paymentsHttp } from "../../http/payments/PaymentsHttp.ts"
+import { RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
+import { settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
+import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
+
+/** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
+export const payments = defineModule({
+  id: "payments",
+  version: "1.0.0",
+  requires: ["orders"],
+  permissions: [],
+  migrations,
+  services: StatusChanges.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(RefundSettlement.layer, PaymentEvents.layer)),
+    Layer.provideMerge(Layer.mergeAll(refundRepoLayer, paymentEventRepoLayer))
+  ),
+  actors: settleRefundLayer,
+  routes: paymentsHttp
+})

@@ -1,0 +1,150 @@
+import { Effect, Schema } from "effect"
+import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import {
+  type IntentStatus,
+  type PaymentAdapter,
+  PaymentDeclined,
+  type PaymentIntent,
+  WebhookRejected
+} from "../../domain/payments/PaymentAdapter.ts"
+import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
+
+/** Methods of the built-in provider, by the adapter they select; they exist outside production only (contract §3.1). */
+export const testMethods: ReadonlyMap<string, string> = new Map([
+  ["test", "test"],
+  ["test_decline", "test"],
+  ["test_capture_fail", "test"]
+])
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24)
+
+/**
+ * Everything a test payment is stands in its id, which follows from the idempotency key: whichever process is asked,
+ * and however often, it is the same payment, and nothing has to be remembered.
+ */
+const intentPattern = /^pi_test_(ok|nocapture)_([a-z]{3})_(\d{1,16})_[0-9a-f]{24}$/
+
+interface TestIntent {
+  readonly id: string
+  readonly captures: boolean
+  readonly currency: string
+  readonly amount: number
+}
+
+const readIntent = (id: string): TestIntent | undefined => {
+  const [, kind, currency, amount] = intentPattern.exec(id) ?? []
+  return kind === undefined || currency === undefined
+    ? undefined
+    : { id, captures: kind === "ok", currency: currency.toUpperCase(), amount: Number(amount) }
+}
+
+const answer = (intent: TestIntent, status: IntentStatus, amountCaptured: number): PaymentIntent => ({
+  id: intent.id,
+  status,
+  amount: intent.amount,
+  currency: intent.currency,
+  clientSecret: `${intent.id}_secret`,
+  amountCaptured
+})
+
+const decline = (code: PaymentDeclined["code"], message: string) => Effect.fail(new PaymentDeclined({ code, message }))
+
+const authorize: PaymentAdapter["authorize"] = ({ amount, currency, idempotencyKey, paymentMethodToken }) => {
+  if (paymentMethodToken === "test_decline") return decline("PAYMENT_INTENT_CREATE_FAILED", "The card was declined.")
+  const kind = paymentMethodToken === "test_capture_fail" ? "nocapture" : "ok"
+  const id = `pi_test_${kind}_${currency.toLowerCase()}_${amount}_${digest(idempotencyKey)}`
+  const intent = readIntent(id)
+  return intent === undefined
+    ? decline("PAYMENT_INTENT_CREATE_FAILED", `The amount ${amount} ${currency} cannot be paid.`)
+    : Effect.succeed(answer(intent, "requires_capture", 0))
+}
+
+const capture: PaymentAdapter["capture"] = (intentId, amount) => {
+  const intent = readIntent(intentId)
+  if (intent === undefined) return decline("PAYMENT_CAPTURE_FAILED", "No such payment.")
+  if (!intent.captures) return decline("PAYMENT_CAPTURE_FAILED", "The bank refused to pay.")
+  return amount > intent.amount
+    ? decline("PAYMENT_CAPTURE_FAILED", "More than was authorized.")
+    : Effect.succeed(answer(intent, "succeeded", amount))
+}
+
+const cancel: PaymentAdapter["cancel"] = (intentId) =>
+  readIntent(intentId) === undefined ? decline("PAYMENT_CANCEL_FAILED", "No such payment.") : Effect.void
+
+const refund: PaymentAdapter["refund"] = (intentId, amount, _reason, idempotencyKey) => {
+  const intent = readIntent(intentId)
+  return intent === undefined || amount > intent.amount
+    ? decline("PAYMENT_REFUND_FAILED", intent === undefined ? "No such payment." : "More than was paid.")
+    : Effect.succeed(`re_test_${digest(idempotencyKey)}`)
+}
+
+const optional = Schema.optional(Schema.NullOr(Schema.String))
+
+/** Body of an event (contract §11): `data.object` is the payment, its metadata name the order. */
+const EventBody = Schema.fromJsonString(Schema.Struct({
+  id: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  type: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  data: Schema.Struct({
+    object: Schema.Struct({
+      id: Schema.String,
+      amount: Schema.optional(Schema.NullOr(Schema.Int.check(Schema.isBetween({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER
+      })))),
+      currency: optional,
+      metadata: Schema.optional(Schema.NullOr(Schema.Struct({ orderId: optional, organizationId: optional })))
+    })
+  })
+}))
+
+const readEvent = Schema.decodeUnknownEffect(EventBody)
+
+/** Lower-case hex HMAC-SHA256 of the raw body: the header `x-payment-signature` of an event (contract §11). */
+export const signTestEvent = (secret: string, rawBody: string): string =>
+  createHmac("sha256", secret).update(rawBody).digest("hex")
+
+const isSignedBy = (secret: string, rawBody: string, signature: string): boolean => {
+  const [expected, shown] = [signTestEvent(secret, rawBody), signature].map((text) => new TextEncoder().encode(text))
+  return expected !== undefined && shown !== undefined && expected.length === shown.length &&
+    timingSafeEqual(expected, shown)
+}
+
+const verification = (message: string) => new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message })
+
+const verifyWebhook = (secret: string): PaymentAdapter["verifyWebhook"] =>
+  Effect.fn("TestProvider.verifyWebhook")(function*(headers, rawBody) {
+    if (secret === "") {
+      const message = "The secret of the provider's events is not configured."
+      return yield* new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message })
+    }
+    const signature = headers["x-payment-signature"]
+    if (signature === undefined) {
+      return yield* new WebhookRejected({ code: "WEBHOOK_SIGNATURE_MISSING", message: "The event is not signed." })
+    }
+    if (!isSignedBy(secret, rawBody, signature)) return yield* verification("The signature does not fit the event.")
+    const { data: { object }, id, type } = yield* readEvent(rawBody).pipe(
+      Effect.mapError(() => verification("The body is not an event of this provider."))
+    )
+    return {
+      id,
+      type,
+      intentId: object.id,
+      amount: object.amount ?? null,
+      currency: object.currency ?? null,
+      orderId: object.metadata?.orderId ?? null,
+      organizationId: object.metadata?.organizationId ?? null
+    }
+  })
+
+/**
+ * The built-in provider `test`: always pays, but for the methods that say otherwise (contract §3.1). It asks no shopper
+ * for anything, so `requires_action` never comes from it. `webhookSecret` signs its events; empty: none is accepted.
+ */
+export const testProvider = (options: { readonly webhookSecret: string }): PaymentAdapter => ({
+  providerId: "test",
+  authorize,
+  capture,
+  cancel,
+  refund,
+  verifyWebhook: verifyWebhook(options.webhookSecret)
+})

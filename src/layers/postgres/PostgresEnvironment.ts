@@ -1,0 +1,18 @@
+/** The variables of the environment that the launcher looks at: its own three, and those that say where things lie. */
+export type LauncherVariable =
+  | "EMBEDDED_PG_BIN"
+  | "EMBEDDED_PG_USER"
+  | "EMBEDDED_PG_CACHE"
+  | "XDG_CACHE_HOME"
+  | "PATH"
+  | "LD_LIBRARY_PATH"
+  | "DYLD_LIBRARY_PATH"
+  | "SystemRoot"
+  | "TEMP"
+  | "TMP"
+
+/** The value of a variable; an empty one counts as not set. The launcher runs before the service reads its settings. */
+export const variable = (name: LauncherVariable): string | undefined => {
+  const value = process.env[name]
+  return value === "" ? undefined : value
+}

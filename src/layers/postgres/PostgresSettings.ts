@@ -1,0 +1,43 @@
+export type PostgresSettings = Readonly<Record<string, string | number | boolean>>
+
+const durable: PostgresSettings = {
+  max_connections: 100,
+  shared_buffers: "128MB"
+}
+
+/** Data that is thrown away needs no disk guarantees. wal_level stays: minimal makes CREATE DATABASE slower. */
+const throwaway: PostgresSettings = {
+  max_connections: 200,
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  autovacuum: "off",
+  jit: "off",
+  checkpoint_timeout: "1d",
+  max_wal_size: "4GB"
+}
+
+/**
+ * The arguments of the server: the caller's settings win over the defaults, but where it listens is not the
+ * caller's to change (127.0.0.1 only, no Unix socket).
+ */
+export const settingArguments = (options: {
+  readonly port: number
+  readonly throwaway: boolean
+  readonly statStatements: boolean
+  readonly settings: PostgresSettings
+}): ReadonlyArray<string> => {
+  const all: PostgresSettings = {
+    ...durable,
+    ...(options.throwaway ? throwaway : {}),
+    ...(options.statStatements ? { shared_preload_libraries: "pg_stat_statements" } : {}),
+    ...options.settings,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    port: options.port,
+    // Readiness and failures are read from the server's standard error.
+    logging_collector: "off",
+    log_destination: "stderr"
+  }
+  return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${String(value)}`])
+}

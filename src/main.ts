@@ -1,0 +1,74 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, Layer, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { writeFile } from "node:fs/promises"
+import deployment from "../commerce.config.ts"
+import { openApiDocument } from "./http/docs/Docs.ts"
+import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./layers/App.ts"
+import { type AppSettings, readSettings } from "./layers/config/AppConfig.ts"
+import { examine } from "./layers/Doctor.ts"
+import { migrate } from "./layers/Migrations.ts"
+import { seedDemoStore } from "./layers/seed/DemoStore.ts"
+import { version } from "./layers/Version.ts"
+
+const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
+  Flag.withDescription("What this process does: everything, the HTTP edge alone, or the actors alone (STOA_ROLE)"),
+  Flag.optional
+)
+
+const serve = Command.make("serve", { role }, (flags) =>
+  Effect.gen(function*() {
+    const configured = yield* readSettings(deployment)
+    const settings: AppSettings = { ...configured, role: Option.getOrElse(flags.role, () => configured.role) }
+    const ready = Layer.effectDiscard(
+      Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce(settings))
+    )
+    return yield* Layer.launch(ready.pipe(Layer.provideMerge(processApp(settings))))
+  })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
+
+const migrateCommand = Command.make("migrate", {}, () =>
+  Effect.gen(function*() {
+    const settings = yield* readSettings(deployment)
+    const ran = yield* Effect.provide(migrate, databaseApp(settings))
+    yield* Console.log(ran.length === 0 ? "The tables are up to date." : `Migrated: ${ran.join(", ")}`)
+  })).pipe(Command.withDescription("Bring the tables of every module up to date"))
+
+const seed = Command.make("seed", {}, () =>
+  Effect.gen(function*() {
+    const settings = yield* readSettings(deployment)
+    yield* Effect.provide(seedDemoStore, servicesApp({ ...settings, role: "api" })).pipe(Effect.provide(loggingLayer(settings)))
+  })).pipe(Command.withDescription("Fill an empty store with demo products, prices, stock and a promotion"))
+
+const output = Flag.String("output").pipe(
+  Flag.withAlias("o"),
+  Flag.withDescription("File to write; the terminal when absent"),
+  Flag.optional
+)
+
+const openapi = Command.make("openapi", { output }, ({ output }) =>
+  Effect.gen(function*() {
+    const text = JSON.stringify(openApiDocument(), null, 2)
+    if (Option.isNone(output)) return yield* Console.log(text)
+    yield* Effect.promise(() => writeFile(output.value, `${text}\n`))
+  })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
+
+const doctor = Command.make("doctor", {}, () =>
+  Effect.flatMap(readSettings(deployment), examine)).pipe(
+    Command.withDescription("Check configuration, ports, database and tables, and say what to do")
+  )
+
+const stoa = Command.make("stoa").pipe(
+  Command.withDescription("Stoa, a headless commerce backend"),
+  Command.withSubcommands([serve, migrateCommand, seed, openapi, doctor])
+)
+
+/** One line for whoever started it wrongly; the whole story only where something is broken inside. */
+const explain = (error: { readonly _tag: string; readonly message?: string }) =>
+  Console.error(`stoa: ${error.message ?? error._tag}`)
+
+stoa.pipe(
+  Command.run({ version }),
+  Effect.provide(NodeServices.layer),
+  Effect.tapError(explain),
+  NodeRuntime.runMain({ disableErrorReporting: true })
+)

@@ -1,0 +1,15 @@
+import { Context, Effect } from "effect"
+
+/** The boundaries between the steps of a checkout; a process may die at any of them. */
+export const faultPoints = ["claimed", "reserved", "authorized", "placed", "captured", "settled"] as const
+export type FaultPoint = typeof faultPoints[number]
+
+/** What happens at a step boundary: nothing, unless a crash test wants the process to die right there. */
+export const AtFaultPoint = Context.Reference<(point: FaultPoint) => Effect.Effect<void>>(
+  "stoa/workflows/checkout/AtFaultPoint",
+  { defaultValue: () => () => Effect.void }
+)
+
+/** Passes a step boundary. */
+export const passing = (point: FaultPoint): Effect.Effect<void> =>
+  Effect.flatMap(AtFaultPoint, (at) => at(point))

@@ -1,0 +1,85 @@
+import { Effect, Schedule } from "effect"
+import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
+import {
+  type PaymentAdapter,
+  PaymentAdapters,
+  type PaymentDeclined,
+  type PaymentRequest,
+  PaymentUnknown
+} from "../../domain/payments/PaymentAdapter.ts"
+import { VoidPayment } from "../payments/VoidPayment.ts"
+import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
+
+/**
+ * A provider that does not answer is asked again with the same key, which gives its first answer and moves no money
+ * twice; three times here, and if it stays silent a durable process goes on asking (ARCHITECTURE §3).
+ */
+const asked = <A>(answer: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
+  answer.pipe(
+    Effect.timeoutOrElse({
+      duration: "5 seconds",
+      orElse: () => Effect.fail(new PaymentUnknown({ message: "The payment provider did not answer in time." }))
+    }),
+    Effect.retry({
+      times: 2,
+      schedule: Schedule.exponential("200 millis"),
+      while: (error) => error._tag === "PaymentUnknown"
+    })
+  )
+
+/** The adapter of this checkout and what it is asked; the checkout id is the idempotency key of the whole payment. */
+export const paymentOf = Effect.fnUntraced(function*(payload: CheckoutPayload, amount: number, customerId: string | null) {
+  const { adapter, token } = (yield* PaymentAdapters).select(payload.request.paymentMethodId)
+  const request: PaymentRequest = {
+    amount,
+    currency: payload.request.currency,
+    orderId: payload.checkoutId,
+    customerId,
+    paymentMethodToken: payload.request.paymentMethodToken ?? token,
+    metadata: {
+      orderId: payload.checkoutId,
+      organizationId: payload.actor.organizationId,
+      checkoutId: payload.checkoutId,
+      cartId: payload.request.cartId
+    },
+    idempotencyKey: payload.checkoutId
+  }
+  return { adapter, request }
+})
+
+/** Makes sure, for as long as it takes, that a payment nobody wants any more is not kept. */
+const voidLater = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string | null) =>
+  Effect.asVoid(VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true }))
+
+/** Step 2: the provider sets the amount aside. An unknown outcome is a failure to the shopper and is undone durably. */
+export const authorize = Effect.fn("Checkout.authorize")(function*(adapter: PaymentAdapter, request: PaymentRequest) {
+  const intent = yield* asked(adapter.authorize(request)).pipe(
+    Effect.tapError((error) => error._tag === "PaymentUnknown" ? voidLater(adapter, request, null) : Effect.void),
+    Effect.mapError((error) => CheckoutFailed.of(`Payment authorization failed: ${error.message}`))
+  )
+  // An earlier run of this checkout failed and voided it, and died before it could say so.
+  if (intent.status === "canceled") return yield* CheckoutFailed.of("Payment authorization failed: it was cancelled.")
+  return intent
+})
+
+/** Step 4: the provider takes what was set aside. */
+export const capture = Effect.fn("Checkout.capture")(function*(
+  adapter: PaymentAdapter,
+  request: PaymentRequest,
+  intentId: string
+) {
+  return yield* asked(adapter.capture(intentId, request.amount, `${request.idempotencyKey}:capture`)).pipe(
+    Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
+  )
+})
+
+/** Compensation of an authorization, and of a capture whose outcome is unknown: whatever was taken goes back. */
+export const voidPayment = Effect.fn("Checkout.voidPayment")(function*(
+  adapter: PaymentAdapter,
+  request: PaymentRequest,
+  intentId: string
+) {
+  yield* asked(adapter.cancel(intentId, `${request.idempotencyKey}:cancel`)).pipe(
+    Effect.catch(() => voidLater(adapter, request, intentId))
+  )
+})

@@ -1,0 +1,80 @@
+import { DateTime, Effect } from "effect"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import type { Decision } from "../../domain/checkout/Checkout.ts"
+import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
+import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
+import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
+
+/** The order that a decision becomes; its id is the checkout's, so placing it twice is impossible (contract §4). */
+const orderOf = (
+  { actor, checkoutId, idempotencyKey, request }: CheckoutPayload,
+  decision: Decision,
+  intent: PaymentIntent,
+  orderNumber: string,
+  placedAt: Date
+): Order => ({
+  id: checkoutId,
+  organizationId: actor.organizationId,
+  orderNumber,
+  customerId: decision.customerId,
+  status: "pending",
+  currency: decision.currency,
+  subtotal: decision.subtotal,
+  taxTotal: decision.taxTotal,
+  shippingTotal: decision.shippingTotal,
+  discountTotal: decision.discountTotal,
+  grandTotal: decision.grandTotal,
+  amountCaptured: null,
+  refundedTotal: 0,
+  paymentIntentId: intent.id,
+  paymentMethodId: request.paymentMethodId,
+  idempotencyKey,
+  shippingAddress: request.shippingAddress ?? null,
+  metadata: {
+    ...decision.metadata,
+    cartId: request.cartId,
+    checkoutId,
+    paymentIntentId: intent.id,
+    promotionCodes: request.promotionCodes ?? [],
+    appliedPromotions: decision.promotions.map(({ perCustomer: _, ...applied }) => applied),
+    ...(request.shippingAddress ? { shippingAddress: request.shippingAddress } : {})
+  },
+  placedAt,
+  updatedAt: placedAt,
+  fulfilledAt: null,
+  cancelledAt: null,
+  lineItems: decision.lines.map((line) => ({
+    ...line,
+    orderId: checkoutId,
+    isCustomPrice: false,
+    refundedQuantity: 0,
+    fulfillmentStatus: "unfulfilled",
+    metadata: {}
+  }))
+})
+
+/** Step 3: order, lines, usage, stock, cart and announcement become true together, or nothing of it does. */
+export const placeOrder = Effect.fn("Checkout.place")(function*(
+  payload: CheckoutPayload,
+  decision: Decision,
+  intent: PaymentIntent,
+  provider: string
+) {
+  const orderNumber = yield* (yield* OrderNumbers).next
+  const placedAt = DateTime.toDateUtc(yield* DateTime.now)
+  const order = orderOf(payload, decision, intent, orderNumber, placedAt)
+  const placed = yield* (yield* PlaceRepo).place({
+    order,
+    decision,
+    cartId: payload.request.cartId,
+    idempotencyKey: payload.idempotencyKey,
+    provider
+  })
+  if (placed === "reservation-gone") {
+    return yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
+  }
+  return order
+}, (effect, payload) => Effect.provideService(effect, CurrentActor, payload.actor))

@@ -1,0 +1,52 @@
+import { Context, Effect, Fiber, Layer } from "effect"
+import { WorkflowEngine } from "effect/workflow"
+import type { PendingRefund } from "../../domain/payments/Refund.ts"
+import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
+import { SettleRefund } from "./SettleRefund.ts"
+
+/** How long a request waits for its refund before it answers without. */
+const patience = "5 seconds"
+
+/** A refund this old was not started by the request that decided it: its process died in between. */
+const abandonedSeconds = 60
+
+/** Starts the durable settling of refunds; what it does is in `SettleRefund`. */
+export class RefundSettlement extends Context.Service<RefundSettlement, {
+  /** Starts it, and waits at most five seconds for its end. True when it has ended, well or not. */
+  readonly settle: (refund: PendingRefund) => Effect.Effect<boolean>
+  /** Starts it and does not wait. */
+  readonly start: (refund: PendingRefund) => Effect.Effect<void>
+  /** Starts refunds that nobody started, at most 100 a call; for the scheduler. Gives how many. */
+  readonly sweep: Effect.Effect<number>
+}>()("stoa/workflows/payments/RefundSettlement") {
+  static readonly layer = Layer.effect(
+    RefundSettlement,
+    Effect.gen(function*() {
+      const engine = yield* WorkflowEngine.WorkflowEngine
+      const refunds = yield* RefundRepo
+      const scope = yield* Effect.scope
+
+      const start = (refund: PendingRefund) =>
+        SettleRefund.execute(refund, { discard: true }).pipe(
+          Effect.asVoid,
+          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+        )
+
+      /** Only the waiting ends after the time limit: the execution goes on by itself. */
+      const settle = Effect.fn("RefundSettlement.settle")(function*(refund: PendingRefund) {
+        const run = Effect.provideService(SettleRefund.execute(refund), WorkflowEngine.WorkflowEngine, engine)
+        const fiber = yield* Effect.forkIn(run, scope)
+        const ended = yield* Effect.timeoutOption(Fiber.await(fiber), patience)
+        return ended._tag === "Some"
+      })
+
+      const sweep = Effect.gen(function*() {
+        const abandoned = yield* refunds.pending(abandonedSeconds, 100)
+        yield* Effect.forEach(abandoned, start, { discard: true })
+        return abandoned.length
+      }).pipe(Effect.withSpan("RefundSettlement.sweep"))
+
+      return { settle, start, sweep }
+    })
+  )
+}

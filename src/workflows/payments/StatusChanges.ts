@@ -1,0 +1,61 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import type { Unavailable } from "../../domain/errors/ApiErrors.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import type { StatusChangeError } from "../../domain/orders/Orders.ts"
+import type { WebhookRefusal } from "../../domain/payments/PaymentErrors.ts"
+import { type EventReceipt, PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { call, deadline } from "../../entities/EntityCall.ts"
+import { OrderEntity } from "../../entities/OrderEntity.ts"
+import { RefundSettlement } from "./RefundSettlement.ts"
+
+/** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
+export class StatusChanges extends Context.Service<StatusChanges, {
+  /**
+   * Asks the order's actor. When money goes back, waits a moment for the provider, so that the answer shows the new
+   * `refundedTotal` where it answers at once.
+   */
+  readonly change: (
+    orderId: string,
+    request: { readonly status: string; readonly reason?: string | undefined }
+  ) => Effect.Effect<Order, StatusChangeError | Unavailable, CurrentActor>
+  /** Works on an inbound event of a payment provider and starts the refund that follows from it. */
+  readonly receive: (
+    headers: Readonly<Record<string, string | undefined>>,
+    rawBody: string
+  ) => Effect.Effect<EventReceipt, WebhookRefusal | StatusChangeError>
+}>()("stoa/workflows/payments/StatusChanges") {
+  static readonly layer = Layer.effect(
+    StatusChanges,
+    Effect.gen(function*() {
+      const actorOf = yield* OrderEntity.client
+      const orders = yield* OrderRepo
+      const events = yield* PaymentEvents
+      const settlement = yield* RefundSettlement
+
+      const change: StatusChanges["Service"]["change"] = Effect.fn("StatusChanges.change")(
+        function*(orderId, { reason = null, status }) {
+          const actor = yield* CurrentActor
+          const until = yield* deadline
+          // Ids are compared as text by the cluster: one order has one actor whatever the case of its id.
+          const message = actorOf(orderId.toLowerCase()).changeStatus({ actor, status, reason, until })
+          const { order, refundId } = yield* call(message)
+          if (refundId === null) return order
+          yield* settlement.settle({ refundId, organizationId: actor.organizationId })
+          return (yield* orders.find(orderId))?.order ?? order
+        }
+      )
+
+      const receive: StatusChanges["Service"]["receive"] = Effect.fn("StatusChanges.receive")(
+        function*(headers, rawBody) {
+          const receipt = yield* events.receive(headers, rawBody)
+          if (receipt.refund !== null) yield* settlement.start(receipt.refund)
+          return receipt
+        }
+      )
+
+      return { change, receive }
+    })
+  )
+}

@@ -1,0 +1,178 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger, Metric, Option, Redacted, Schedule, Schema } from "effect"
+import {
+  ClusterSchema,
+  ClusterWorkflowEngine,
+  Entity,
+  MessageStorage,
+  RunnerHealth,
+  Runners,
+  RunnerStorage,
+  Sharding,
+  ShardingConfig
+} from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { SqlClient } from "effect/sql"
+import { DurableDeferred, Workflow } from "effect/workflow"
+import * as Batcher from "../../src/layers/cluster/Batcher.ts"
+import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
+import { lookupsSpared } from "../../src/layers/cluster/GroupCommitBatches.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+
+const Order = Workflow.make("Order", {
+  payload: { id: Schema.String, wait: Schema.Boolean },
+  success: Schema.String,
+  idempotencyKey: ({ id }) => id
+})
+const Paid = DurableDeferred.make("paid", { success: Schema.String })
+const runs: Array<string> = []
+const Orders = Order.toLayer(({ id, wait }) =>
+  Effect.sync(() => runs.push(id)).pipe(
+    Effect.andThen(wait ? DurableDeferred.await(Paid) : Effect.succeed(`order ${id}`))
+  )
+)
+
+const Desk = Entity.make("Desk", [
+  Rpc.make("book", {
+    payload: { key: Schema.String },
+    success: Schema.String,
+    primaryKey: ({ key }) => key
+  }).annotate(ClusterSchema.Persisted, true)
+])
+const Desks = Desk.toLayer({ book: ({ payload }) => Effect.succeed(`booked ${payload.key}`) })
+
+/** One process as the product assembles it, with few shards so that it starts at once. */
+const processOn = (url: string) => {
+  const config = ShardingConfig.layer({
+    shardsPerGroup: 8,
+    entityMessagePollInterval: 50,
+    refreshAssignmentsInterval: 50
+  })
+  return Layer.mergeAll(Orders, Desks).pipe(
+    Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
+    Layer.provideMerge(Sharding.layer),
+    Layer.provideMerge(Runners.layerNoop),
+    Layer.provideMerge(ClusterStorage.layer(Redacted.make(url))),
+    Layer.provide(RunnerHealth.layerNoop),
+    Layer.provide(config)
+  )
+}
+
+const until = <A, R>(check: Effect.Effect<Option.Option<A>, never, R>) =>
+  Effect.flatMap(check, Effect.fromOption).pipe(
+    Effect.retry({ schedule: Schedule.spaced(10), times: 500 }),
+    Effect.orDie
+  )
+const completed = (id: string) =>
+  until(Effect.map(Order.poll(id), Option.filter((result) => result._tag === "Complete")))
+
+const ids = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => `${prefix}${i}`)
+const all = { concurrency: "unbounded" } as const
+const onDatabase = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
+
+describe("ClusterStorage", () => {
+  it.live("runs workflows and persisted requests, answers repeats, and spares the look-ups of new executions", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      yield* Effect.gen(function*() {
+        yield* Order.execute({ id: "first", wait: false })
+        const before = (yield* Metric.value(lookupsSpared)).count
+        const orders = ids("n", 60)
+        const results = yield* Effect.forEach(orders, (id) => Order.execute({ id, wait: false }), all)
+        assert.deepStrictEqual(results, orders.map((id) => `order ${id}`))
+        assert.isAtLeast((yield* Metric.value(lookupsSpared)).count - before, 50)
+        assert.strictEqual(yield* Order.execute({ id: "n0", wait: false }), "order n0")
+        assert.strictEqual(runs.filter((id) => id === "n0").length, 1)
+        const desk = (yield* Desk.client)("d1")
+        assert.strictEqual(yield* desk.book({ key: "1" }), "booked 1")
+        assert.strictEqual(yield* desk.book({ key: "1" }), "booked 1")
+      }).pipe(Effect.provide(processOn(url)))
+    }))
+
+  it.live("ends an execution that is interrupted the moment it was started", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      yield* Effect.gen(function*() {
+        yield* Order.execute({ id: "warm", wait: false })
+        const started = yield* Effect.forEach(ids("i", 30), (id) =>
+          Effect.tap(Order.execute({ id, wait: true }, { discard: true }), (execution) =>
+            Order.interrupt(execution)), all)
+        for (const execution of started) {
+          const result = yield* completed(execution)
+          assert.isTrue(result._tag === "Complete" && result.exit._tag === "Failure")
+        }
+      }).pipe(Effect.provide(processOn(url)))
+    }))
+
+  it.live("resumes a waiting execution in the next process", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const execution = yield* Order.execute({ id: "later", wait: true }, { discard: true }).pipe(
+        Effect.tap(() => until(Effect.sync(() => runs.includes("later") ? Option.some(true) : Option.none()))),
+        Effect.provide(processOn(url))
+      )
+      yield* Effect.gen(function*() {
+        const token = DurableDeferred.tokenFromExecutionId(Paid, { workflow: Order, executionId: execution })
+        const caller = yield* Effect.forkChild(Order.execute({ id: "later", wait: true }))
+        yield* DurableDeferred.succeed(Paid, { token, value: "paid" })
+        assert.strictEqual(yield* Fiber.join(caller), "paid")
+      }).pipe(Effect.provide(processOn(url)))
+    }))
+
+  it.live("flushes messages and does not flush heartbeats", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const seen = yield* Effect.gen(function*() {
+        yield* (yield* RunnerStorage.RunnerStorage).getRunners
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql<{ application_name: string }>`
+          select application_name, count(*) from pg_stat_activity
+          where datname = current_database() and application_name like 'stoa-cluster-%' group by 1 order by 1`
+      }).pipe(
+        Effect.provide([
+          ClusterStorage.layer(Redacted.make(url)).pipe(Layer.provide(ShardingConfig.layerDefaults)),
+          onDatabase(url)
+        ])
+      )
+      assert.deepStrictEqual(seen.map((row) => row.application_name), ["stoa-cluster-messages", "stoa-cluster-runners"])
+      // Not the value, which the throwaway server may have turned off for everybody, but who set it.
+      const setting = (client: Layer.Layer<SqlClient.SqlClient, unknown>) =>
+        Effect.gen(function*() {
+          const sql = yield* SqlClient.SqlClient
+          return yield* sql<{ setting: string; source: string }>`
+            select setting, source from pg_settings where name = 'synchronous_commit'`
+        }).pipe(Effect.provide(client))
+      const session = Redacted.make(url)
+      assert.deepStrictEqual(yield* setting(ClusterStorage.runnersClient(session)), [{
+        setting: "off",
+        source: "client"
+      }])
+      assert.deepStrictEqual(yield* setting(ClusterStorage.messagesClient(session)), yield* setting(onDatabase(url)))
+    }))
+
+  it.live("falls back to the stock storages, with a warning, when a column is new", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const warnings: Array<string> = []
+      const log = Logger.layer([Logger.make(({ message }) => {
+        warnings.push(String(message))
+      })])
+      const storage = ClusterStorage.layer(Redacted.make(url)).pipe(Layer.provide(ShardingConfig.layerDefaults))
+      yield* Effect.provide(MessageStorage.MessageStorage, storage)
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`alter table cluster_messages add column priority int`)
+        .pipe(
+          Effect.provide(onDatabase(url))
+        )
+      const saves = Metric.withAttributes(Batcher.batchSize, { batcher: "messages.save" })
+      const before = (yield* Metric.value(saves)).count
+      const result = yield* Order.execute({ id: "stock", wait: false }).pipe(
+        Effect.provide(processOn(url)),
+        Effect.provide(log)
+      )
+      assert.strictEqual(result, "order stock")
+      assert.strictEqual((yield* Metric.value(saves)).count, before)
+      assert.isTrue(warnings.some((line) => line.includes("unknown cluster_messages.priority integer")))
+    }))
+})

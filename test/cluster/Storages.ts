@@ -1,0 +1,29 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Layer } from "effect"
+import type { MessageStorage } from "effect/cluster"
+import { SqlMessageStorage } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
+import * as GroupCommitMessageStorage from "../../src/layers/cluster/GroupCommitMessageStorage.ts"
+import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** The storage under test, below the typed service. */
+export class Storage extends Context.Service<Storage, MessageStorage.Encoded>()("stoa/test/cluster/Storage") {}
+
+const below = Layer.mergeAll(ClusterTables.layer, ShardTenure.layer, NodeCrypto.layerDigest).pipe(
+  Layer.provideMerge(TestDatabase)
+)
+
+/** Effect's own storage: what it does is the contract. */
+export const stock = Layer.effect(Storage, SqlMessageStorage.makeEncodedStorage({})).pipe(Layer.provideMerge(below))
+
+/** The group-committing storage. */
+export const grouped = Layer.effect(Storage, GroupCommitMessageStorage.makeEncoded).pipe(Layer.provideMerge(below))
+
+/** Empties the message tables. */
+export const empty = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`delete from cluster_replies`
+  yield* sql`delete from cluster_messages`
+})

@@ -1,0 +1,338 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
+import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { type ManualHold, ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
+import { manualHolder } from "../../src/domain/inventory/Reservation.ts"
+import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
+import { allocateStock, type WarehouseStock } from "../../src/domain/inventory/StockRules.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { addWarehouse, heldUnits, organization, stockUp, unitsOf } from "./StockRows.ts"
+
+const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRepo.layer).pipe(
+  Layer.provideMerge(TestDatabase),
+  Layer.provideMerge(Layer.succeed(CurrentActor, systemActor(organization)))
+)
+
+type Taken = readonly [sellable: string, warehouse: string, quantity: number]
+
+/** A hold as the desk writes one. */
+const hold = Effect.fnUntraced(function*(holder: string, taken: ReadonlyArray<Taken>, ttlSeconds: number) {
+  const repo = yield* ReservationRepo
+  const fences = yield* repo.load(taken.map(([sellable]) => sellable))
+  const lines = taken.map(([sellable, warehouseId, quantity]) => ({
+    sellable,
+    warehouseId,
+    quantity,
+    entityId: sellable
+  }))
+  return yield* repo.reserve([...fences.values()], [{ holder, ttlSeconds, decision: "{}", lines }])
+})
+
+const expireNow = Effect.fnUntraced(function*(holder: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`update holds set expires_at = now() - interval '1 second' where holder = ${holder}`
+})
+
+const sell = Effect.fnUntraced(function*(holder: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`update holds set state = 'sold', expires_at = null where holder = ${holder} and state = 'held'`
+})
+
+const stateOf = Effect.fnUntraced(function*(holder: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ state: string }>`select state from holds where holder = ${holder}`
+  return rows[0]?.state
+})
+
+const versionOf = Effect.fnUntraced(function*(sellable: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ version: bigint }>`select version from stock_items where sellable_id = ${sellable}`
+  return Number(rows[0]?.version)
+})
+
+const movementsOf = Effect.fnUntraced(function*(sellable: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ type: string; quantity: number }>`select type, quantity from stock_movements
+    where entity_id = ${sellable} order by performed_at, type, quantity`
+  return rows.map(({ quantity, type }) => [type, quantity])
+})
+
+const byHand = (
+  sellable: string,
+  quantity: number,
+  orderId: string,
+  warehouseId: string | null = null
+): ManualHold => ({
+  orderId,
+  entityId: sellable,
+  sellable,
+  warehouseId,
+  quantity,
+  performedBy: null
+})
+
+const allocate = ({ quantity, sellable }: ManualHold) => (levels: ReadonlyArray<WarehouseStock>) =>
+  Result.mapError(
+    allocateStock([{ sellable, quantity }], new Map([[sellable, levels]])),
+    ({ available }) => ValidationFailed.of("", `Available: ${available}`)
+  )
+
+const reserveByHand = (wanted: ManualHold) =>
+  Effect.flatMap(ManualHoldRepo, (repo) => repo.reserve(wanted, allocate(wanted)))
+
+it.layer(Rows)("holds", (it) => {
+  describe("release", () => {
+    it.effect("gives the stock back once and moves the version", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 5]])
+        const repo = yield* HoldRepo
+        const holder = randomUUID()
+        yield* hold(holder, [[sellable, warehouse, 3]], 900)
+        const before = yield* versionOf(sellable)
+        assert.deepStrictEqual([yield* repo.release(holder), yield* repo.release(holder)], [true, false])
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 0 } })
+        assert.strictEqual(yield* versionOf(sellable), before + 1)
+        assert.deepStrictEqual(yield* movementsOf(sellable), [["reservation", 3], ["release", 3]])
+      }))
+
+    it.effect("bars a reservation that arrives after it", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 5]])
+        const holder = randomUUID()
+        assert.isFalse(yield* (yield* HoldRepo).release(holder))
+        const { fresh, had } = yield* hold(holder, [[sellable, warehouse, 1]], 900)
+        assert.deepStrictEqual([fresh.size, had[0]?.state], [0, "released"])
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 0 } })
+      }))
+
+    it.effect("never leaves stock behind when it meets the reservation of the same holder", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 500]])
+        const repo = yield* HoldRepo
+        yield* Effect.forEach(Array.from({ length: 100 }), () => {
+          const holder = randomUUID()
+          return Effect.all([hold(holder, [[sellable, warehouse, 1]], 900), repo.release(holder)], { concurrency: 2 })
+        }, { concurrency: 4 })
+        assert.strictEqual(yield* heldUnits(sellable), 0)
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 500, reserved: 0 } })
+      }))
+
+    it.effect("leaves alone what is sold", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 5]])
+        const holder = randomUUID()
+        yield* hold(holder, [[sellable, warehouse, 2]], 900)
+        yield* sell(holder)
+        assert.isFalse(yield* (yield* HoldRepo).release(holder))
+        assert.strictEqual(yield* heldUnits(sellable), 2)
+      }))
+
+    it.effect("does not touch another organization's hold of the same name", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 5]])
+        const holder = randomUUID()
+        yield* hold(holder, [[sellable, warehouse, 2]], 900)
+        const elsewhere = Effect.provideService(CurrentActor, systemActor("org_other"))
+        assert.isFalse(yield* elsewhere((yield* HoldRepo).release(holder)))
+        assert.strictEqual(yield* heldUnits(sellable), 2)
+      }))
+  })
+
+  describe("expiry", () => {
+    it.effect("returns the stock of holds whose time has run out and of no others", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 9]])
+        const [due, alive, sold] = [randomUUID(), randomUUID(), randomUUID()]
+        for (const holder of [due, alive, sold]) yield* hold(holder, [[sellable, warehouse, 2]], 900)
+        yield* sell(sold)
+        yield* expireNow(due)
+        assert.strictEqual(yield* (yield* HoldRepo).expireDue, 1)
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 9, reserved: 4 } })
+        assert.deepStrictEqual([yield* stateOf(due), yield* stateOf(alive)], ["expired", "held"])
+      }))
+
+    it.effect("gives every unit back once when several processes sweep at once", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 200]])
+        const holders = Array.from({ length: 60 }, () => randomUUID())
+        yield* Effect.forEach(holders, (holder) =>
+          Effect.andThen(hold(holder, [[sellable, warehouse, 1]], 900), expireNow(holder)))
+        const ended = yield* Effect.all(
+          Array.from({ length: 6 }, () =>
+            Effect.flatMap(HoldRepo, (repo) => repo.expireDue)),
+          {
+            concurrency: "unbounded"
+          }
+        )
+        assert.strictEqual(ended.reduce((all, one) => all + one, 0), 60)
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 200, reserved: 0 } })
+      }))
+  })
+
+  describe("orders", () => {
+    it.effect("get back what they hold when they are cancelled, once", () =>
+      Effect.gen(function*() {
+        const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
+        const sellable = yield* stockUp([[near, 1], [far, 5]])
+        const order = randomUUID()
+        yield* hold(order, [[sellable, near, 1], [sellable, far, 2]], 900)
+        yield* sell(order)
+        const repo = yield* HoldRepo
+        const units = yield* Effect.all([repo.releaseSold(order), repo.releaseSold(order)], { concurrency: 2 })
+        assert.sameMembers([...units], [3, 0])
+        assert.deepStrictEqual(yield* unitsOf(sellable), {
+          [near]: { onHand: 1, reserved: 0 },
+          [far]: { onHand: 5, reserved: 0 }
+        })
+      }))
+
+    it.effect("ship from the warehouses that were reserved, whatever the priorities are now", () =>
+      Effect.gen(function*() {
+        const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
+        const sellable = yield* stockUp([[near, 3], [far, 5]])
+        const order = randomUUID()
+        yield* hold(order, [[sellable, far, 2]], 900)
+        yield* sell(order)
+        const taken = yield* (yield* HoldRepo).fulfilSold(order)
+        assert.deepStrictEqual(taken, [{ sellable, warehouseId: far, quantity: 2 }])
+        assert.deepStrictEqual(yield* unitsOf(sellable), {
+          [near]: { onHand: 3, reserved: 0 },
+          [far]: { onHand: 3, reserved: 0 }
+        })
+        assert.strictEqual(yield* stateOf(order), "fulfilled")
+        assert.deepStrictEqual((yield* movementsOf(sellable)).at(-1), ["fulfillment", -2])
+      }))
+
+    it.effect("leave fourteen of twenty on hand after six simultaneous shipments of one", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 20]])
+        const order = randomUUID()
+        yield* hold(order, [[sellable, warehouse, 10]], 900)
+        yield* sell(order)
+        const repo = yield* HoldRepo
+        yield* Effect.all(Array.from({ length: 6 }, () => repo.fulfilSold(order, [{ sellable, quantity: 1 }])), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 14, reserved: 4 } })
+      }))
+
+    it.effect("ship over two warehouses in steps, never more than they hold, and get the rest back on cancel", () =>
+      Effect.gen(function*() {
+        const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
+        const sellable = yield* stockUp([[near, 2], [far, 5]])
+        const order = randomUUID()
+        yield* hold(order, [[sellable, near, 2], [sellable, far, 3]], 900)
+        yield* sell(order)
+        const repo = yield* HoldRepo
+        yield* repo.fulfilSold(order, [{ sellable, quantity: 2 }, { sellable, quantity: 1 }])
+        assert.deepStrictEqual(yield* unitsOf(sellable), {
+          [near]: { onHand: 0, reserved: 0 },
+          [far]: { onHand: 4, reserved: 2 }
+        })
+        assert.strictEqual(yield* repo.releaseSold(order), 2)
+        assert.deepStrictEqual(yield* repo.fulfilSold(order, [{ sellable, quantity: 9 }]), [])
+        assert.deepStrictEqual((yield* unitsOf(sellable))[far], { onHand: 4, reserved: 0 })
+      }))
+  })
+
+  describe("by hand", () => {
+    it.effect("twelve simultaneous reservations of one from five leave seven refused", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 5]])
+        const results = yield* Effect.all(
+          Array.from({ length: 12 }, (_, index) => Effect.result(reserveByHand(byHand(sellable, 1, `order ${index}`)))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(results.filter(Result.isSuccess).length, 5)
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 5 } })
+      }))
+
+    it.effect("the same order adds, and releases at most what it holds", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 9]])
+        const order = randomUUID()
+        const repo = yield* ManualHoldRepo
+        yield* reserveByHand(byHand(sellable, 2, order))
+        yield* reserveByHand(byHand(sellable, 3, order))
+        yield* reserveByHand(byHand(sellable, 1, randomUUID()))
+        assert.strictEqual(yield* repo.release(byHand(sellable, 99, order)), 5)
+        assert.strictEqual(yield* repo.release(byHand(sellable, 1, order)), 0)
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 9, reserved: 1 } })
+        assert.strictEqual(yield* stateOf(manualHolder(order)), "released")
+        yield* reserveByHand(byHand(sellable, 4, order))
+        assert.strictEqual(yield* stateOf(manualHolder(order)), "held")
+        assert.strictEqual(yield* heldUnits(sellable), 5)
+      }))
+
+    it.effect("an order that reserved nothing cannot release", () =>
+      Effect.gen(function*() {
+        const sellable = yield* stockUp([[yield* addWarehouse(), 9]])
+        const error = yield* Effect.flip((yield* ManualHoldRepo).release(byHand(sellable, 1, "unknown")))
+        assert.strictEqual(error._tag, "NotFound")
+      }))
+
+    it.effect("a refused reservation leaves no hold behind", () =>
+      Effect.gen(function*() {
+        const order = randomUUID()
+        assert.strictEqual((yield* Effect.flip(reserveByHand(byHand(randomUUID(), 1, order))))._tag, "NotFound")
+        assert.isUndefined(yield* stateOf(manualHolder(order)))
+      }))
+
+    it.effect("a named warehouse is the only one taken from", () =>
+      Effect.gen(function*() {
+        const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
+        const sellable = yield* stockUp([[near, 3], [far, 1]])
+        assert.strictEqual((yield* Effect.flip(reserveByHand(byHand(sellable, 2, "o1", far))))._tag, "ValidationFailed")
+        yield* reserveByHand(byHand(sellable, 1, "o1", far))
+        assert.deepStrictEqual((yield* unitsOf(sellable))[far], { onHand: 1, reserved: 1 })
+      }))
+
+    it.effect("what an order reserved comes back when it is cancelled and is not there again when it reserves anew", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 9]])
+        const order = randomUUID()
+        yield* reserveByHand(byHand(sellable, 4, order))
+        assert.strictEqual(yield* (yield* HoldRepo).releaseSold(order), 4)
+        yield* reserveByHand(byHand(sellable, 1, order))
+        assert.strictEqual(yield* heldUnits(sellable), 1)
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 9, reserved: 1 } })
+      }))
+  })
+
+  it.effect("are deleted when they came to nothing long ago", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HoldRepo
+      const warehouse = yield* addWarehouse()
+      const sellable = yield* stockUp([[warehouse, 9]])
+      const [old, recent, sold] = [randomUUID(), randomUUID(), randomUUID()]
+      for (const holder of [old, recent, sold]) yield* hold(holder, [[sellable, warehouse, 1]], 900)
+      yield* sell(sold)
+      yield* repo.release(old)
+      yield* repo.release(recent)
+      yield* sql`update holds set updated_at = now() - interval '9 days' where holder in (${old}, ${sold})`
+      yield* repo.purgeEnded(7)
+      assert.deepStrictEqual([yield* stateOf(old), yield* stateOf(recent), yield* stateOf(sold)], [
+        undefined,
+        "released",
+        "sold"
+      ])
+      const lines = yield* sql`select 1 from hold_lines where holder = ${old}`
+      assert.strictEqual(lines.length, 0)
+    }))
+})

@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
+import { isObject, type Json, type JsonObject } from "../../src/http/openapi/Json.ts"
+import { toOpenApi30 } from "../../src/http/openapi/OpenApi30.ts"
+import { toSchema30 } from "../../src/http/openapi/Schema30.ts"
+import { securitySchemes } from "../../src/http/openapi/SecuritySchemes.ts"
+import { describeDocument } from "./DocumentChecks.ts"
+import { SampleApi } from "./SampleApi.ts"
+import { complaints } from "./Validators.ts"
+
+const credentials = {
+  securitySchemes: securitySchemes("session"),
+  isPublic: ({ path }: { path: string }) => path === "/api/health"
+}
+
+const child = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonObject => {
+  const found = path.reduce<Json | undefined>((one, key) => isObject(one) ? one[key] : undefined, value)
+  return isObject(found) ? found : {}
+}
+
+describeDocument("the sample", SampleApi, credentials)
+
+describe("the sample in OpenAPI 3.0", () => {
+  const document = toOpenApi30(OpenApi.fromApi(SampleApi), credentials)
+  const get = child(document, "paths", "/api/things/{id}", "get")
+  const fields = child(get, "responses", "200", "content", "application/json", "schema", "properties")
+
+  const expected: ReadonlyArray<readonly [field: string, schema: JsonObject]> = [
+    ["nullable", { type: "string", nullable: true }],
+    ["nullableReference", { nullable: true, allOf: [{ $ref: "#/components/schemas/Named" }] }],
+    ["describedReference", {
+      description: "Perhaps one.",
+      nullable: true,
+      allOf: [{ $ref: "#/components/schemas/Named" }]
+    }],
+    ["nullableUnion", { anyOf: [{ type: "string" }, { $ref: "#/components/schemas/Named" }], nullable: true }],
+    ["optional", { type: "number", nullable: true }],
+    ["optionalNull", { type: "string", nullable: true, enum: [null] }],
+    ["onlyNull", { type: "string", nullable: true, enum: [null] }],
+    ["literal", { type: "string", enum: ["one"] }],
+    ["exampled", { type: "string", example: "first" }],
+    ["above", { type: "number", minimum: 0, exclusiveMinimum: true }],
+    ["between", { type: "integer", minimum: 1, exclusiveMinimum: true, maximum: 5, exclusiveMaximum: true }],
+    ["tuple", {
+      type: "array",
+      minItems: 2,
+      maxItems: 2,
+      items: { anyOf: [{ type: "string" }, { type: "number" }] }
+    }],
+    ["tupleWithRest", { type: "array", minItems: 1, items: { anyOf: [{ type: "string" }, { type: "number" }] } }],
+    ["tupleWithOptional", {
+      type: "array",
+      minItems: 1,
+      maxItems: 2,
+      items: { anyOf: [{ type: "string" }, { type: "number" }] }
+    }],
+    ["emptyTuple", { type: "array", items: {}, maxItems: 0 }],
+    ["array", { type: "array", items: { type: "string", nullable: true } }],
+    ["embeddedJson", { type: "string" }],
+    ["bytes", { type: "string", format: "byte" }],
+    ["anything", {}],
+    ["never", { type: "string", nullable: true, enum: [null] }],
+    ["defaulted", { type: "string", nullable: true }]
+  ]
+
+  it.each(expected)("%s says in 3.0 what it said in 3.1", (field, schema) => {
+    assert.deepStrictEqual(fields[field], schema)
+  })
+
+  it("describes pattern properties as additional ones", () => {
+    assert.strictEqual(child(fields["patterns"], "additionalProperties")["type"], "integer")
+    assert.strictEqual(child(fields["record"], "additionalProperties")["nullable"], true)
+  })
+
+  it("leaves nothing of the 3.1 dialect", () => {
+    const text = JSON.stringify(document)
+    for (const keyword of ["prefixItems", "contentSchema", "patternProperties", "const", "examples", "summary"]) {
+      assert.notInclude(text, `"${keyword}":`)
+    }
+    assert.notInclude(text, `"type":"null"`)
+  })
+
+  it("asks for any of the three credentials, and for none at a public operation", () => {
+    const health = child(document, "paths", "/api/health", "get")
+
+    assert.deepStrictEqual(get["security"], [{ apiKey: [] }, { bearer: [] }, { cookie: [] }])
+    assert.deepStrictEqual(health["security"], [])
+    assert.strictEqual(child(document, "components", "securitySchemes", "apiKey")["name"], "x-api-key")
+  })
+
+  it("names a tag that two groups share once, with its description", () => {
+    assert.deepStrictEqual(document["tags"], [{ name: "things", description: "Shares its tag." }])
+  })
+
+  it("leaves the 3.1 document as it was", () => {
+    const source = OpenApi.fromApi(SampleApi)
+    const before = JSON.stringify(source)
+    toOpenApi30(source, credentials)
+
+    assert.strictEqual(JSON.stringify(source), before)
+  })
+})
+
+describe("a schema of JSON Schema 2020-12 in 3.0", () => {
+  const cases: ReadonlyArray<readonly [what: string, from: Json, to: JsonObject]> = [
+    ["a constant", { const: "x" }, { type: "string", enum: ["x"] }],
+    ["a constant null", { const: null, description: "d" }, {
+      type: "string",
+      nullable: true,
+      enum: [null],
+      description: "d"
+    }],
+    ["a type array with null", { type: ["string", "null"], minLength: 1 }, {
+      type: "string",
+      minLength: 1,
+      nullable: true
+    }],
+    ["a type array of several", { type: ["string", "array", "null"] }, {
+      anyOf: [{ type: "string" }, { type: "array", items: {} }],
+      nullable: true
+    }],
+    ["a reference with siblings", { $ref: "#/a", description: "d" }, { description: "d", allOf: [{ $ref: "#/a" }] }],
+    ["a reference alone", { $ref: "#/a" }, { $ref: "#/a" }],
+    ["a nullable enum", { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }] }, {
+      type: "string",
+      enum: ["a", null],
+      nullable: true
+    }],
+    ["an enum that holds null", { enum: ["a", null] }, { enum: ["a", null], nullable: true }],
+    ["a union of unions", { oneOf: [{ anyOf: [{ type: "string" }, { type: "null" }] }, { type: "null" }] }, {
+      type: "string",
+      nullable: true
+    }],
+    ["the tighter of two bounds", { minimum: 5, exclusiveMinimum: 3, maximum: 9, exclusiveMaximum: 9 }, {
+      minimum: 5,
+      maximum: 9,
+      exclusiveMaximum: true
+    }],
+    ["a closed tuple", { type: "array", prefixItems: [{ type: "string" }], items: false }, {
+      type: "array",
+      maxItems: 1,
+      items: { type: "string" }
+    }],
+    ["an open tuple", { type: "array", prefixItems: [{ type: "string" }] }, { type: "array", items: {} }],
+    ["a schema that is true", true, {}],
+    ["a schema that is false", false, { not: {} }],
+    [
+      "property names that look like keywords",
+      { type: "object", properties: { const: { const: 1 }, examples: true } },
+      {
+        type: "object",
+        properties: { const: { type: "number", enum: [1] }, examples: {} }
+      }
+    ],
+    ["bytes in a string", { type: "string", contentEncoding: "base64" }, { type: "string", format: "byte" }],
+    ["no required properties", { type: "object", required: [] }, { type: "object" }],
+    ["an array of anything", { type: "array" }, { type: "array", items: {} }]
+  ]
+
+  it.each(cases)("translates %s", async (_what, from, to) => {
+    const schema = toSchema30(from)
+    const operation = { responses: { 200: { description: "ok", content: { "application/json": { schema } } } } }
+    const parts = { info: { title: "t", version: "1" }, paths: { "/a": { get: operation } } }
+
+    assert.deepStrictEqual(schema, to)
+    if (!JSON.stringify(to).includes("#/a")) {
+      assert.deepStrictEqual(await complaints({ openapi: "3.0.3", ...parts }), [])
+    }
+  })
+})

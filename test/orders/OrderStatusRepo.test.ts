@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { orderStatusRepoLayer, OrderStatusRepo, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
+import { buildOrder, type BuiltOrder, manager, stockOf } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const move = (order: BuiltOrder, from: OrderTransition["from"], to: OrderTransition["to"], more: object = {}) =>
+  Effect.flatMap(OrderStatusRepo, (repo) => repo.transition({ orderId: order.id, from, to, reason: null, ...more })).pipe(
+    Effect.provideService(CurrentActor, manager(order.organizationId))
+  )
+
+const refundsOf = (order: BuiltOrder) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ amount: bigint; reason: string; status: string }>`
+      select amount, reason, status from refunds where order_id = ${order.id}::uuid order by created_at, id`
+    return rows.map(({ amount, reason, status }) => ({ amount: Number(amount), reason, status }))
+  })
+
+describe("a transition of an order", () => {
+  it.layer(orderStatusRepoLayer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
+    it.effect("cancelled: gives stock back, writes the refund of what was captured, stamps and announces it", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const built = yield* buildOrder({ lines: [{ quantity: 3 }, { quantity: 2 }], onHand: 10 })
+        const { order, refundId } = yield* move(built, "pending", "cancelled", { reason: "changed my mind" })
+        assert.strictEqual(order.status, "cancelled")
+        assert.instanceOf(order.cancelledAt, Date)
+        assert.isNull(order.fulfilledAt)
+        assert.isString(refundId)
+        assert.deepStrictEqual(yield* refundsOf(built), [{ amount: 5_000, reason: "changed my mind", status: "pending" }])
+        assert.deepStrictEqual(yield* stockOf(built, 0), { onHand: 10, reserved: 0, version: 1, hold: "released" })
+        assert.deepStrictEqual(yield* stockOf(built, 1), { onHand: 10, reserved: 0, version: 1, hold: "released" })
+        const history = yield* sql<{ from_status: string; to_status: string; reason: string; changed_by: string }>`
+          select from_status, to_status, reason, changed_by from order_status_history where order_id = ${built.id}::uuid`
+        assert.deepStrictEqual(history, [
+          { from_status: "pending", to_status: "cancelled", reason: "changed my mind", changed_by: "manager" }
+        ])
+        const events = yield* sql<{ type: string; payload: { status: string; lineItems: Array<unknown> } }>`
+          select type, payload from outbox_events where entity_type = 'order' and entity_id = ${built.id}`
+        assert.strictEqual(events.length, 1)
+        assert.strictEqual(events[0]?.type, "orders.statusChange")
+        assert.strictEqual(events[0]?.payload.status, "cancelled")
+        assert.strictEqual(events[0]?.payload.lineItems.length, 2)
+        assert.notProperty(events[0]?.payload, "cartSecretHash")
+        const movements = yield* sql<{ type: string; quantity: number }>`select type, quantity from stock_movements
+          where reference_id = ${built.id} order by quantity`
+        assert.deepStrictEqual(movements, [{ type: "release", quantity: 2 }, { type: "release", quantity: 3 }])
+      }))
+
+    it.effect("fulfilled: takes the units off the shelf and marks the lines", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+        const { order, refundId } = yield* move(built, "processing", "fulfilled")
+        assert.isNull(refundId)
+        assert.instanceOf(order.fulfilledAt, Date)
+        assert.deepStrictEqual(order.lineItems.map((line) => line.fulfillmentStatus), ["fulfilled"])
+        assert.deepStrictEqual(yield* stockOf(built), { onHand: 7, reserved: 0, version: 1, hold: "fulfilled" })
+      }))
+
+    it.effect("partially_fulfilled: changes neither stock nor lines", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+        const { order } = yield* move(built, "processing", "partially_fulfilled")
+        assert.deepStrictEqual(order.lineItems.map((line) => line.fulfillmentStatus), ["unfulfilled"])
+        assert.deepStrictEqual(yield* stockOf(built), { onHand: 10, reserved: 3, version: 0, hold: "sold" })
+      }))
+
+    it.effect("cancelled: units of lines already handed over leave the shelf, the others come back", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({
+          status: "partially_fulfilled",
+          lines: [{ quantity: 3, fulfillmentStatus: "fulfilled" }, { quantity: 2 }],
+          onHand: 10
+        })
+        yield* move(built, "partially_fulfilled", "cancelled")
+        assert.deepStrictEqual(yield* stockOf(built, 0), { onHand: 7, reserved: 0, version: 1, hold: "released" })
+        assert.deepStrictEqual(yield* stockOf(built, 1), { onHand: 10, reserved: 0, version: 1, hold: "released" })
+      }))
+
+    it.effect("refunded: refunds what was captured and restocks nothing", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+        yield* move(built, "processing", "fulfilled")
+        yield* move(built, "fulfilled", "refunded")
+        assert.deepStrictEqual(yield* refundsOf(built), [{ amount: 3_000, reason: "order_refunded", status: "pending" }])
+        assert.deepStrictEqual(yield* stockOf(built), { onHand: 7, reserved: 0, version: 1, hold: "fulfilled" })
+      }))
+
+    it.effect("refuses to fulfil an order with refunded units and leaves everything as it was", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({
+          status: "processing",
+          lines: [{ quantity: 3, refundedQuantity: 1 }],
+          onHand: 10
+        })
+        const outcome = yield* Effect.result(move(built, "processing", "fulfilled"))
+        assert.strictEqual(Result.isFailure(outcome) && outcome.failure._tag, "InvalidTransition")
+        assert.deepStrictEqual(yield* stockOf(built), { onHand: 10, reserved: 3, version: 0, hold: "sold" })
+        yield* move(built, "processing", "cancelled")
+      }))
+
+    it.effect("an authorization never captured becomes a void of 0, unless the provider has already ended it", () =>
+      Effect.gen(function*() {
+        const open = yield* buildOrder({ captured: null })
+        const ended = yield* buildOrder({ captured: null })
+        const unpaid = yield* buildOrder({ captured: null, intentId: null })
+        yield* move(open, "pending", "cancelled")
+        yield* move(ended, "pending", "cancelled", { authorizationEnded: true })
+        yield* move(unpaid, "pending", "cancelled")
+        assert.deepStrictEqual(yield* refundsOf(open), [{ amount: 0, reason: "order_cancelled", status: "pending" }])
+        assert.deepStrictEqual(yield* refundsOf(ended), [])
+        assert.deepStrictEqual(yield* refundsOf(unpaid), [])
+      }))
+
+    it.effect("refunds only what is neither given back nor on its way", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const built = yield* buildOrder({ status: "fulfilled", lines: [{ unitPrice: 5_000 }] })
+        yield* sql`update orders set refunded_total = 1000 where id = ${built.id}::uuid`
+        yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+          values (gen_random_uuid(), 'org_default', ${built.id}::uuid, 500, 'damaged', 'pending')`
+        yield* move(built, "fulfilled", "refunded")
+        assert.deepInclude(yield* refundsOf(built), { amount: 3_500, reason: "order_refunded", status: "pending" })
+      }))
+
+    it.effect("of five parallel cancels one wins; stock and money move once", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({ lines: [{ quantity: 4 }], onHand: 10 })
+        const outcomes = yield* Effect.all(
+          Array.from({ length: 5 }, () => Effect.result(move(built, "pending", "cancelled"))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(outcomes.filter(Result.isSuccess).length, 1)
+        const lost = outcomes.filter(Result.isFailure).map((outcome) => outcome.failure._tag)
+        assert.deepStrictEqual(lost, ["Conflict", "Conflict", "Conflict", "Conflict"])
+        assert.deepStrictEqual(yield* stockOf(built), { onHand: 10, reserved: 0, version: 1, hold: "released" })
+        assert.strictEqual((yield* refundsOf(built)).length, 1)
+      }))
+
+    it.effect("orders that share sellables end at the same time without deadlock and lose no unit", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const base = yield* buildOrder({ lines: [{}, {}, {}], onHand: 100 })
+        const [x, y, z] = base.lines.map((line) => line.entityId)
+        const others = yield* Effect.forEach(Array.from({ length: 12 }), () => buildOrder({ status: "processing" }))
+        for (const [n, other] of others.entries()) {
+          yield* sql`insert into holds (organization_id, holder, state) values ('org_default', ${other.id}, 'sold')`
+          for (const sellable of n % 2 === 0 ? [x, y, z] : [z, y, x]) {
+            yield* sql`insert into hold_lines (organization_id, holder, sellable_id, warehouse_id, quantity)
+              values ('org_default', ${other.id}, ${sellable ?? null}::uuid, ${base.warehouseId}::uuid, 2)`
+          }
+        }
+        yield* sql`update stock_levels set reserved = reserved + 24 where warehouse_id = ${base.warehouseId}::uuid`
+        yield* Effect.forEach(others, (other, n) => move(other, "processing", n < 6 ? "fulfilled" : "cancelled"), {
+          concurrency: "unbounded"
+        })
+        for (const line of [0, 1, 2]) {
+          const stock = yield* stockOf(base, line)
+          // Six fulfilled orders took 2 each. The other six have no line of these sellables left unfulfilled, so what
+          // they held counts as handed over too.
+          assert.strictEqual(stock?.reserved, 1)
+          assert.strictEqual(stock?.onHand, 100 - 24)
+          assert.strictEqual(stock?.version, 12)
+        }
+      }))
+
+    it.effect("does not see another organization's order", () =>
+      Effect.gen(function*() {
+        const built = yield* buildOrder({ organizationId: "org_other" })
+        const repo = yield* OrderStatusRepo
+        const outcome = yield* Effect.result(
+          repo.transition({ orderId: built.id, from: "pending", to: "confirmed", reason: null })
+        ).pipe(Effect.provideService(CurrentActor, manager("org_default")))
+        assert.strictEqual(Result.isFailure(outcome) && outcome.failure._tag, "Conflict")
+      }))
+  })
+})

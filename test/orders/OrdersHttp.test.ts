@@ -1,0 +1,209 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { OrderStatus, transitions } from "../../src/domain/orders/OrderStatus.ts"
+import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
+
+/** Runs statements of a test on the service's own database. */
+const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(TestApp, ({ databaseUrl }) =>
+    Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })))
+
+const given = (spec: OrderSpec = {}) => onDatabase(buildOrder(spec))
+
+const changeStatus = (order: BuiltOrder, status: string, as: typeof asAdmin = asAdmin) =>
+  api("PATCH", `/api/orders/${order.id}/status`, { as, body: { status } })
+
+const isPermitted = (from: string, to: string): boolean =>
+  transitions.some((one) => one.from === from && one.to === to && one.by.includes("request"))
+
+withApp("orders over HTTP", (it) => {
+  describe("status", () => {
+    for (const from of OrderStatus.literals) {
+      it.effect(`from ${from}: every change the table permits is made, every other is refused`, () =>
+        Effect.gen(function*() {
+          for (const to of [...OrderStatus.literals, "canceled", "shipped", ""]) {
+            const order = yield* given({ status: from, onHand: 5 })
+            const answer = yield* changeStatus(order, to)
+            if (isPermitted(from, to)) {
+              assert.strictEqual(answer.status, 200, `${from} to ${to}`)
+              assert.strictEqual(answer.text("data.status"), to)
+            } else {
+              assert.strictEqual(answer.status, 422, `${from} to ${to}`)
+              assert.strictEqual(answer.text("error.code"), "INVALID_TRANSITION")
+              const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
+              assert.strictEqual(after.text("data.status"), from)
+            }
+          }
+        }))
+    }
+
+    it.effect("of five parallel cancels one wins, and stock and money come back once", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 4 }], onHand: 10 })
+        const answers = yield* Effect.all(Array.from({ length: 5 }, () => changeStatus(order, "cancelled")), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(answers.map((answer) => answer.status).filter((status) => status === 200), [200])
+        assert.isTrue(answers.every(({ status }) => status === 200 || status === 409 || status === 422))
+        const won = answers.find((answer) => answer.status === 200)
+        assert.strictEqual(won?.number("data.refundedTotal"), 4_000)
+        assert.match(won?.text("data.cancelledAt") ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        assert.deepStrictEqual(yield* onDatabase(stockOf(order)), { onHand: 10, reserved: 0, version: 1, hold: "released" })
+        const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
+        assert.strictEqual(after.number("data.refundedTotal"), 4_000)
+      }))
+
+    it.effect("a refund of a fulfilled order shows what was given back", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "fulfilled", lines: [{ unitPrice: 1_234, quantity: 2 }] })
+        const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, {
+          as: asStaff,
+          body: { status: "refunded", reason: "came back broken" }
+        })
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.number("data.refundedTotal"), 2_468)
+      }))
+
+    it.effect("refuses units that were refunded to be handed over", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 2, refundedQuantity: 1 }] })
+        const answer = yield* changeStatus(order, "fulfilled")
+        assert.strictEqual(answer.status, 422)
+        assert.strictEqual(answer.text("error.code"), "INVALID_TRANSITION")
+      }))
+
+    it.effect("needs orders:update, a known order of the organization, a UUID and a status", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        assert.strictEqual((yield* api("PATCH", `/api/orders/${order.id}/status`, { body: { status: "confirmed" } })).status, 401)
+        assert.strictEqual((yield* changeStatus(order, "confirmed", asCustomer("u1"))).status, 403)
+        assert.strictEqual((yield* changeStatus(order, "confirmed", inOrganization("org_else", asAdmin))).status, 404)
+        assert.strictEqual((yield* changeStatus({ ...order, id: newId() }, "confirmed")).status, 404)
+        assert.strictEqual((yield* changeStatus({ ...order, id: "not-a-uuid" }, "confirmed")).status, 422)
+        const bare = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: {} })
+        assert.strictEqual(bare.text("error.code"), "VALIDATION_FAILED")
+        const unstorable = { status: "confirmed", reason: "a\0b" }
+        const nul = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: unstorable })
+        assert.strictEqual(nul.text("error.code"), "VALIDATION_FAILED")
+      }))
+
+    it.effect("the same Idempotency-Key gives the first answer again", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const call = { as: asAdmin, body: { status: "cancelled" }, headers: { "idempotency-key": newId() } }
+        const first = yield* api("PATCH", `/api/orders/${order.id}/status`, call)
+        const again = yield* api("PATCH", `/api/orders/${order.id}/status`, call)
+        assert.strictEqual(first.status, 200)
+        assert.deepStrictEqual([again.status, again.body], [first.status, first.body])
+      }))
+  })
+
+  describe("reading", () => {
+    it.effect("by id and by number for whoever holds orders:read", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ sku: "SKU-1", title: "Lamp" }] })
+        const byId = yield* api("GET", `/api/orders/${order.id}`, { as: asStaff })
+        const byNumber = yield* api("GET", `/api/orders/${order.orderNumber}`, { as: asStaff })
+        assert.strictEqual(byId.status, 200)
+        assert.deepStrictEqual(byNumber.body, byId.body)
+        assert.strictEqual(byId.text("data.lineItems.0.sku"), "SKU-1")
+        assert.notProperty(byId.at("data"), "cartSecretHash")
+        assert.notProperty(byId.at("data"), "idempotencyScope")
+      }))
+
+    it.effect("404 for another organization's order, an unknown number and nonsense", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const elsewhere = inOrganization("org_else", asAdmin)
+        for (const path of [order.id, order.orderNumber, `${order.id}/fulfillments`]) {
+          const answer = yield* api("GET", `/api/orders/${path}`, { as: elsewhere })
+          assert.deepStrictEqual([answer.status, answer.at("error.code")], [404, "NOT_FOUND"])
+        }
+        assert.strictEqual((yield* api("GET", "/api/orders/ORD-1999-000001", { as: asAdmin })).status, 404)
+        assert.strictEqual((yield* api("GET", "/api/orders/nonsense%00", { as: asAdmin })).status, 404)
+      }))
+
+    it.effect("a customer reads the orders of his own profile and nobody else's", () =>
+      Effect.gen(function*() {
+        const customerId = newId()
+        yield* onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+          sql`insert into customers (id, organization_id, user_id) values (${customerId}::uuid, 'org_default', 'owner-1')`))
+        const order = yield* given({ customerId })
+        assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("owner-1") })).status, 200)
+        const stranger = yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("stranger") })
+        assert.deepStrictEqual([stranger.status, stranger.at("error.code")], [403, "FORBIDDEN"])
+        assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asNobody })).status, 403)
+        const list = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { as: asCustomer("stranger") })
+        assert.strictEqual(list.status, 403)
+      }))
+
+    it.effect("a guest reads his order with the cart's secret, for seven days", () =>
+      Effect.gen(function*() {
+        const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
+        const order = yield* given({ cartSecret: "s3cret", placedAt: ago(6.9) })
+        const old = yield* given({ cartSecret: "s3cret", placedAt: ago(7.1) })
+        const read = (id: string, secret?: string) =>
+          api("GET", `/api/orders/${id}`, secret === undefined ? {} : { headers: { "x-cart-secret": secret } })
+        assert.strictEqual((yield* read(order.id, "s3cret")).status, 200)
+        assert.strictEqual((yield* read(order.id, "wrong")).status, 403)
+        assert.strictEqual((yield* read(order.id)).status, 403)
+        assert.strictEqual((yield* read(old.id, "s3cret")).status, 403)
+        const list = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { headers: { "x-cart-secret": "s3cret" } })
+        assert.strictEqual(list.status, 200)
+      }))
+
+    it.effect("lists with pagination for orders:read; shoppers get 403, visitors 401", () =>
+      Effect.gen(function*() {
+        const organizationId = "org_list"
+        for (const status of ["pending", "pending", "confirmed"]) yield* given({ organizationId, status })
+        const as = inOrganization(organizationId, asAdmin)
+        const all = yield* api("GET", "/api/orders?limit=2&page=1", { as })
+        assert.deepStrictEqual(all.at("meta.pagination"), { page: 1, limit: 2, total: 3, totalPages: 2 })
+        assert.strictEqual(all.list("data").length, 2)
+        assert.strictEqual(all.list("data.0.lineItems").length, 1)
+        assert.strictEqual((yield* api("GET", "/api/orders?status=pending", { as })).number("meta.pagination.total"), 2)
+        const unknown = yield* api("GET", "/api/orders?status=nothing", { as })
+        assert.deepStrictEqual(unknown.body, {
+          data: [],
+          meta: { pagination: { page: 1, limit: 20, total: 0, totalPages: 1 } }
+        })
+        assert.strictEqual((yield* api("GET", "/api/orders", { as: asCustomer("u1") })).status, 403)
+        assert.strictEqual((yield* api("GET", "/api/orders")).status, 401)
+      }))
+  })
+
+  describe("fulfillments", () => {
+    it.effect("are listed with title and sku of the lines; what is unknown is absent", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ title: "Manual", sku: "PDF-1", quantity: 2 }] })
+        const line = order.lines[0]
+        yield* onDatabase(Effect.gen(function*() {
+          const sql = yield* PgClient.PgClient
+          const id = newId()
+          yield* sql`insert into fulfillments (id, organization_id, order_id, type, status, metadata)
+            values (${id}::uuid, 'org_default', ${order.id}::uuid, 'digital-download', 'fulfilled',
+              ${JSON.stringify({ downloadUrl: "https://example.test/d", maxDownloads: 5, downloadCount: 0 })}::jsonb)`
+          yield* sql`insert into fulfillment_lines (fulfillment_id, order_line_id, quantity)
+            values (${id}::uuid, ${line?.id ?? null}::uuid, 2)`
+        }))
+        const answer = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { as: asAdmin })
+        assert.deepStrictEqual(answer.at("meta.pagination"), { page: 1, limit: 1, total: 1, totalPages: 1 })
+        assert.deepInclude(answer.at("data.0"), {
+          orderId: order.id,
+          type: "digital-download",
+          status: "fulfilled",
+          lineItems: [{ id: line?.id, title: "Manual", sku: "PDF-1", quantity: 2 }],
+          downloadUrl: "https://example.test/d",
+          maxDownloads: 5,
+          entityId: line?.entityId
+        })
+        assert.notProperty(answer.at("data.0"), "carrier")
+        const none = yield* given()
+        assert.deepStrictEqual((yield* api("GET", `/api/orders/${none.id}/fulfillments`, { as: asAdmin })).at("data"), [])
+        assert.strictEqual((yield* api("GET", "/api/orders/not-a-uuid/fulfillments", { as: asAdmin })).status, 422)
+      }))
+  })
+})

@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { SetPrice } from "../../src/domain/pricing/Price.ts"
+import { priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidateRepo.ts"
+import { NewPriceModifier, PriceModifierChange } from "../../src/domain/pricing/PriceModifier.ts"
+import { priceModifierRepoLayer } from "../../src/domain/pricing/PriceModifierRepo.ts"
+import { PriceModifiers } from "../../src/domain/pricing/PriceModifiers.ts"
+import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
+import { Prices } from "../../src/domain/pricing/Prices.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { asStaff, asStranger, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
+
+const layer = Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
+  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer, Hooks.layerNone)),
+  Layer.provideMerge(TestDatabase)
+)
+
+const body = Schema.decodeUnknownSync(NewPriceModifier)
+const part = Schema.decodeUnknownSync(PriceModifierChange)
+const firstPage = { page: 1, limit: 20 }
+const tenOff = { name: "Ten off", type: "percentage_discount", value: 10 }
+
+const pathsOf = (error: { readonly error: object }): ReadonlyArray<string> =>
+  "details" in error.error
+    ? (error.error.details as { readonly issues: ReadonlyArray<{ readonly path: string }> }).issues.map(({ path }) => path)
+    : []
+
+describe("price modifiers", () => {
+  it.layer(layer)((it) => {
+    it.effect("a new modifier has the defaults of the contract and lowers the price it is for", () =>
+      Effect.gen(function*() {
+        const [prices, modifiers] = [yield* Prices, yield* PriceModifiers]
+        const { entityId } = yield* seedEntity({ basePrice: 1000 })
+        const modifier = yield* modifiers.create(body({ ...tenOff, entityId }))
+        assert.deepStrictEqual([modifier.priority, modifier.conditions, modifier.currency], [100, {}, null])
+        assert.strictEqual(yield* prices.unitPrice({ entityId, variantId: null, quantity: 1 }, "USD"), 900)
+        assert.deepStrictEqual((yield* eventsOf(modifier.id)).map(({ type }) => type), ["pricing.create"])
+      }).pipe(asStaff))
+
+    it.effect("a fixed modifier needs a currency and a percentage is at most 100", () =>
+      Effect.gen(function*() {
+        const modifiers = yield* PriceModifiers
+        for (const type of ["fixed_discount", "markup", "override"]) {
+          const error = yield* Effect.flip(modifiers.create(body({ name: "m", type, value: 5 })))
+          assert.deepStrictEqual(pathsOf(error), ["currency"])
+        }
+        const error = yield* Effect.flip(modifiers.create(body({ ...tenOff, value: 101 })))
+        assert.deepStrictEqual(pathsOf(error), ["value"])
+      }).pipe(asStaff))
+
+    it.effect("an entity or variant that is not the organization's is refused, at creation and at a change", () =>
+      Effect.gen(function*() {
+        const modifiers = yield* PriceModifiers
+        yield* seedOrganization
+        const [own, other] = [yield* seedEntity(), yield* seedEntity()]
+        const foreign = yield* seedEntity({}, otherOrganization)
+        const made = yield* modifiers.create(body({ ...tenOff, entityId: own.entityId }))
+        const refusals = [
+          modifiers.create(body({ ...tenOff, entityId: foreign.entityId })),
+          modifiers.create(body({ ...tenOff, entityId: own.entityId, variantId: other.variantId })),
+          modifiers.create(body({ ...tenOff, variantId: foreign.variantId })),
+          modifiers.change(made.id, part({ entityId: newId() })),
+          modifiers.change(made.id, part({ variantId: other.variantId }))
+        ]
+        const paths = yield* Effect.forEach(refusals, (refused) => Effect.map(Effect.flip(refused), pathsOf))
+        assert.deepStrictEqual(paths.flat(), ["entityId", "variantId", "variantId", "entityId", "variantId"])
+        assert.deepStrictEqual((yield* eventsOf(made.id)).map(({ type }) => type), ["pricing.create"])
+      }).pipe(asStaff))
+
+    it.effect("a change keeps what was not sent, empties what was sent as null, and checks the whole", () =>
+      Effect.gen(function*() {
+        const modifiers = yield* PriceModifiers
+        const made = yield* modifiers.create(body({ ...tenOff, customerGroupId: "vip", maxQuantity: 5 }))
+        yield* TestClock.adjust("1 minute")
+        const changed = yield* modifiers.change(made.id, part({ value: 20, customerGroupId: null }))
+        assert.deepStrictEqual(
+          { ...changed, updatedAt: made.updatedAt },
+          { ...made, value: 20, customerGroupId: null }
+        )
+        assert.isTrue(changed.updatedAt > made.updatedAt)
+        assert.deepStrictEqual(pathsOf(yield* Effect.flip(modifiers.change(made.id, part({ type: "markup" })))), [
+          "currency"
+        ])
+        assert.deepStrictEqual(pathsOf(yield* Effect.flip(modifiers.change(made.id, part({ minQuantity: 6 })))), [
+          "maxQuantity"
+        ])
+        const [, update] = yield* eventsOf(made.id)
+        assert.deepStrictEqual([update?.type, update?.payload["value"]], ["pricing.update", 20])
+      }).pipe(asStaff))
+
+    it.effect("changes of different fields at once are both kept", () =>
+      Effect.gen(function*() {
+        const modifiers = yield* PriceModifiers
+        const { id } = yield* modifiers.create(body(tenOff))
+        yield* Effect.forEach(
+          [{ value: 30 }, { priority: 1 }, { name: "Other" }, { customerGroupId: "g" }, { minQuantity: 2 }],
+          (change) => modifiers.change(id, part(change)),
+          { concurrency: "unbounded" }
+        )
+        const after = yield* modifiers.change(id, part({}))
+        assert.deepStrictEqual(
+          [after.value, after.priority, after.name, after.customerGroupId, after.minQuantity],
+          [30, 1, "Other", "g", 2]
+        )
+      }).pipe(asStaff))
+
+    it.effect("a deleted modifier is gone for good and says so in its event", () =>
+      Effect.gen(function*() {
+        const modifiers = yield* PriceModifiers
+        const { id } = yield* modifiers.create(body(tenOff))
+        yield* modifiers.remove(id)
+        assert.strictEqual((yield* Effect.flip(modifiers.remove(id)))._tag, "NotFound")
+        assert.strictEqual((yield* Effect.flip(modifiers.change(id, part({}))))._tag, "NotFound")
+        const events = yield* eventsOf(id)
+        assert.deepStrictEqual([events[1]?.type, events[1]?.payload["deleted"]], ["pricing.update", true])
+      }).pipe(asStaff))
+
+    // The test clock stands at 1970.
+    it.effect("lists by priority, of exactly this entity and currency, active now or not", () =>
+      Effect.gen(function*() {
+        const modifiers = yield* PriceModifiers
+        const { entityId } = yield* seedEntity()
+        const late = yield* modifiers.create(body({ ...tenOff, entityId, priority: 9 }))
+        const ended = yield* modifiers.create(body({ ...tenOff, entityId, priority: 1, validUntil: "1969-12-31" }))
+        const euro = yield* modifiers.create(body({ ...tenOff, entityId, priority: 5, currency: "eur" }))
+        const ids = (filter: object) =>
+          Effect.map(modifiers.list({ entityId, ...filter }, firstPage), (page) => page.items.map(({ id }) => id))
+        assert.deepStrictEqual(yield* ids({}), [ended.id, euro.id, late.id])
+        assert.deepStrictEqual(yield* ids({ active: true }), [euro.id, late.id])
+        assert.deepStrictEqual(yield* ids({ active: false }), [ended.id])
+        assert.deepStrictEqual(yield* ids({ currency: "EUR" }), [euro.id])
+      }).pipe(asStaff))
+
+    it.effect("a list of prices brings the modifiers that may touch them: those of all and its own", () =>
+      Effect.gen(function*() {
+        const [prices, modifiers] = [yield* Prices, yield* PriceModifiers]
+        const [one, other] = [yield* seedEntity(), yield* seedEntity()]
+        const general = yield* modifiers.create(body(tenOff))
+        const own = yield* modifiers.create(body({ ...tenOff, entityId: one.entityId }))
+        const foreign = yield* modifiers.create(body({ ...tenOff, entityId: other.entityId }))
+        yield* prices.set(Schema.decodeUnknownSync(SetPrice)({ entityId: one.entityId, currency: "USD", amount: 5 }))
+        const list = yield* prices.list({ entityId: one.entityId }, firstPage)
+        const ids = list.modifiers.map(({ id }) => id)
+        assert.includeMembers(ids, [general.id, own.id])
+        assert.notInclude(ids, foreign.id)
+      }).pipe(asStaff))
+
+    it.effect("another organization neither sees, changes, deletes nor feels a modifier", () =>
+      Effect.gen(function*() {
+        const [prices, modifiers] = [yield* Prices, yield* PriceModifiers]
+        yield* seedOrganization
+        const { id } = yield* Effect.provideService(modifiers.create(body(tenOff)), CurrentActor, staff)
+        assert.strictEqual((yield* Effect.flip(modifiers.change(id, part({ value: 1 }))))._tag, "NotFound")
+        assert.strictEqual((yield* Effect.flip(modifiers.remove(id)))._tag, "NotFound")
+        assert.strictEqual((yield* modifiers.list({}, firstPage)).total, 0)
+        const { entityId } = yield* seedEntity({ basePrice: 100 }, otherOrganization)
+        assert.strictEqual(yield* prices.unitPrice({ entityId, variantId: null, quantity: 1 }, "USD"), 100)
+      }).pipe(asStranger))
+  })
+})

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { SetPrice } from "../../src/domain/pricing/Price.ts"
+import { priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidateRepo.ts"
+import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
+import { Prices } from "../../src/domain/pricing/Prices.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { asStaff, seedOrganization } from "./Seed.ts"
+import { plansOf, statementsOf } from "./Statements.ts"
+
+/** 12,000 entities in each of two organizations, 24,000 prices in all, every tenth for a group; 5,000 modifiers. */
+const seedMany = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* seedOrganization
+  yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+    select gen_random_uuid(), o, 'product', 'bulk-' || n, 'active', true
+    from generate_series(1, 12000) n, unnest(array['org_default', 'org_other']) o`
+  yield* sql`insert into prices (id, organization_id, entity_id, currency, amount, customer_group_id, created_at)
+    select gen_random_uuid(), organization_id, id, 'USD', 100,
+      case when row_number() over () % 10 = 0 then 'g' || row_number() over () % 500 end,
+      now() - row_number() over () * interval '1 second'
+    from catalog_entities`
+  yield* sql`insert into price_modifiers (id, organization_id, name, type, value, entity_id)
+    select gen_random_uuid(), organization_id, 'm', 'percentage_discount', 10, id from catalog_entities
+    where organization_id = 'org_default' limit 5000`
+  yield* sql`analyze`
+  const rows = yield* sql<{ id: string }>`select id from catalog_entities where organization_id = 'org_default' limit 50`
+  return rows.map((row) => row.id)
+})
+
+const layer = Prices.layer.pipe(
+  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, Hooks.layerNone)),
+  Layer.provideMerge(TestDatabase)
+)
+
+const page = { page: 1, limit: 20 }
+
+describe("prices among 24,000", () => {
+  it.layer(layer)((it) => {
+    it.effect("are resolved for 50 lines by one statement over indexes", () =>
+      Effect.gen(function*() {
+        const prices = yield* Prices
+        const lines = (yield* seedMany).map((entityId) => ({ entityId, variantId: null, quantity: 1 }))
+        const ask = (count: number) => prices.resolveLines(lines.slice(0, count), "USD", [], new Date())
+        assert.strictEqual((yield* statementsOf(ask(1))).length, 1)
+        const [plan = "", ...others] = yield* plansOf(ask(50))
+        assert.deepStrictEqual(others, [])
+        assert.include(plan, "prices_natural")
+        assert.include(plan, "price_modifiers_scope")
+        assert.notInclude(plan, "Seq Scan")
+      }).pipe(asStaff))
+
+    it.effect("are listed newest first by three statements, no page reading the table", () =>
+      Effect.gen(function*() {
+        const prices = yield* Prices
+        const plans = yield* plansOf(prices.list({}, page))
+        assert.strictEqual(plans.length, 3)
+        const paged = plans.filter((plan) => plan.startsWith("Limit") && !plan.includes("price_modifiers"))
+        assert.strictEqual(paged.length, 1)
+        assert.include(paged[0], "prices_created")
+        assert.notInclude(paged[0], "Seq Scan")
+      }).pipe(asStaff))
+
+    it.effect("of one entity or one group are found by an index, the count too", () =>
+      Effect.gen(function*() {
+        const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
+        const [row] = yield* sql<{ entity_id: string }>`select entity_id from prices
+          where organization_id = 'org_default' limit 1`
+        const entityId = row?.entity_id ?? ""
+        for (const filter of [{ entityId }, { customerGroupId: "g10" }, { entityId, currency: "USD" }]) {
+          for (const plan of yield* plansOf(prices.list(filter, page))) {
+            if (!plan.includes("price_modifiers")) assert.notInclude(plan, "Seq Scan")
+            if (!plan.includes("price_modifiers")) assert.match(plan, /prices_(natural|entity|group)/)
+          }
+        }
+      }).pipe(asStaff))
+
+    it.effect("are set by one statement over the natural key", () =>
+      Effect.gen(function*() {
+        const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
+        const [row] = yield* sql<{ entity_id: string }>`select entity_id from prices
+          where organization_id = 'org_default' limit 1`
+        const sent = Schema.decodeUnknownSync(SetPrice)({ entityId: row?.entity_id, currency: "USD", amount: 1 })
+        const [plan = "", ...others] = yield* plansOf(prices.set(sent))
+        assert.deepStrictEqual(others, [])
+        assert.include(plan, "Conflict Arbiter Indexes: prices_natural")
+        assert.notInclude(plan, "Seq Scan")
+      }).pipe(asStaff))
+  })
+})

@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+
+/** A second organization, whose records nobody of the default one may see. */
+export const otherOrganization = "org_other"
+
+export const staff: Actor = systemActor("org_default", "staff-1")
+export const stranger: Actor = systemActor(otherOrganization, "staff-2")
+
+/** Runs as staff of the default organization. */
+export const asStaff = Effect.provideService(CurrentActor, staff)
+
+/** Runs as staff of the other organization. */
+export const asStranger = Effect.provideService(CurrentActor, stranger)
+
+export const seedOrganization = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    sql`insert into organizations (id, slug, name) values (${otherOrganization}, 'other', 'Other') on conflict do nothing`
+)
+
+/** An entity with one variant, of the default organization unless told otherwise. */
+export const seedEntity = (metadata: object = {}, organization = "org_default") =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [entityId, variantId] = [newId(), newId()]
+    yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)
+      values (${entityId}::uuid, ${organization}, 'product', ${`p-${entityId}`}, 'active', true,
+        ${JSON.stringify(metadata)}::jsonb)`
+    yield* sql`insert into variants (id, organization_id, entity_id, combination)
+      values (${variantId}::uuid, ${organization}, ${entityId}::uuid, '')`
+    return { entityId, variantId, slug: `p-${entityId}` }
+  })
+
+/** Events about a record, oldest first, as they were written. */
+export const eventsOf = (entityId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql<{ readonly type: string; readonly organization_id: string; readonly payload: Record<string, unknown> }>`select
+        type, organization_id, payload from outbox_events where entity_id = ${entityId} order by created_at, id`
+  )

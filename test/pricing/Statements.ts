@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import { SqlClient, Statement } from "effect/sql"
+
+type Compiled = readonly [text: string, parameters: ReadonlyArray<unknown>]
+
+/** The statements an effect sends, in order. */
+export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyArray<Compiled>, E, R> =>
+  Effect.suspend(() => {
+    const sent: Array<Compiled> = []
+    const record: Statement.Transformer = (statement) =>
+      Effect.sync(() => {
+        sent.push(statement.compile())
+        return statement
+      })
+    return Effect.as(Effect.provideService(effect, Statement.CurrentTransformer, record), sent)
+  })
+
+/** The plans PostgreSQL makes for the statements an effect sends: one text each, in order. */
+export const plansOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const statements = yield* statementsOf(effect)
+    return yield* Effect.forEach(statements, ([text, parameters]) =>
+      Effect.map(
+        sql.unsafe<{ readonly "QUERY PLAN": string }>(`explain ${text}`, parameters),
+        (rows) => rows.map((row) => row["QUERY PLAN"]).join("\n")
+      ))
+  })

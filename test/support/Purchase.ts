@@ -1,0 +1,66 @@
+import { Effect } from "effect"
+import { api, asAdmin } from "./TestApp.ts"
+
+/** A product that can be bought: active, priced, in stock. Amounts in minor units. */
+export interface ProductOptions {
+  readonly slug?: string
+  readonly price?: number
+  readonly stock?: number
+  readonly currency?: string
+}
+
+let products = 0
+
+/** The warehouse of the test's store, made on first use. */
+export const aWarehouse = Effect.fnUntraced(function*(code = "MAIN") {
+  const made = yield* api("POST", "/api/inventory/warehouses", { as: asAdmin, body: { name: code, code } })
+  if (made.status === 201) return made.text("data.id")
+  const all = yield* api("GET", "/api/inventory/warehouses", { as: asAdmin })
+  const found = all.list("data").findIndex((_, index) => all.at(`data.${index}.code`) === code)
+  return all.text(`data.${found}.id`)
+})
+
+/** Makes a product through the API and gives its id. */
+export const aProduct = Effect.fnUntraced(function*(options: ProductOptions = {}) {
+  const { currency = "USD", price = 1000, slug = `product-${++products}`, stock = 100 } = options
+  const made = yield* api("POST", "/api/catalog/entities", {
+    as: asAdmin,
+    body: { type: "product", slug, status: "active", attributes: { title: `Title of ${slug}` } }
+  })
+  const entityId = made.text("data.id")
+  yield* api("POST", "/api/pricing/prices", { as: asAdmin, body: { entityId, currency, amount: price } })
+  if (stock > 0) {
+    const warehouseId = yield* aWarehouse()
+    yield* api("POST", "/api/inventory/adjust", {
+      as: asAdmin,
+      body: { entityId, warehouseId, type: "restock", quantity: stock }
+    })
+  }
+  return entityId
+})
+
+/** A guest with a cart: its id and the header that opens it. */
+export const aGuestCart = Effect.fnUntraced(function*(currency = "USD") {
+  const made = yield* api("POST", "/api/carts", { body: { currency } })
+  return { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
+})
+
+export type GuestCart = Effect.Success<ReturnType<typeof aGuestCart>>
+
+/** Puts a product into a guest's cart. */
+export const addTo = (cart: GuestCart, entityId: string, quantity = 1) =>
+  api("POST", `/api/carts/${cart.id}/items`, { headers: cart.headers, body: { entityId, quantity } })
+
+/** Checks a guest's cart out; by the test method that always succeeds. */
+export const checkOut = (cart: GuestCart, body: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+  api("POST", "/api/checkout", {
+    headers: { ...cart.headers, ...headers },
+    body: { cartId: cart.id, paymentMethodId: "test", currency: "USD", ...body }
+  })
+
+/** A guest's cart with one product in it. */
+export const aCartWith = Effect.fnUntraced(function*(entityId: string, quantity = 1) {
+  const cart = yield* aGuestCart()
+  yield* addTo(cart, entityId, quantity)
+  return cart
+})

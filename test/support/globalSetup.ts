@@ -1,0 +1,90 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+import { migrateAll } from "../../src/layers/Migrations.ts"
+import { startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The server of this run; test files make their databases from the template (`Postgres.ts` beside this file). */
+    readonly postgres: { readonly url: string; readonly template: string; readonly fileCopy: boolean }
+  }
+}
+
+const prefix = "stoa-test-"
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A run that was killed could not remove its directory; its server is gone, because it ends with the run. */
+const removeLeftovers = async () => {
+  for (const name of await readdir(tmpdir())) {
+    const pid = /^stoa-test-(\d+)-/.exec(name)?.[1]
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+const ownServer = async () => {
+  await removeLeftovers()
+  const dir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
+  const server = await startPostgres({ dir, throwaway: true })
+  return { url: server.url, template: "stoa_template", stop: server.stop }
+}
+
+/** On a server somebody else runs, two runs at once must not share a template. */
+const givenServer = (url: string) => {
+  const template = `stoa_template_${randomUUID().replaceAll("-", "").slice(0, 12)}`
+  const stop = () => run(url, (sql) => sql`drop database if exists ${sql(template)} with (force)`).then(() => undefined)
+  return { url, template, stop }
+}
+
+const run = <A, E>(url: string, body: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>): Promise<A> =>
+  SqlClient.SqlClient.pipe(
+    Effect.flatMap(body),
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.runPromise
+  )
+
+const prepare = async ({ template, url }: { readonly url: string; readonly template: string }) => {
+  const version = await run(url, (sql) =>
+    Effect.gen(function*() {
+      yield* sql`create database ${sql(template)}`
+      const rows = yield* sql<{ version: number }>`select current_setting('server_version_num')::int4 as version`
+      return rows[0]?.version ?? 0
+    }))
+  const inside = new URL(url)
+  inside.pathname = `/${template}`
+  await migrateAll(inside.href)
+  // A template somebody is connected to cannot be copied.
+  await run(url, (sql) => sql`update pg_database set datallowconn = false where datname = ${template}`)
+  return version
+}
+
+/**
+ * One PostgreSQL per run: a throwaway one of its own, or the one of STOA_TEST_DATABASE_URL. All migrations run once,
+ * into a template database, of which every test file gets a copy.
+ */
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  const given = process.env["STOA_TEST_DATABASE_URL"]
+  const server = given === undefined || given === "" ? await ownServer() : givenServer(given)
+  try {
+    const version = await prepare(server)
+    // STRATEGY exists from 15 on; copying files is half the time of writing them through the WAL.
+    project.provide("postgres", { url: server.url, template: server.template, fileCopy: version >= 150_000 })
+    return server.stop
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
