@@ -36,7 +36,10 @@ const migrateCommand = Command.make("migrate", {}, () =>
 const seed = Command.make("seed", {}, () =>
   Effect.gen(function*() {
     const settings = yield* readSettings(deployment)
-    yield* Effect.provide(seedDemoStore, servicesApp({ ...settings, role: "api" })).pipe(Effect.provide(loggingLayer(settings)))
+    yield* Effect.provide(
+      seedDemoStore,
+      Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
+    )
   })).pipe(Command.withDescription("Fill an empty store with demo products, prices, stock and a promotion"))
 
 const output = Flag.String("output").pipe(
@@ -52,10 +55,9 @@ const openapi = Command.make("openapi", { output }, ({ output }) =>
     yield* Effect.promise(() => writeFile(output.value, `${text}\n`))
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
 
-const doctor = Command.make("doctor", {}, () =>
-  Effect.flatMap(readSettings(deployment), examine)).pipe(
-    Command.withDescription("Check configuration, ports, database and tables, and say what to do")
-  )
+const doctor = Command.make("doctor", {}, () => Effect.flatMap(readSettings(deployment), examine)).pipe(
+  Command.withDescription("Check configuration, ports, database and tables, and say what to do")
+)
 
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),

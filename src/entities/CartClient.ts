@@ -1,9 +1,10 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { CurrentActor } from "../domain/access/Actor.ts"
 import type { CartLine, NewCartLine } from "../domain/carts/Cart.ts"
+import { admit, changeable } from "../domain/carts/CartRules.ts"
 import { Carts } from "../domain/carts/Carts.ts"
-import { SellableRepo } from "../domain/carts/SellableRepo.ts"
-import type { Conflict, Forbidden, NotFound, Unavailable } from "../domain/errors/ApiErrors.ts"
+import { OfferRepo } from "../domain/carts/OfferRepo.ts"
+import type { Conflict, NotFound, Unavailable } from "../domain/errors/ApiErrors.ts"
 import { ValidationFailed } from "../domain/errors/ApiErrors.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { newId } from "../domain/ids/Id.ts"
@@ -11,7 +12,7 @@ import { Prices } from "../domain/pricing/Prices.ts"
 import { CartEntity } from "./CartEntity.ts"
 import { call, deadline } from "./EntityCall.ts"
 
-export type CartChangeError = NotFound | Forbidden | ValidationFailed | Conflict | Unavailable
+export type CartChangeError = NotFound | ValidationFailed | Conflict | Unavailable
 
 /**
  * Changes to carts: everything is looked up and the hooks are asked before the cart's actor is, so that its turn is
@@ -34,7 +35,7 @@ export class CartClient extends Context.Service<CartClient, {
     Effect.gen(function*() {
       const actorOf = yield* CartEntity.client
       const carts = yield* Carts
-      const sellables = yield* SellableRepo
+      const offers = yield* OfferRepo
       const prices = yield* Prices
       const hooks = yield* Hooks
 
@@ -45,27 +46,45 @@ export class CartClient extends Context.Service<CartClient, {
       const addItem = Effect.fn("CartClient.addItem")(function*(cartId: string, sent: NewCartLine) {
         const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
         const variantId = item.variantId ?? null
-        const [{ cart }] = yield* Effect.all(
-          [carts.get(cartId), sellables.check(item.entityId, variantId)],
-          { concurrency: "unbounded" }
+        const who = yield* visit
+        const addedAt = DateTime.toDateUtc(yield* DateTime.now)
+        // Refused here already, so that what is not his to change costs the cart's actor no turn.
+        const found = yield* offers.find(cartId, item.entityId, variantId)
+        const admitted = yield* Effect.fromResult(admit(found, who, "cart:update"))
+        const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
+        const resolved = yield* prices.unitPrice(
+          { entityId: item.entityId, variantId, quantity: item.quantity },
+          seen.cart.currency
         )
-        const resolved = yield* prices.unitPrice({ entityId: item.entityId, variantId, quantity: item.quantity }, cart.currency)
         const unitPriceSnapshot = resolved ?? item.unitPriceSnapshot
         if (unitPriceSnapshot === undefined) {
-          return yield* ValidationFailed.of("unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
+          return yield* ValidationFailed.of(
+            "unitPriceSnapshot",
+            "This item has no price in the cart's currency.",
+            "no_price"
+          )
         }
-        const addedAt = DateTime.toDateUtc(yield* DateTime.now)
-        const line = yield* call(actorOf(cartId).addLine({
-          ...yield* visit,
-          line: { id: newId(), entityId: item.entityId, variantId, quantity: item.quantity, unitPriceSnapshot, addedAt }
-        }))
+        const line = yield* call(
+          actorOf(cartId).addLine({
+            ...who,
+            seen,
+            line: {
+              id: newId(),
+              entityId: item.entityId,
+              variantId,
+              quantity: item.quantity,
+              unitPriceSnapshot,
+              addedAt
+            }
+          })
+        )
         yield* hooks.after("cart.afterAddItem", line)
         return line
       })
 
       const setQuantity = Effect.fn("CartClient.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
         const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
-        const { line } = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, lineId: itemId, quantity }))
+        const line = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, lineId: itemId, quantity }))
         yield* hooks.after("cart.afterUpdateQuantity", line)
         return line
       })

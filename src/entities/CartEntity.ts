@@ -2,10 +2,11 @@ import { DateTime, Effect, Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Actor, CurrentActor } from "../domain/access/Actor.ts"
-import { CartLine, type CartState } from "../domain/carts/Cart.ts"
+import { CartLine, CartState } from "../domain/carts/Cart.ts"
+import { CartLineRepo, type LineWrite } from "../domain/carts/CartLineRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
-import { admit, changeable, withAdded, without, withQuantity } from "../domain/carts/CartRules.ts"
-import { Conflict, Forbidden, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
+import { admit, afterWrite, changeable, newer } from "../domain/carts/CartRules.ts"
+import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
 import { Uuid } from "../domain/ids/Id.ts"
 import { unlessPast } from "./EntityCall.ts"
 
@@ -17,7 +18,7 @@ const envelope = {
   until: Schema.Number
 }
 
-const error = Schema.Union([NotFound, Forbidden, ValidationFailed, Conflict, Unavailable])
+const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 
 /**
  * The actor of one cart (ARCHITECTURE §3): changes apply one at a time, whoever sends them. Its memory is a copy; the
@@ -27,6 +28,8 @@ export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
     payload: {
       ...envelope,
+      /** The cart as the sender has just read it, which spares a cold actor its own read. */
+      seen: CartState,
       line: Schema.Struct({
         id: Uuid,
         entityId: Uuid,
@@ -41,13 +44,11 @@ export const CartEntity = Entity.make("Cart", [
   }),
   Rpc.make("setQuantity", {
     payload: { ...envelope, lineId: Uuid, quantity: Schema.Int },
-    success: Schema.Struct({ line: CartLine, before: CartLine }),
+    success: CartLine,
     error
   }),
   Rpc.make("removeLine", { payload: { ...envelope, lineId: Uuid }, success: CartLine, error })
 ])
-
-type Change<A> = { readonly state: CartState; readonly line: CartLine; readonly answer: A }
 
 interface Visit {
   readonly actor: Actor
@@ -56,69 +57,60 @@ interface Visit {
   readonly until: number
 }
 
+type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
+
 /** How often a change is decided anew because another writer (a checkout, the expiry) moved the cart meanwhile. */
 const rounds = 3
 
 export const cartEntityLayer = CartEntity.toLayer(
   Effect.gen(function*() {
-    const repo = yield* CartRepo
+    const carts = yield* CartRepo
+    const lines = yield* CartLineRepo
     const { entityId } = yield* Entity.CurrentAddress
     let known: CartState | undefined
+    const forget = Effect.sync(() => {
+      known = undefined
+    })
 
     /**
      * Decides on the state in memory, writes, and only then remembers: a failed write leaves memory as it was. A write
      * that the fence refused means memory is old, so it is read again and the change decided anew.
      */
-    const change = <A>(
-      visit: Visit,
-      decide: (state: CartState) => Change<A> | undefined,
-      write: (from: CartState, change: Change<A>) => Effect.Effect<boolean, never, CurrentActor>
-    ) =>
+    const change = (visit: Visit, seen: CartState | null, write: Write) =>
       Effect.gen(function*() {
         yield* unlessPast(visit.until)
+        known = newer(known, seen)
         for (let round = 0; round < rounds; round++) {
-          known ??= yield* repo.find(String(entityId))
-          const admitted = yield* Effect.fromResult(admit(known, visit, "cart:update"))
-          const now = DateTime.toDateUtc(yield* DateTime.now)
-          const open = changeable(admitted, now)
+          const state = known ?? (yield* carts.state(String(entityId)))
+          const admitted = yield* Effect.fromResult(admit(state, visit, "cart:update"))
+          const open = changeable(admitted, DateTime.toDateUtc(yield* DateTime.now))
           // A refusal is not given from memory alone: the cart may have been given back by a failed checkout.
           if (open._tag === "Failure" && round === 0) {
             known = undefined
             continue
           }
           const current = yield* Effect.fromResult(open)
-          const next = decide(current)
-          if (next === undefined) return yield* NotFound.of("Cart item not found.")
-          if (yield* Effect.onError(write(current, next), () => forget)) {
-            known = next.state
-            return next.answer
-          }
-          known = undefined
+          const outcome = yield* Effect.onError(write(current), () => forget)
+          if (outcome === "no-line") return yield* NotFound.of("Cart item not found.")
+          known = outcome === "stale" ? undefined : afterWrite(current)
+          if (outcome !== "stale") return outcome
         }
         return yield* Conflict.of("The cart is being changed by another request. Try again.")
       }).pipe(Effect.provideService(CurrentActor, visit.actor))
 
-    const forget = Effect.sync(() => {
-      known = undefined
-    })
-
     return CartEntity.of({
       addLine: ({ payload }) =>
-        change(payload, (state) => {
-          const next = withAdded(state, payload.line)
-          return { ...next, answer: next.line }
-        }, (from, { line }) => repo.addLine(from, line, payload.line.quantity)),
+        change(payload, payload.seen, (from) =>
+          lines.add(from, {
+            ...payload.line,
+            cartId: from.cart.id,
+            currency: from.cart.currency,
+            notes: null,
+            metadata: {}
+          })),
       setQuantity: ({ payload }) =>
-        change(payload, (state) => {
-          const before = state.lines.find((line) => line.id === payload.lineId)
-          const next = withQuantity(state, payload.lineId, payload.quantity)
-          return next && before && { ...next, answer: { line: next.line, before } }
-        }, (from, { line }) => repo.setQuantity(from, line)),
-      removeLine: ({ payload }) =>
-        change(payload, (state) => {
-          const next = without(state, payload.lineId)
-          return next && { ...next, answer: next.line }
-        }, (from, { line }) => repo.removeLine(from, line))
+        change(payload, null, (from) => lines.setQuantity(from, payload.lineId, payload.quantity)),
+      removeLine: ({ payload }) => change(payload, null, (from) => lines.remove(from, payload.lineId))
     })
   }),
   { maxIdleTime: "2 minutes", disableFatalDefects: true }

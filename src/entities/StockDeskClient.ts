@@ -30,7 +30,7 @@ const make = (send: ReserveCall): StockDeskClient["Service"] => ({
     // The deadline of all tries together: at a desk with a long queue the first try may be served while the second one
     // waits, and that is as good.
     const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(patience)
-    return yield* send(organization, { ...request, deadline }).pipe(
+    return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
       Effect.timeout(oneTry),
       Effect.mapError(toUnavailable),
       // A desk that could not write answers with a defect. The same holder may come again: he reserves once.

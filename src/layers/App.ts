@@ -1,8 +1,8 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { Hooks } from "../domain/hooks/Hooks.ts"
-import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
 import { databaseLayer, sqlLayer } from "./Database.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { migrate } from "./Migrations.ts"
@@ -47,7 +47,10 @@ export const servicesApp = (settings: AppSettings) =>
     Layer.provideMerge(databaseApp(settings))
   )
 
-const runner = Layer.merge(Layer.provide(actors, faultPointLayer), Layer.provide(retentionLayer, ClusterRetention.layer))
+const runner = Layer.merge(
+  Layer.provide(actors, faultPointLayer),
+  Layer.provide(retentionLayer, ClusterRetention.layer)
+)
 
 const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
   work.pipe(Layer.provideMerge(servicesApp(settings)), Layer.provide(loggingLayer(settings)))

@@ -21,8 +21,10 @@ const rootDirectory = (dataDir: string) =>
 const startEmbedded = Effect.fnUntraced(function*(dataDir: string) {
   const dir = resolve(dataDir, "postgres")
   const server = yield* EmbeddedPostgres.start({ dir }).pipe(
-    Effect.catchTag("EmbeddedPostgresError", (error) =>
-      error.code === "NoUser" ? EmbeddedPostgres.start({ dir: rootDirectory(dataDir) }) : Effect.fail(error))
+    Effect.catchTag(
+      "EmbeddedPostgresError",
+      (error) => error.code === "NoUser" ? EmbeddedPostgres.start({ dir: rootDirectory(dataDir) }) : Effect.fail(error)
+    )
   )
   yield* Effect.logInfo(`embedded PostgreSQL ${server.major} on port ${server.port}${server.owner ? "" : " (joined)"}`)
   return { url: Redacted.make(server.url), embedded: true }

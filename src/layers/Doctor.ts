@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Console, Data, Effect, Option, Redacted } from "effect"
+import { Console, Data, Effect, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:net"
 import type { AppSettings } from "./config/AppConfig.ts"
@@ -31,12 +31,16 @@ const checkPort = (name: string, host: string, port: number) =>
 
 const applied = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const [server] = yield* sql<{ readonly version: number }>`select current_setting('server_version_num')::int as version`
+  const [server] = yield* sql<
+    { readonly version: number }
+  >`select current_setting('server_version_num')::int as version`
   const missing: Array<string> = []
   for (const [owner, migrations] of migrationOwners) {
     const wanted = Object.keys(migrations).length
     if (wanted === 0) continue
-    const [ledger] = yield* sql<{ readonly found: boolean }>`select to_regclass(${`${owner}_migrations`}) is not null as found`
+    const [ledger] = yield* sql<
+      { readonly found: boolean }
+    >`select to_regclass(${`${owner}_migrations`}) is not null as found`
     const rows = ledger?.found === true ? yield* sql`select 1 from ${sql(`${owner}_migrations`)}` : []
     if (rows.length < wanted) missing.push(owner)
   }
@@ -50,10 +54,18 @@ const checkDatabase = (url: Redacted.Redacted<string>) =>
     Effect.map(({ missing, version }): ReadonlyArray<Finding> => [
       version >= 150_000
         ? { ok: true, text: `PostgreSQL ${Math.floor(version / 10_000)} answers` }
-        : { ok: false, text: `PostgreSQL ${Math.floor(version / 10_000)} is too old`, advice: "use version 15 or newer" },
+        : {
+          ok: false,
+          text: `PostgreSQL ${Math.floor(version / 10_000)} is too old`,
+          advice: "use version 15 or newer"
+        },
       missing.length === 0
         ? { ok: true, text: "all tables are up to date" }
-        : { ok: false, text: `tables to migrate: ${missing.join(", ")}`, advice: "run: npx stoa migrate, or start the service" }
+        : {
+          ok: false,
+          text: `tables to migrate: ${missing.join(", ")}`,
+          advice: "run: npx stoa migrate, or start the service"
+        }
     ]),
     Effect.catch(() =>
       Effect.succeed([{
@@ -66,7 +78,12 @@ const checkDatabase = (url: Redacted.Redacted<string>) =>
 
 const checkEmbedded = Effect.map(
   Effect.tryPromise(() => findBinaries({}, undefined)),
-  ({ found }): ReadonlyArray<Finding> => [{ ok: found.length > 0, text: `embedded PostgreSQL: ${found.length} installation(s) found` }]
+  (
+    { found }
+  ): ReadonlyArray<Finding> => [{
+    ok: found.length > 0,
+    text: `embedded PostgreSQL: ${found.length} installation(s) found`
+  }]
 ).pipe(
   Effect.catch(() =>
     Effect.succeed([{

@@ -11,7 +11,9 @@ export const faultPointLayer = Layer.unwrap(
     const { environment } = yield* AppConfig
     const chosen = yield* Config.option(Config.String("STOA_FAULT_POINT"))
     if (environment !== "test" || Option.isNone(chosen)) return Layer.empty
-    return Layer.succeed(AtFaultPoint, (point) =>
-      point === chosen.value ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : Effect.void)
+    return Layer.succeed(
+      AtFaultPoint,
+      (point) => point === chosen.value ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : Effect.void
+    )
   })
 )

@@ -15,13 +15,14 @@ const endedDays = 30
 const eventDays = 90
 
 /** A failed sweep is told and tried again at its next turn; it never ends the others. */
-const everySafely = (name: string, interval: "1 second" | "30 seconds" | "10 minutes") => <R>(sweep: Effect.Effect<number, never, R>) =>
-  sweep.pipe(
-    Effect.tap((count) => count > 0 ? Effect.logDebug(`sweep ${name}: ${count}`) : Effect.void),
-    Effect.catchCause((cause) => Effect.logWarning(`sweep ${name} failed`, cause)),
-    Effect.repeat(Schedule.spaced(interval)),
-    Effect.asVoid
-  )
+const everySafely =
+  (name: string, interval: "1 second" | "30 seconds" | "10 minutes") => <R>(sweep: Effect.Effect<number, never, R>) =>
+    sweep.pipe(
+      Effect.tap((count) => count > 0 ? Effect.logDebug(`sweep ${name}: ${count}`) : Effect.void),
+      Effect.catchCause((cause) => Effect.logWarning(`sweep ${name} failed`, cause)),
+      Effect.repeat(Schedule.spaced(interval)),
+      Effect.asVoid
+    )
 
 /**
  * What must not stay: stock held for nobody goes back within a second of its time, abandoned refunds are taken up, and

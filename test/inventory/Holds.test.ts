@@ -124,6 +124,21 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 500, reserved: 0 } })
       }))
 
+    it.effect("and a repeated reservation of the same holder never wait for each other", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 500]])
+        const repo = yield* HoldRepo
+        yield* Effect.forEach(Array.from({ length: 100 }), () =>
+          Effect.gen(function*() {
+            const holder = randomUUID()
+            yield* hold(holder, [[sellable, warehouse, 1]], 900)
+            // A deadlock would end one of the two with a defect.
+            yield* Effect.all([repo.release(holder), hold(holder, [[sellable, warehouse, 1]], 900)], { concurrency: 2 })
+          }), { concurrency: 4 })
+        assert.strictEqual(yield* heldUnits(sellable), (yield* unitsOf(sellable))[warehouse]?.reserved)
+      }))
+
     it.effect("leaves alone what is sold", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()

@@ -66,7 +66,10 @@ describe("OrderNumbers", () => {
               return repo.take(year, count)
             })
         })
-        const { next } = yield* Effect.provide(OrderNumbers, Layer.fresh(OrderNumbers.layer).pipe(Layer.provide(counting)))
+        const { next } = yield* Effect.provide(
+          OrderNumbers,
+          Layer.fresh(OrderNumbers.layer).pipe(Layer.provide(counting))
+        )
         yield* Effect.forEach(Array.from({ length: 127 }), () => next, { concurrency: "unbounded" }).pipe(
           Effect.provideService(CurrentActor, manager("org_fast"))
         )

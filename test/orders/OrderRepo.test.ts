@@ -56,7 +56,9 @@ describe("OrderRepo", () => {
   it.layer(orderRepoLayer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
     it.effect("finds an order with its lines in order, by id and by number", () =>
       Effect.gen(function*() {
-        const built = yield* buildOrder({ lines: [{ title: "First", sku: "F-1" }, { title: "Second" }, { title: "Third" }] })
+        const built = yield* buildOrder({
+          lines: [{ title: "First", sku: "F-1" }, { title: "Second" }, { title: "Third" }]
+        })
         const byId = yield* find("org_default", built.id)
         const byNumber = yield* find("org_default", built.orderNumber)
         assert.deepStrictEqual(byId, byNumber)

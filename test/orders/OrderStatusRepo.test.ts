@@ -2,14 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { orderStatusRepoLayer, OrderStatusRepo, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
+import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { buildOrder, type BuiltOrder, manager, stockOf } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const move = (order: BuiltOrder, from: OrderTransition["from"], to: OrderTransition["to"], more: object = {}) =>
-  Effect.flatMap(OrderStatusRepo, (repo) => repo.transition({ orderId: order.id, from, to, reason: null, ...more })).pipe(
-    Effect.provideService(CurrentActor, manager(order.organizationId))
-  )
+  Effect.flatMap(OrderStatusRepo, (repo) => repo.transition({ orderId: order.id, from, to, reason: null, ...more }))
+    .pipe(
+      Effect.provideService(CurrentActor, manager(order.organizationId))
+    )
 
 const refundsOf = (order: BuiltOrder) =>
   Effect.gen(function*() {
@@ -30,7 +31,11 @@ describe("a transition of an order", () => {
         assert.instanceOf(order.cancelledAt, Date)
         assert.isNull(order.fulfilledAt)
         assert.isString(refundId)
-        assert.deepStrictEqual(yield* refundsOf(built), [{ amount: 5_000, reason: "changed my mind", status: "pending" }])
+        assert.deepStrictEqual(yield* refundsOf(built), [{
+          amount: 5_000,
+          reason: "changed my mind",
+          status: "pending"
+        }])
         assert.deepStrictEqual(yield* stockOf(built, 0), { onHand: 10, reserved: 0, version: 1, hold: "released" })
         assert.deepStrictEqual(yield* stockOf(built, 1), { onHand: 10, reserved: 0, version: 1, hold: "released" })
         const history = yield* sql<{ from_status: string; to_status: string; reason: string; changed_by: string }>`
@@ -85,7 +90,11 @@ describe("a transition of an order", () => {
         const built = yield* buildOrder({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
         yield* move(built, "processing", "fulfilled")
         yield* move(built, "fulfilled", "refunded")
-        assert.deepStrictEqual(yield* refundsOf(built), [{ amount: 3_000, reason: "order_refunded", status: "pending" }])
+        assert.deepStrictEqual(yield* refundsOf(built), [{
+          amount: 3_000,
+          reason: "order_refunded",
+          status: "pending"
+        }])
         assert.deepStrictEqual(yield* stockOf(built), { onHand: 7, reserved: 0, version: 1, hold: "fulfilled" })
       }))
 

@@ -8,8 +8,10 @@ import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, TestApp, w
 
 /** Runs statements of a test on the service's own database. */
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(TestApp, ({ databaseUrl }) =>
-    Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })))
+  Effect.flatMap(
+    TestApp,
+    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+  )
 
 const given = (spec: OrderSpec = {}) => onDatabase(buildOrder(spec))
 
@@ -51,7 +53,12 @@ withApp("orders over HTTP", (it) => {
         const won = answers.find((answer) => answer.status === 200)
         assert.strictEqual(won?.number("data.refundedTotal"), 4_000)
         assert.match(won?.text("data.cancelledAt") ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-        assert.deepStrictEqual(yield* onDatabase(stockOf(order)), { onHand: 10, reserved: 0, version: 1, hold: "released" })
+        assert.deepStrictEqual(yield* onDatabase(stockOf(order)), {
+          onHand: 10,
+          reserved: 0,
+          version: 1,
+          hold: "released"
+        })
         const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
         assert.strictEqual(after.number("data.refundedTotal"), 4_000)
       }))
@@ -78,7 +85,10 @@ withApp("orders over HTTP", (it) => {
     it.effect("needs orders:update, a known order of the organization, a UUID and a status", () =>
       Effect.gen(function*() {
         const order = yield* given()
-        assert.strictEqual((yield* api("PATCH", `/api/orders/${order.id}/status`, { body: { status: "confirmed" } })).status, 401)
+        assert.strictEqual(
+          (yield* api("PATCH", `/api/orders/${order.id}/status`, { body: { status: "confirmed" } })).status,
+          401
+        )
         assert.strictEqual((yield* changeStatus(order, "confirmed", asCustomer("u1"))).status, 403)
         assert.strictEqual((yield* changeStatus(order, "confirmed", inOrganization("org_else", asAdmin))).status, 404)
         assert.strictEqual((yield* changeStatus({ ...order, id: newId() }, "confirmed")).status, 404)
@@ -151,7 +161,9 @@ withApp("orders over HTTP", (it) => {
         assert.strictEqual((yield* read(order.id, "wrong")).status, 403)
         assert.strictEqual((yield* read(order.id)).status, 403)
         assert.strictEqual((yield* read(old.id, "s3cret")).status, 403)
-        const list = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { headers: { "x-cart-secret": "s3cret" } })
+        const list = yield* api("GET", `/api/orders/${order.id}/fulfillments`, {
+          headers: { "x-cart-secret": "s3cret" }
+        })
         assert.strictEqual(list.status, 200)
       }))
 
@@ -202,7 +214,10 @@ withApp("orders over HTTP", (it) => {
         })
         assert.notProperty(answer.at("data.0"), "carrier")
         const none = yield* given()
-        assert.deepStrictEqual((yield* api("GET", `/api/orders/${none.id}/fulfillments`, { as: asAdmin })).at("data"), [])
+        assert.deepStrictEqual(
+          (yield* api("GET", `/api/orders/${none.id}/fulfillments`, { as: asAdmin })).at("data"),
+          []
+        )
         assert.strictEqual((yield* api("GET", "/api/orders/not-a-uuid/fulfillments", { as: asAdmin })).status, 422)
       }))
   })

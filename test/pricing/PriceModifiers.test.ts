@@ -26,7 +26,9 @@ const tenOff = { name: "Ten off", type: "percentage_discount", value: 10 }
 
 const pathsOf = (error: { readonly error: object }): ReadonlyArray<string> =>
   "details" in error.error
-    ? (error.error.details as { readonly issues: ReadonlyArray<{ readonly path: string }> }).issues.map(({ path }) => path)
+    ? (error.error.details as { readonly issues: ReadonlyArray<{ readonly path: string }> }).issues.map(({ path }) =>
+      path
+    )
     : []
 
 describe("price modifiers", () => {

@@ -26,7 +26,9 @@ const seedMany = Effect.gen(function*() {
     select gen_random_uuid(), organization_id, 'm', 'percentage_discount', 10, id from catalog_entities
     where organization_id = 'org_default' limit 5000`
   yield* sql`analyze`
-  const rows = yield* sql<{ id: string }>`select id from catalog_entities where organization_id = 'org_default' limit 50`
+  const rows = yield* sql<
+    { id: string }
+  >`select id from catalog_entities where organization_id = 'org_default' limit 50`
   return rows.map((row) => row.id)
 })
 

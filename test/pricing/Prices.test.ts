@@ -52,7 +52,14 @@ describe("prices", () => {
       Effect.gen(function*() {
         const prices = yield* Prices
         const { entityId, variantId } = yield* seedEntity()
-        const key = { entityId, variantId, currency: "EUR", customerGroupId: "vip", minQuantity: 2, validFrom: "2026-01-01" }
+        const key = {
+          entityId,
+          variantId,
+          currency: "EUR",
+          customerGroupId: "vip",
+          minQuantity: 2,
+          validFrom: "2026-01-01"
+        }
         const first = yield* prices.set(body({ ...key, amount: 500, compareAtAmount: 900, metadata: { a: 1 } }))
         yield* TestClock.adjust("1 hour")
         heard.length = 0
@@ -132,7 +139,9 @@ describe("prices", () => {
         const prices = yield* Prices
         const [priced, based, bare] = [yield* seedEntity(), yield* seedEntity({ basePrice: 12.5 }), yield* seedEntity()]
         yield* prices.set(body({ entityId: priced.entityId, currency: "USD", amount: 1000 }))
-        yield* prices.set(body({ entityId: priced.entityId, variantId: priced.variantId, currency: "USD", amount: 900 }))
+        yield* prices.set(
+          body({ entityId: priced.entityId, variantId: priced.variantId, currency: "USD", amount: 900 })
+        )
         yield* prices.set(body({ entityId: priced.entityId, currency: "USD", amount: 700, customerGroupId: "vip" }))
         const lines = [
           { entityId: bare.entityId, variantId: null, quantity: 1 },

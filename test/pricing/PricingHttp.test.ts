@@ -18,7 +18,13 @@ describe("pricing over HTTP", () => {
     it.effect("setting a price answers 201 with the whole record, the second time with the same id", () =>
       Effect.gen(function*() {
         const { entityId } = yield* seedEntity()
-        const sent = { entityId, currency: "usd", amount: 1999, validFrom: "2026-01-01", validUntil: "2026-12-31T23:59:59+01:00" }
+        const sent = {
+          entityId,
+          currency: "usd",
+          amount: 1999,
+          validFrom: "2026-01-01",
+          validUntil: "2026-12-31T23:59:59+01:00"
+        }
         const first = yield* post(prices, sent)
         assert.strictEqual(first.status, 201)
         const data = first.at("data") as Record<string, unknown>
@@ -118,7 +124,9 @@ describe("pricing over HTTP", () => {
           page.list("data.modifiers").map((_, index) => page.text(`data.modifiers.${index}.id`)),
           [modifier.text("data.id")]
         )
-        assert.strictEqual((yield* api("GET", `${prices}?entityId=x`, { as: asAdmin })).status, 422)
+        for (const query of ["entityId=x", "currency=dollars", "customerGroupId=%00"]) {
+          assert.strictEqual((yield* api("GET", `${prices}?${query}`, { as: asAdmin })).status, 422)
+        }
       }))
 
     it.effect("a modifier is created, listed, changed and deleted", () =>
@@ -130,7 +138,11 @@ describe("pricing over HTTP", () => {
         const listed = yield* api("GET", `${modifiers}?entityId=${entityId}&active=true`, { as: asAdmin })
         assert.deepStrictEqual([listed.list("data").length, listed.at("meta.pagination.total")], [1, 1])
         const changed = yield* api("PATCH", path, { body: { value: 15 }, as: asAdmin })
-        assert.deepStrictEqual([changed.status, changed.at("data.value"), changed.at("data.name")], [200, 15, "Ten off"])
+        assert.deepStrictEqual([changed.status, changed.at("data.value"), changed.at("data.name")], [
+          200,
+          15,
+          "Ten off"
+        ])
         assert.strictEqual((yield* api("PATCH", path, { body: { value: 15 }, as: elsewhere })).status, 404)
         assert.strictEqual((yield* api("DELETE", path, { as: elsewhere })).status, 404)
         const deleted = yield* api("DELETE", path, { as: asAdmin })

@@ -88,7 +88,10 @@ export const asStaff = actor("staff", {})
 export const asCustomer = (userId: string) => actor("customer", { userId })
 export const asNobody = actor("customer", { userId: "user-noperm", permissions: [] })
 /** The same actor in another organization. */
-export const inOrganization = (organizationId: string, of: Partial<Actor>): Partial<Actor> => ({ ...of, organizationId })
+export const inOrganization = (organizationId: string, of: Partial<Actor>): Partial<Actor> => ({
+  ...of,
+  organizationId
+})
 
 const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => ({
   port: 0,

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
-import { CurrencyCode } from "../money/Currency.ts"
 import { Uuid } from "../ids/Id.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { FreeText } from "../text/Storable.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
@@ -54,7 +55,7 @@ export type CreatedCart = typeof CreatedCart.Type
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
   customerId: Schema.optional(Schema.NullOr(Uuid)),
-  email: Schema.optional(Schema.NullOr(Schema.String.check(Schema.isMaxLength(320))))
+  email: Schema.optional(Schema.NullOr(FreeText.check(Schema.isMaxLength(320))))
 })
 export type NewCart = typeof NewCart.Type
 
@@ -67,15 +68,20 @@ export const NewCartLine = Schema.Struct({
 })
 export type NewCartLine = typeof NewCartLine.Type
 
-/** What the cart's actor and its repository know: the record, its lines, and what guards both. */
-export interface CartState {
-  readonly cart: Omit<Cart, "lineItems">
-  readonly lines: ReadonlyArray<CartLine>
+/** What the cart's actor knows of its cart: the record without its lines, and what guards it. */
+export const CartState = Schema.Struct({
+  cart: Schema.Struct(fields),
   /** SHA-256 of the secret; the secret itself is not stored. */
-  readonly secretHash: string
+  secretHash: Schema.String,
   /** Moves with every write, so that a writer that decided on an older state is told and decides again. */
-  readonly version: number
+  version: Schema.Int
+})
+export type CartState = typeof CartState.Type
+
+/** A cart as it is stored, with its lines in the order they were added. */
+export interface StoredCart extends CartState {
+  readonly lines: ReadonlyArray<CartLine>
 }
 
 /** The record as the API shows it. */
-export const toCart = (state: CartState): Cart => ({ ...state.cart, lineItems: state.lines })
+export const toCart = ({ cart, lines }: StoredCart): Cart => ({ ...cart, lineItems: lines })

@@ -43,7 +43,7 @@ export const toLine = (row: LineRow): CartLine => ({
   addedAt: new Date(row.added_at)
 })
 
-export const toState = (row: CartRow, lines: ReadonlyArray<CartLine>): CartState => ({
+export const toState = (row: CartRow): CartState => ({
   cart: {
     id: row.id,
     organizationId: row.organization_id,
@@ -56,7 +56,6 @@ export const toState = (row: CartRow, lines: ReadonlyArray<CartLine>): CartState
     createdAt: row.created_at,
     updatedAt: row.updated_at
   },
-  lines,
   secretHash: row.secret_hash,
   version: Number(row.version)
 })

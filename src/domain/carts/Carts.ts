@@ -2,10 +2,10 @@ import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
 import { Customers } from "../customers/Customers.ts"
-import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import type { NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import type { CartState, CreatedCart, NewCart } from "./Cart.ts"
+import type { CreatedCart, NewCart, StoredCart } from "./Cart.ts"
 import { CartRepo } from "./CartRepo.ts"
 import { admit, type CartVisitor } from "./CartRules.ts"
 import { hashCartSecret, newCartSecret } from "./CartSecret.ts"
@@ -15,7 +15,7 @@ export class Carts extends Context.Service<Carts, {
   /** A new cart. Staff may name its customer; a signed-in shopper's own profile is taken instead of what he sends. */
   readonly create: (input: NewCart) => Effect.Effect<CreatedCart, NotFound, CurrentActor>
   /** The cart with its lines, straight from its row. 404 also for a visitor it does not belong to. */
-  readonly get: (cartId: string) => Effect.Effect<CartState, NotFound | Forbidden, CurrentActor>
+  readonly get: (cartId: string) => Effect.Effect<StoredCart, NotFound, CurrentActor>
   /** Who stands before a cart: his profile and the secret he showed. */
   readonly visitor: Effect.Effect<CartVisitor, never, CurrentActor>
 }>()("stoa/domain/carts/Carts") {
@@ -55,7 +55,7 @@ export class Carts extends Context.Service<Carts, {
           createdAt: DateTime.toDateUtc(now),
           updatedAt: DateTime.toDateUtc(now)
         } as const
-        yield* repo.insert({ cart, lines: [], secretHash: hashCartSecret(secret), version: 0 })
+        yield* repo.insert({ cart, secretHash: hashCartSecret(secret), version: 0 })
         return { ...cart, secret }
       })
 

@@ -91,7 +91,7 @@ const make = (sql: SqlClient.SqlClient): EntityRepo["Service"] => {
           metadata = coalesce(${metadata}::jsonb, metadata),
           tax_class = case when ${change.taxClass !== undefined}::boolean then ${change.taxClass} else tax_class end,
           is_visible = coalesce(${change.isVisible}::boolean,
-            is_visible or (${change.status}::text = 'active' and status <> 'active')),
+            is_visible or (coalesce(${change.status}, status) = 'active' and status <> 'active')),
           published_at = case when ${change.publish === true}::boolean
             or (${change.status}::text = 'active' and status <> 'active') then now() else published_at end,
           updated_at = now()

@@ -2,15 +2,14 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"
-
-const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255))
+import { FreeText, StorableObject, Text } from "../text/Storable.ts"
 
 /** Where the goods go; kept with the order (contract §3.1). */
 export const ShippingAddress = Schema.Struct({
   line1: Text,
-  line2: Schema.optional(Schema.NullOr(Schema.String)),
+  line2: Schema.optional(Schema.NullOr(FreeText)),
   city: Text,
-  state: Schema.optional(Schema.NullOr(Schema.String)),
+  state: Schema.optional(Schema.NullOr(FreeText)),
   postalCode: Text,
   country: Text
 })
@@ -23,14 +22,14 @@ export type ShippingAddress = typeof ShippingAddress.Type
 export const CheckoutRequest = Schema.Struct({
   cartId: Uuid,
   paymentMethodId: Text,
-  paymentMethodToken: Schema.optional(Schema.String.check(Schema.isMinLength(3), Schema.isMaxLength(255))),
+  paymentMethodToken: Schema.optional(FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255))),
   currency: CurrencyCode,
-  customerId: Schema.optional(Schema.NullOr(Schema.String)),
-  customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
-  promotionCodes: Schema.optional(Schema.Array(Schema.String).check(Schema.isMaxLength(50))),
+  customerId: Schema.optional(Schema.NullOr(FreeText)),
+  customerGroupIds: Schema.optional(Schema.Array(FreeText).check(Schema.isMaxLength(100))),
+  promotionCodes: Schema.optional(Schema.Array(FreeText).check(Schema.isMaxLength(50))),
   shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
-  idempotencyKey: Schema.optional(Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
-  metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+  idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
+  metadata: Schema.optional(StorableObject)
 })
 export type CheckoutRequest = typeof CheckoutRequest.Type
 

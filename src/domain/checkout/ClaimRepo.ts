@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
+import { type CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
 import type { CartVisitor } from "../carts/CartRules.ts"
 

@@ -68,7 +68,9 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
     new ValidationFailed({
       error: {
         code: "VALIDATION_FAILED",
-        message: issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join("; "),
+        message: issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join(
+          "; "
+        ),
         details: { issues: [...issues] }
       }
     })
@@ -102,9 +104,7 @@ export class Unavailable
 }
 
 /** 409 with `Retry-After`: the same Idempotency-Key is being worked on by an earlier request. */
-export class StillRunning
-  extends Schema.Error<StillRunning>("StillRunning")(body("CONFLICT"), { httpApiStatus: 409 })
-{
+export class StillRunning extends Schema.Error<StillRunning>("StillRunning")(body("CONFLICT"), { httpApiStatus: 409 }) {
   readonly _tag = "StillRunning"
   static of = () =>
     new StillRunning({

@@ -1,5 +1,5 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import type { CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 
 /** A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). */

@@ -1,8 +1,13 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { v5, v7 } from "uuid"
 
-/** Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version, ours are version 7. */
-export const Uuid = Schema.String.check(Schema.isUUID())
+/**
+ * Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version in any case and reads it in
+ * lower case, as rows hold it: actors and map keys compare ids as text. Ours are version 7.
+ */
+export const Uuid = Schema.String.check(Schema.isUUID()).pipe(
+  Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase())
+)
 
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

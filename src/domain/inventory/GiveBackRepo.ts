@@ -1,29 +1,31 @@
 import type { SqlClient } from "effect/sql"
 
 /**
- * The part all releases share, as CTEs over `lines (organization_id, holder, sellable_id, warehouse_id, quantity)`:
+ * The part all releases share, as CTEs over `lines (holder, sellable_id, warehouse_id, quantity)` of one organization:
  * locks the versions in key order, moves them, gives the units back and records a movement for every line. The levels
  * are touched after all versions are locked, which is the order of every stock writer.
+ *
+ * Rows are picked by `= any(array(...))` even where a join already says which: a plan made on an empty table would else
+ * read everything the organization has and hash it.
  */
-export const giveBack = (sql: SqlClient.SqlClient, reason: string) =>
+export const giveBack = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
   sql`locked as materialized (
-      select k.organization_id, k.sellable_id
-      from (select distinct organization_id, sellable_id from lines order by organization_id, sellable_id) k
-      cross join lateral (select 1 from stock_items i
-        where i.organization_id = k.organization_id and i.sellable_id = k.sellable_id for update) i),
+      select sellable_id from stock_items
+      where organization_id = ${organization} and sellable_id = any(array(select sellable_id from lines))
+      order by sellable_id for update),
     moved as (
-      update stock_items i set version = i.version + 1 from locked k
-      where i.organization_id = k.organization_id and i.sellable_id = k.sellable_id),
+      update stock_items set version = version + 1
+      where organization_id = ${organization} and sellable_id = any(array(select sellable_id from locked))),
     freed as (
       update stock_levels s set reserved = s.reserved - l.quantity, updated_at = now()
-      from (select organization_id, sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
-        where (select count(*) from locked) > 0 group by organization_id, sellable_id, warehouse_id) l
-      where s.organization_id = l.organization_id and s.sellable_id = l.sellable_id
-        and s.warehouse_id = l.warehouse_id),
+      from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
+        group by sellable_id, warehouse_id) l
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
     noted as (
       insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
         reference_type, reference_id, reason)
-      select gen_random_uuid(), l.organization_id, s.entity_id, s.variant_id, l.warehouse_id, 'release', l.quantity,
+      select gen_random_uuid(), ${organization}, s.entity_id, s.variant_id, l.warehouse_id, 'release', l.quantity,
         case when l.holder like 'manual:%' then 'order' else 'checkout' end, l.holder, ${reason}
-      from lines l join stock_levels s on s.organization_id = l.organization_id and s.sellable_id = l.sellable_id
-        and s.warehouse_id = l.warehouse_id)`
+      from lines l join stock_levels s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked)))`

@@ -9,12 +9,20 @@ import type { StockAllocation, StockDemand } from "./StockRules.ts"
 /** Most holds one sweep ends: the versions of all their sellables are locked until it commits. */
 const sweepSize = 500
 
+const purgeSize = 1000
+
 /** A release beside a reservation that commits in that moment sees it only the second time. */
 const releaseTries = 5
 
 interface ReleaseRow {
   readonly released: boolean
   readonly settled: boolean
+}
+
+/** Holders by organization: what is done to them is done per organization, so that indexes find their lines. */
+interface HoldersRow {
+  readonly organization_id: string
+  readonly holders: ReadonlyArray<string>
 }
 
 interface LineRow {
@@ -33,7 +41,7 @@ export class HoldRepo extends Context.Service<HoldRepo, {
    * refused. Changes nothing for a hold that is sold or ended. True when stock came back.
    */
   readonly release: (holder: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Ends holds whose time has run out, of all organizations, at most 500 a call; gives how many. Any process may. */
+  /** Ends holds whose time has run out, of all organizations, at most 500 a call; gives how many. Any process may, at any time. */
   readonly expireDue: Effect.Effect<number>
   /** Gives back everything a cancelled order still holds, from its checkout or reserved by hand; gives how many units. */
   readonly releaseSold: (orderId: string) => Effect.Effect<number, never, CurrentActor>
@@ -68,19 +76,18 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
     const organization = yield* currentOrganization
     for (let tries = 0; tries < releaseTries; tries++) {
       const rows = yield* sql<ReleaseRow>`with mine as materialized (
-          select organization_id, holder from holds
+          select holder from holds
           where organization_id = ${organization} and holder = ${holder} and state = 'held' for update),
         mark as (
           insert into holds (organization_id, holder, state) select ${organization}, ${holder}, 'released'
           where not exists (select 1 from mine) on conflict (organization_id, holder) do nothing returning 1),
         lines as materialized (
-          select l.organization_id, l.holder, l.sellable_id, l.warehouse_id, l.quantity from mine
-          join hold_lines l on l.organization_id = mine.organization_id and l.holder = mine.holder
-          where l.quantity > 0),
-        ${giveBack(sql, "released")},
+          select holder, sellable_id, warehouse_id, quantity from hold_lines
+          where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
+        ${giveBack(sql, organization, "released")},
         ended as (
-          update holds h set state = 'released', updated_at = now() from mine
-          where h.organization_id = mine.organization_id and h.holder = mine.holder)
+          update holds set state = 'released', updated_at = now()
+          where organization_id = ${organization} and holder = any(array(select holder from mine)))
         select exists (select 1 from mine) as released,
           exists (select 1 from mine) or exists (select 1 from mark)
             or exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}) as settled`
@@ -89,31 +96,49 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
     }
     return yield* Effect.die(new Error(`The hold of ${holder} could not be released.`))
   }, Effect.orDie)
-  const expireDue = sql<{ ended: number }>`with mine as materialized (
-      select organization_id, holder from holds where state = 'held' and expires_at <= now()
-      order by expires_at limit ${sweepSize} for update skip locked),
-    lines as materialized (
-      select l.organization_id, l.holder, l.sellable_id, l.warehouse_id, l.quantity from mine
-      cross join lateral (select * from hold_lines l
-        where l.organization_id = mine.organization_id and l.holder = mine.holder and l.quantity > 0) l),
-    ${giveBack(sql, "expired")},
-    ended as (
-      update holds h set state = 'expired', updated_at = now() from mine
-      where h.organization_id = mine.organization_id and h.holder = mine.holder)
-    select count(*)::int4 as ended from mine`.pipe(
-    Effect.map((rows) => rows[0]?.ended ?? 0),
-    Effect.orDie,
-    Effect.withSpan("HoldRepo.expireDue")
-  )
-  const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
-    const rows = yield* sql`with old as materialized (
-        select organization_id, holder from holds where state in ('released', 'expired')
-          and updated_at < now() - make_interval(days => ${olderThanDays}) order by updated_at limit 1000
-        for update skip locked),
+  const expireOf = (organization: string, holders: ReadonlyArray<string>) =>
+    sql<{ ended: number }>`with mine as materialized (
+        select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+          and state = 'held' and expires_at <= now()
+        order by holder for update skip locked),
+      lines as materialized (
+        select holder, sellable_id, warehouse_id, quantity from hold_lines
+        where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
+      ${giveBack(sql, organization, "expired")},
+      ended as (
+        update holds set state = 'expired', updated_at = now()
+        where organization_id = ${organization} and holder = any(array(select holder from mine)))
+      select count(*)::int4 as ended from mine`
+  const expireDue = Effect.gen(function*() {
+    const due = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
+      from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
+        order by expires_at limit ${sweepSize}) due group by organization_id`
+    let ended = 0
+    for (const { holders, organization_id: organization } of due) {
+      const rows = yield* expireOf(organization, holders)
+      ended += rows[0]?.ended ?? 0
+    }
+    return ended
+  }).pipe(Effect.orDie, Effect.withSpan("HoldRepo.expireDue"))
+  const deleteEnded = (organization: string, holders: ReadonlyArray<string>) =>
+    sql`with old as materialized (
+        select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+          and state in ('released', 'expired') for update skip locked),
       lines as (
-        delete from hold_lines l using old where l.organization_id = old.organization_id and l.holder = old.holder)
-      delete from holds h using old where h.organization_id = old.organization_id and h.holder = old.holder returning 1`
-    return rows.length
+        delete from hold_lines where organization_id = ${organization} and holder = any(array(select holder from old)))
+      delete from holds where organization_id = ${organization} and holder = any(array(select holder from old))
+      returning 1`
+  const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
+    const ended = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
+      from (select organization_id, holder from holds where state in ('released', 'expired')
+        and updated_at < now() - make_interval(days => ${olderThanDays}) order by updated_at limit ${purgeSize}) old
+      group by organization_id`
+    let deleted = 0
+    for (const { holders, organization_id: organization } of ended) {
+      const rows = yield* deleteEnded(organization, holders)
+      deleted += rows.length
+    }
+    return deleted
   }, Effect.orDie)
   return { release, expireDue, purgeEnded }
 }
@@ -134,20 +159,18 @@ const makeSold = (sql: SqlClient.SqlClient) => {
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
     const rows = yield* locking(orderId, (organization, holders) =>
       sql<{ units: number }>`with mine as materialized (
-          select organization_id, holder from holds where organization_id = ${organization}
-            and holder = any(${holders}::text[]) and state in ('held', 'sold')),
+          select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+            and state in ('held', 'sold')),
         lines as materialized (
-          select l.organization_id, l.holder, l.sellable_id, l.warehouse_id, l.quantity from mine
-          join hold_lines l on l.organization_id = mine.organization_id and l.holder = mine.holder
-          where l.quantity > 0),
-        ${giveBack(sql, "cancelled")},
+          select holder, sellable_id, warehouse_id, quantity from hold_lines
+          where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
+        ${giveBack(sql, organization, "cancelled")},
         emptied as (
-          update hold_lines h set quantity = 0 from lines l
-          where h.organization_id = l.organization_id and h.holder = l.holder and h.sellable_id = l.sellable_id
-            and h.warehouse_id = l.warehouse_id),
+          update hold_lines set quantity = 0
+          where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
         ended as (
-          update holds h set state = 'released', expires_at = null, updated_at = now() from mine
-          where h.organization_id = mine.organization_id and h.holder = mine.holder)
+          update holds set state = 'released', expires_at = null, updated_at = now()
+          where organization_id = ${organization} and holder = any(array(select holder from mine)))
         select coalesce(sum(quantity), 0)::int4 as units from lines`)
     return rows[0]?.units ?? 0
   }, Effect.orDie)

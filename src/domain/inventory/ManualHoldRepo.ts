@@ -116,12 +116,12 @@ const makeRelease = (sql: SqlClient.SqlClient) =>
               and l.sellable_id = ${hold.sellable}::uuid
               and (${hold.warehouseId}::uuid is null or l.warehouse_id = ${hold.warehouseId}::uuid)),
           lines as materialized (
-            select organization_id, holder, sellable_id, warehouse_id,
+            select holder, sellable_id, warehouse_id,
               least(quantity, ${hold.quantity}::int4 - earlier)::int4 as quantity
             from held where quantity > 0 and ${hold.quantity}::int4 > earlier),
-          ${giveBack(sql, "released by hand")},
+          ${giveBack(sql, organization, "released by hand")},
           left_over as (update hold_lines h set quantity = h.quantity - l.quantity from lines l
-            where h.organization_id = l.organization_id and h.holder = l.holder and h.sellable_id = l.sellable_id
+            where h.organization_id = ${organization} and h.holder = ${holder} and h.sellable_id = l.sellable_id
               and h.warehouse_id = l.warehouse_id),
           ended as (update holds set state = 'released', updated_at = now()
             where organization_id = ${organization} and holder = ${holder} and state = 'held'

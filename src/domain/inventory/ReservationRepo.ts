@@ -76,10 +76,11 @@ const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
     const organization = yield* currentOrganization
     return toSnapshots(
       yield* sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
-        from stock_items i left join lateral (
-          select s.warehouse_id, w.priority, s.on_hand - s.reserved as available
+        from stock_items i left join (
+          select s.sellable_id, s.warehouse_id, w.priority, s.on_hand - s.reserved as available
           from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
-          where s.organization_id = i.organization_id and s.sellable_id = i.sellable_id) l on true
+          where s.organization_id = ${organization} and s.sellable_id = any(${sellables}::uuid[])) l
+          on l.sellable_id = i.sellable_id
         where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
     )
   }, Effect.orDie)

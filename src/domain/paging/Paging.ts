@@ -26,7 +26,9 @@ export const pageNumber = (text: string | undefined): number => Math.min(Math.ma
 export const pageSize = (text: string | undefined): number => (whole(text) < 1 ? 20 : Math.min(whole(text), 100))
 
 /** The query of a list route. */
-export const pageOf = (query: { readonly page?: string | undefined; readonly limit?: string | undefined }): PageRequest => ({
+export const pageOf = (
+  query: { readonly page?: string | undefined; readonly limit?: string | undefined }
+): PageRequest => ({
   page: pageNumber(query.page),
   limit: pageSize(query.limit)
 })
@@ -63,4 +65,3 @@ export const wholeList = <A>(items: ReadonlyArray<A>): PageOf<A> => ({
   limit: Math.max(1, items.length),
   total: items.length
 })
-

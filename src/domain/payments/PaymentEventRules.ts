@@ -16,7 +16,7 @@ export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | un
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
   switch (event.type) {
     case "payment_intent.succeeded":
-      return { status: "confirmed", source: "payment", reason, amountCaptured: event.amount ?? undefined }
+      return { status: "confirmed", source: "payment", reason }
     case "payment_intent.payment_failed":
       return { status: "cancelled", source: "payment", reason }
     case "payment_intent.canceled":
@@ -27,6 +27,10 @@ export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | un
       return undefined
   }
 }
+
+/** What the provider has taken, minor units: as it says, else as was noted before, else all that was due. */
+export const capturedBy = ({ event }: VerifiedEvent, { order }: StoredOrder): number | undefined =>
+  event.type === "payment_intent.succeeded" ? event.amount ?? order.amountCaptured ?? order.grandTotal : undefined
 
 /** Is the event about this order's payment? A provider's event about another payment must not move it. */
 export const concerns = ({ adapter, event }: VerifiedEvent, { order, paymentProvider }: StoredOrder): boolean =>

@@ -9,7 +9,7 @@ import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type PaymentAdapter, PaymentAdapters } from "./PaymentAdapter.ts"
 import { refusalOf, type WebhookRefusal } from "./PaymentErrors.ts"
 import { PaymentEventRepo } from "./PaymentEventRepo.ts"
-import { concerns, isRefundEvent, requestOf, type VerifiedEvent } from "./PaymentEventRules.ts"
+import { capturedBy, concerns, isRefundEvent, requestOf, type VerifiedEvent } from "./PaymentEventRules.ts"
 import type { PendingRefund } from "./Refund.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 
@@ -66,14 +66,18 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
       return { duplicate: (yield* events.once(claim, proceeds)) === undefined, refund: null }
     }
     let claimed = false
-    const outcome = yield* orders.changeStatusWith(id, request, (write) =>
-      events.once(
-        claim,
-        Effect.gen(function*() {
-          claimed = true
-          return (yield* proceeds) ? yield* write : undefined
-        })
-      ))
+    const outcome = yield* orders.changeStatusWith(
+      id,
+      { ...request, amountCaptured: capturedBy(verified, stored) },
+      (write) =>
+        events.once(
+          claim,
+          Effect.gen(function*() {
+            claimed = true
+            return (yield* proceeds) ? yield* write : undefined
+          })
+        )
+    )
     const refundId = outcome?.refundId ?? null
     return { duplicate: !claimed, refund: refundId === null ? null : { refundId, organizationId } }
   })
@@ -114,7 +118,12 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
             yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
             return received
           }
-          const receipt = yield* Effect.catchTag(apply(verified, stored, request), "Conflict", () => Effect.undefined)
+          // Both say that the order moved on between the look at it and the write: look again.
+          const receipt = yield* Effect.catchTag(
+            apply(verified, stored, request),
+            ["Conflict", "InvalidTransition"],
+            () => Effect.undefined
+          )
           if (receipt !== undefined) return receipt
         }
         return yield* Conflict.of("The order is being changed by other requests. Send the event again.")

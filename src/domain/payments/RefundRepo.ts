@@ -97,7 +97,7 @@ export const refundRepoLayer = Layer.effect(
         yield* sql`select 1 from orders
           where id = ${orderId}::uuid and organization_id = ${actor.organizationId} for update`
         const rows = yield* sql<{ readonly amount: bigint }>`with due as (
-            select o.id, least(coalesce(${total}::bigint, o.amount_captured), o.amount_captured) - o.refunded_total
+            select o.id, least(coalesce(${total}::bigint, o.amount_captured, 0), coalesce(o.amount_captured, 0)) - o.refunded_total
                 - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint
                 as amount
             from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId}),

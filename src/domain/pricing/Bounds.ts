@@ -1,6 +1,6 @@
 import { Schema, SchemaGetter } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
-import { Text } from "./Storable.ts"
+import { Text } from "../text/Storable.ts"
 
 const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 const local = /T[\d:.]+$/

@@ -2,8 +2,8 @@ import { Result, Schema } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
+import { StorableObject } from "../text/Storable.ts"
 import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time } from "./Bounds.ts"
-import { StorableObject } from "./Storable.ts"
 
 /**
  * The price of an entity, or of one of its variants, in a currency (spec §2, contract §7). Amounts in minor units;

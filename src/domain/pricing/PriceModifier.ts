@@ -2,6 +2,7 @@ import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
 import {
   Amount,
   boundsFields,
@@ -15,7 +16,6 @@ import {
   Time
 } from "./Bounds.ts"
 import { ModifierType } from "./PriceResolution.ts"
-import { StorableObject, Text } from "./Storable.ts"
 
 /**
  * A rule that changes resolved prices (contract §7). `value` is a whole percentage for `percentage_discount`, minor

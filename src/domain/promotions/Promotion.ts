@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount, maybe, Moment, Priority, Time, Units } from "../pricing/Bounds.ts"
-import { StorableObject, Text } from "../pricing/Storable.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
 import { PromotionType } from "./PromotionRules.ts"
 
 const list = Schema.Array(Text).check(Schema.isMaxLength(100))

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount } from "../pricing/Bounds.ts"
+import { Text } from "../text/Storable.ts"
 import { PromotionType } from "./PromotionRules.ts"
 
 const Line = Schema.Struct({
@@ -17,7 +18,7 @@ const Line = Schema.Struct({
  * `customerGroupIds` count only for actors with `customers:read`; everybody else is who he is signed in as.
  */
 export const PromotionTrial = Schema.Struct({
-  code: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  code: Text,
   currency: CurrencyCode,
   subtotal: Amount,
   lineItems: Schema.Array(Line).check(Schema.isMaxLength(1000)),

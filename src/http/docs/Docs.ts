@@ -48,7 +48,10 @@ export const openApiDocument = () => {
 
 /** The document and the explorer; the explorer's script is part of its page, so no outside host is asked. */
 export const docsRoutes = Layer.mergeAll(
-  HttpRouter.add("GET", "/api/doc", Effect.map(Effect.sync(openApiDocument), (document) => HttpServerResponse.jsonUnsafe(document))),
+  HttpRouter.add(
+    "GET",
+    "/api/doc",
+    Effect.map(Effect.sync(openApiDocument), (document) => HttpServerResponse.jsonUnsafe(document))
+  ),
   HttpApiScalar.layer(Api, { path: "/api/reference", scalar: { withDefaultFonts: false } })
 )
-

@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaIssue } from "effect"
+import { Effect, type Schema, SchemaIssue } from "effect"
 import { HttpApi, HttpApiMiddleware } from "effect/http-api"
 import {
   BadRequest,

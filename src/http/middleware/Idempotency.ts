@@ -17,7 +17,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
 ) {}
 
 /** Annotation of an endpoint that remembers its answers itself. */
-export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("stoa/http/OwnIdempotency") {}
+export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("stoa/http/middleware/OwnIdempotency") {}
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 

@@ -6,6 +6,7 @@ import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Price, SetPrice } from "../../domain/pricing/Price.ts"
 import { NewPriceModifier, PriceModifier, PriceModifierChange } from "../../domain/pricing/PriceModifier.ts"
+import { Text } from "../../domain/text/Storable.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -36,7 +37,7 @@ export const PricingGroup = HttpApiGroup.make("pricing").add(
       entityId: Schema.optional(Uuid),
       variantId: Schema.optional(Uuid),
       currency: Schema.optional(CurrencyCode),
-      customerGroupId: Schema.optional(Schema.String)
+      customerGroupId: Schema.optional(Text)
     },
     success: PriceListBody
   })

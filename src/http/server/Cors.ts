@@ -1,6 +1,7 @@
 const allowedHeaders =
   "Content-Type, Authorization, x-api-key, x-request-id, x-store-id, x-cart-secret, idempotency-key"
-const exposedHeaders = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, set-auth-token"
+const exposedHeaders =
+  "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, set-auth-token"
 
 /** Decides whether a browser page of this origin may read the answers. */
 export type OriginTest = (origin: string) => boolean

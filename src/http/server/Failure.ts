@@ -1,5 +1,6 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 
 const codes: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ["BAD_REQUEST", "The request could not be read."],
@@ -12,11 +13,21 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
 }
 
 /** The error envelope for a status that no handler gave a body; without detail of what went wrong inside. */
-export const envelope = (status: number, headers: Record<string, string> = {}): HttpServerResponse.HttpServerResponse => {
+export const envelope = (
+  status: number,
+  headers: Record<string, string> = {}
+): HttpServerResponse.HttpServerResponse => {
   const known = codes[status]
   const [code, message] = known ?? ["INTERNAL_ERROR", "An unexpected error occurred."]
   return HttpServerResponse.jsonUnsafe({ error: { code, message } }, { status: known ? status : 500, headers })
 }
+
+/** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair. The client's to mend. */
+const unstorable = /"code":"(22021|22P05)"/
+
+const isUnstorable = (defect: unknown): boolean =>
+  typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
+  unstorable.test(JSON.stringify(defect))
 
 interface Retryable {
   readonly isRetryable?: boolean
@@ -37,6 +48,10 @@ export const answerFailure = (cause: Cause.Cause<unknown>) =>
     if (isTransient(Cause.squash(cause))) {
       yield* Effect.logWarning("request refused: the database did not answer", cause)
       return envelope(503, { "retry-after": "1" })
+    }
+    if (isUnstorable(Cause.squash(cause))) {
+      const failure = ValidationFailed.of("", "The request holds text that cannot be stored: NUL or broken Unicode.")
+      return HttpServerResponse.jsonUnsafe({ error: failure.error }, { status: 422 })
     }
     if (response.status >= 500 && response.status !== 503) yield* Effect.logError("request failed", cause)
     return envelope(response.status)

@@ -73,7 +73,11 @@ const developmentKey = Effect.fnUntraced(function*(environment: AppSettings["env
     return Option.some(Redacted.make(Option.getOrElse(found, () => "dev-admin-key")))
   }
   return Option.isSome(found)
-    ? yield* refuse("STOA_DEV_API_KEY", "…", "no value when NODE_ENV is production: the development key does not exist there")
+    ? yield* refuse(
+      "STOA_DEV_API_KEY",
+      "…",
+      "no value when NODE_ENV is production: the development key does not exist there"
+    )
     : Option.none<Redacted.Redacted<string>>()
 })
 

@@ -1,8 +1,9 @@
 import { Layer } from "effect"
+import { cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
 import { cartRepoLayer } from "../../domain/carts/CartRepo.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
-import { sellableRepoLayer } from "../../domain/carts/SellableRepo.ts"
+import { offerRepoLayer } from "../../domain/carts/OfferRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 import { cartEntityLayer } from "../../entities/CartEntity.ts"
@@ -19,7 +20,10 @@ export const carts = defineModule({
     { scope: "cart:update", description: "Change carts" }
   ],
   migrations,
-  services: CartClient.layer.pipe(Layer.provideMerge(Carts.layer), Layer.provideMerge(Layer.merge(cartRepoLayer, sellableRepoLayer))),
+  services: CartClient.layer.pipe(
+    Layer.provideMerge(Carts.layer),
+    Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, offerRepoLayer))
+  ),
   actors: cartEntityLayer,
   routes: cartsHttp
 })

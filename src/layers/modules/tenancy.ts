@@ -1,6 +1,6 @@
 import { Layer } from "effect"
-import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
 import { Health } from "../../domain/health/Health.ts"
+import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
 import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"

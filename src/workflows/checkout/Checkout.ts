@@ -1,8 +1,9 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import { Decision } from "../../domain/checkout/Checkout.ts"
+import type { Decision } from "../../domain/checkout/Checkout.ts"
 import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
+import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { UnplaceRepo } from "../../domain/checkout/UnplaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
@@ -19,15 +20,13 @@ import { passing } from "./FaultPoint.ts"
 import { authorize, capture, paymentOf, voidPayment } from "./PaymentStep.ts"
 import { placeOrder } from "./PlaceStep.ts"
 
-const decisionText = Schema.fromJsonString(Schema.toCodecJson(Decision))
-const writeDecision = Schema.encodeEffect(decisionText)
-const readDecision = Schema.decodeEffect(decisionText)
-
 /** Runs `undo` when a step fails for good. A defect is no failure: the whole execution is repeated then. */
 const undoing = <R2>(undo: Effect.Effect<unknown, never, R2>) => <A, E, R>(step: Effect.Effect<A, E, R>) =>
   Effect.catch(step, (error) => Effect.andThen(undo, Effect.fail(error)))
 
-const stockError = (error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }) =>
+const stockError = (
+  error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
+) =>
   CheckoutFailed.of(
     error._tag === "StockShort"
       ? `Insufficient stock for ${error.title}. Available: ${error.available}, requested: ${error.requested}.`
@@ -53,9 +52,9 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
       title
     })),
     ttlSeconds: (yield* StoreSettings).holdSeconds,
-    decision: yield* Effect.orDie(writeDecision(decision))
+    decision: yield* writeDecision(decision)
   }).pipe(Effect.mapError(stockError))
-  return reserved.fresh ? decision : yield* Effect.orDie(readDecision(reserved.decision))
+  return reserved.fresh ? decision : yield* readDecision(reserved.decision)
 })
 
 /** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */

@@ -49,7 +49,8 @@ export class Checkouts extends Context.Service<Checkouts, {
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
           Effect.timeoutOrElse({
             duration: patience,
-            orElse: () => Effect.fail(Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key."))
+            orElse: () =>
+              Effect.fail(Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key."))
           })
         )
 
@@ -59,7 +60,9 @@ export class Checkouts extends Context.Service<Checkouts, {
         const state = yield* CheckoutWorkflow.poll(executionId).pipe(
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
         )
-        return Option.isSome(state) && state.value._tag === "Complete" ? yield* execute(payload) : yield* StillRunning.of()
+        return Option.isSome(state) && state.value._tag === "Complete"
+          ? yield* execute(payload)
+          : yield* StillRunning.of()
       })
 
       const start = Effect.fn("Checkouts.start")(

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { CheckoutFailed, NotFound } from "../../domain/errors/ApiErrors.ts"
 import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
+import { CheckoutFailed, NotFound } from "../../domain/errors/ApiErrors.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 /** How often a claim is tried anew because a line was added while it was being read. */
@@ -20,7 +20,7 @@ const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | NotFound
 export const claimCart = Effect.fn("Checkout.claim")(function*(payload: CheckoutPayload) {
   const claims = yield* ClaimRepo
   const { actor, checkoutId, customerId, request, secretHash } = payload
-  for (let round = 0; ; round++) {
+  for (let round = 0;; round++) {
     const cart = yield* claims.claim(request.cartId, checkoutId, { actor, customerId, secretHash }, request.currency)
     if (cart === undefined) return yield* NotFound.of("Cart not found.")
     if (cart.claimed || cart.placed) return cart

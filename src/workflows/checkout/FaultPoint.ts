@@ -11,5 +11,4 @@ export const AtFaultPoint = Context.Reference<(point: FaultPoint) => Effect.Effe
 )
 
 /** Passes a step boundary. */
-export const passing = (point: FaultPoint): Effect.Effect<void> =>
-  Effect.flatMap(AtFaultPoint, (at) => at(point))
+export const passing = (point: FaultPoint): Effect.Effect<void> => Effect.flatMap(AtFaultPoint, (at) => at(point))

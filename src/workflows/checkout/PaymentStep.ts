@@ -28,24 +28,26 @@ const asked = <A>(answer: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
   )
 
 /** The adapter of this checkout and what it is asked; the checkout id is the idempotency key of the whole payment. */
-export const paymentOf = Effect.fnUntraced(function*(payload: CheckoutPayload, amount: number, customerId: string | null) {
-  const { adapter, token } = (yield* PaymentAdapters).select(payload.request.paymentMethodId)
-  const request: PaymentRequest = {
-    amount,
-    currency: payload.request.currency,
-    orderId: payload.checkoutId,
-    customerId,
-    paymentMethodToken: payload.request.paymentMethodToken ?? token,
-    metadata: {
+export const paymentOf = Effect.fnUntraced(
+  function*(payload: CheckoutPayload, amount: number, customerId: string | null) {
+    const { adapter, token } = (yield* PaymentAdapters).select(payload.request.paymentMethodId)
+    const request: PaymentRequest = {
+      amount,
+      currency: payload.request.currency,
       orderId: payload.checkoutId,
-      organizationId: payload.actor.organizationId,
-      checkoutId: payload.checkoutId,
-      cartId: payload.request.cartId
-    },
-    idempotencyKey: payload.checkoutId
+      customerId,
+      paymentMethodToken: payload.request.paymentMethodToken ?? token,
+      metadata: {
+        orderId: payload.checkoutId,
+        organizationId: payload.actor.organizationId,
+        checkoutId: payload.checkoutId,
+        cartId: payload.request.cartId
+      },
+      idempotencyKey: payload.checkoutId
+    }
+    return { adapter, request }
   }
-  return { adapter, request }
-})
+)
 
 /** Makes sure, for as long as it takes, that a payment nobody wants any more is not kept. */
 const voidLater = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string | null) =>

@@ -44,8 +44,11 @@ export const voidPaymentLayer = VoidPayment.toLayer(
     }).pipe(
       Effect.timeout("20 seconds"),
       // A provider that declines the authorization when asked again never took anything.
-      Effect.catchTag("PaymentDeclined", (error) =>
-        Effect.succeed(error.code === "PAYMENT_INTENT_CREATE_FAILED" ? "nothing-to-void" as const : undefined)),
+      Effect.catchTag(
+        "PaymentDeclined",
+        (error) =>
+          Effect.succeed(error.code === "PAYMENT_INTENT_CREATE_FAILED" ? "nothing-to-void" as const : undefined)
+      ),
       Effect.catch(() => Effect.succeed(undefined))
     )
     for (let attempt = 1; attempt <= tries; attempt++) {

@@ -5,6 +5,9 @@ const isStorable = (text: string): boolean => !text.includes("\0") && text.isWel
 
 const storable = Schema.makeFilter((text: string) => isStorable(text) || "must be valid Unicode without NUL")
 
+/** A text of any length, empty included. */
+export const FreeText = Schema.String.check(storable)
+
 /** A text of 1 to 255 characters, as a name or a group id. */
 export const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255), storable)
 

@@ -1,0 +1,29 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { defaultRoles } from "../../src/domain/access/Role.ts"
+import { type Hook, Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { catalog } from "../../src/layers/modules/catalog.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** The services of the catalog on a database of their own. */
+export const catalogLayer = (hooks: ReadonlyArray<Hook> = []) =>
+  catalog.services.pipe(Layer.provideMerge(TestDatabase), Layer.provide(Hooks.layerOf(hooks)))
+
+export const shopkeeper: Actor = systemActor("org_default", "keeper")
+
+export const asShopkeeper = Effect.provideService(CurrentActor, shopkeeper)
+
+export const asShopper = Effect.provideService(
+  CurrentActor,
+  { ...shopkeeper, type: "user", role: "customer", permissions: defaultRoles["customer"] ?? [] }
+)
+
+/** Types of the events about a record with their payloads, oldest first. */
+export const eventsOf = (entityId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql<{ readonly type: string; readonly payload: Readonly<Record<string, unknown>> }>`select type, payload
+      from outbox_events where entity_id = ${entityId} order by created_at, id`
+  )

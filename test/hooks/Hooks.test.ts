@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { type Hook, HookRefusal, Hooks } from "../../src/domain/hooks/Hooks.ts"
+
+const withHooks = (hooks: ReadonlyArray<Hook>) => <A, E>(body: Effect.Effect<A, E, Hooks | CurrentActor>) =>
+  body.pipe(Effect.provide(Hooks.layerOf(hooks)), Effect.provideService(CurrentActor, systemActor("org")))
+
+const before = (data: object) => Effect.flatMap(Hooks, (hooks) => hooks.before("cart.beforeAddItem", data))
+const after = (result: object) => Effect.flatMap(Hooks, (hooks) => hooks.after("cart.afterAddItem", result))
+
+describe("before-hooks", () => {
+  it.effect("hand the data on from one to the next in the order they were appended", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const step = (name: string): Hook => ({
+        key: "cart.beforeAddItem",
+        before: (data) =>
+          Effect.sync(() => {
+            seen.push({ name, ...data })
+            return { ...data, [name]: true }
+          })
+      })
+
+      const result = yield* before({ quantity: 1 }).pipe(withHooks([step("first"), step("second")]))
+
+      assert.deepStrictEqual(result, { quantity: 1, first: true, second: true })
+      assert.deepStrictEqual(seen, [{ name: "first", quantity: 1 }, { name: "second", quantity: 1, first: true }])
+    }))
+
+  it.effect("abort the operation with their message when they refuse, and later ones do not run", () =>
+    Effect.gen(function*() {
+      let ran = false
+      const error = yield* before({}).pipe(
+        withHooks([
+          { key: "cart.beforeAddItem", before: () => Effect.fail(new HookRefusal("Not on Sundays.")) },
+          { key: "cart.beforeAddItem", before: (data) => Effect.sync(() => ((ran = true), data)) }
+        ]),
+        Effect.flip
+      )
+
+      assert.strictEqual(error.error.message, "Not on Sundays.")
+      assert.isFalse(ran)
+    }))
+
+  it.effect("are stopped after twenty seconds", () =>
+    Effect.gen(function*() {
+      const waiting = yield* before({}).pipe(
+        withHooks([{ key: "cart.beforeAddItem", before: () => Effect.never }]),
+        Effect.flip,
+        Effect.forkChild
+      )
+      yield* TestClock.adjust("20 seconds")
+      const error = yield* Fiber.join(waiting)
+      assert.strictEqual(error._tag, "ValidationFailed")
+    }))
+
+  it.effect("of other keys are left alone", () =>
+    Effect.gen(function*() {
+      const data = yield* before({ quantity: 2 }).pipe(
+        withHooks([{ key: "cart.beforeRemoveItem", before: () => Effect.fail(new HookRefusal("no")) }])
+      )
+      assert.deepStrictEqual(data, { quantity: 2 })
+    }))
+})
+
+describe("after-hooks", () => {
+  it.effect("report their failures and defects and change nothing", () =>
+    Effect.gen(function*() {
+      let last: unknown
+      const errors = yield* after({ id: 1 }).pipe(withHooks([
+        { key: "cart.afterAddItem", after: () => Effect.fail(new HookRefusal("mail is down")) },
+        { key: "cart.afterAddItem", after: () => Effect.die(new Error("bug")) },
+        { key: "cart.afterAddItem", after: (result) => Effect.sync(() => void (last = result)) }
+      ]))
+
+      assert.deepStrictEqual(errors, [
+        { hookName: "cart.afterAddItem", message: "mail is down" },
+        { hookName: "cart.afterAddItem", message: "bug" }
+      ])
+      assert.deepStrictEqual(last, { id: 1 })
+    }))
+})

@@ -1,0 +1,70 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
+import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
+
+const seen: Array<readonly [key: string, value: object]> = []
+
+const hooks: ReadonlyArray<Hook> = [
+  {
+    key: "orders.beforeStatusChange",
+    before: (data) =>
+      Effect.gen(function*() {
+        seen.push(["before", data])
+        if (Reflect.get(data, "reason") === "forbidden") return yield* Effect.fail(new HookRefusal("Not on a Friday."))
+        return { ...data, reason: `${String(Reflect.get(data, "reason"))} (checked)` }
+      })
+  },
+  { key: "orders.afterStatusChange", after: (order) => Effect.sync(() => void seen.push(["after", order])) },
+  { key: "orders.afterStatusChange", after: () => Effect.die(new Error("broken plugin")) },
+  { key: "orders.afterGet", after: (order) => Effect.sync(() => void seen.push(["get", order])) }
+]
+
+const given = (spec: OrderSpec = {}) =>
+  Effect.flatMap(
+    TestApp,
+    ({ databaseUrl }) =>
+      Effect.provide(buildOrder(spec), PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+  )
+
+layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("hooks of orders", (it) => {
+  it.effect("run before and after a change of status; one that fails afterwards changes nothing", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      seen.length = 0
+      const body = { status: "confirmed", reason: "paid" }
+      const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
+      assert.strictEqual(answer.status, 200)
+      assert.deepStrictEqual(seen.map(([key]) => key), ["before", "after"])
+      assert.deepStrictEqual(seen[0]?.[1], {
+        orderId: order.id,
+        fromStatus: "pending",
+        newStatus: "confirmed",
+        reason: "paid"
+      })
+      assert.strictEqual(Reflect.get(seen[1]?.[1] ?? {}, "status"), "confirmed")
+    }))
+
+  it.effect("a refusal beforehand reaches the client and leaves the order as it was", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const body = { status: "cancelled", reason: "forbidden" }
+      const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
+      assert.strictEqual(answer.status, 422)
+      assert.include(answer.text("error.message"), "Not on a Friday.")
+      const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
+      assert.strictEqual(after.text("data.status"), "pending")
+    }))
+
+  it.effect("a refused transition is not even asked about, a read is told", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ status: "cancelled" })
+      seen.length = 0
+      yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: { status: "confirmed" } })
+      assert.deepStrictEqual(seen, [])
+      yield* api("GET", `/api/orders/${order.orderNumber}`, { as: asAdmin })
+      assert.deepStrictEqual(seen.map(([key]) => key), ["get"])
+    }))
+})

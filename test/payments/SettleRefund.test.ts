@@ -1,0 +1,198 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { WorkflowEngine } from "effect/workflow"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
+import {
+  type PaymentAdapter,
+  PaymentAdapters,
+  PaymentDeclined,
+  PaymentUnknown
+} from "../../src/domain/payments/PaymentAdapter.ts"
+import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { testProvider } from "../../src/layers/payments/TestProvider.ts"
+import { RefundSettlement } from "../../src/workflows/payments/RefundSettlement.ts"
+import { SettleRefund, settleRefundLayer } from "../../src/workflows/payments/SettleRefund.ts"
+import { buildOrder, manager, type OrderSpec } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+/** A provider that moves money once per key, as real ones do, and can be told to misbehave first. */
+const providerOf = (
+  before: (call: number) => Effect.Effect<void, PaymentUnknown | PaymentDeclined> = () => Effect.void
+) => {
+  const moved = new Map<string, number>()
+  const voided: Array<string> = []
+  let calls = 0
+  const adapter: PaymentAdapter = {
+    ...testProvider({ webhookSecret: "test" }),
+    refund: (_intentId, amount, _reason, key) =>
+      Effect.suspend(() => before(++calls)).pipe(Effect.map(() => {
+        if (!moved.has(key)) moved.set(key, amount)
+        return `re_${key}`
+      })),
+    cancel: (intentId) => Effect.sync(() => void voided.push(intentId))
+  }
+  return { adapter, moved, voided, calls: () => calls }
+}
+
+/** A process with the workflow in it; another one on the same database is what a restart finds. */
+const processWith = (adapter: PaymentAdapter) =>
+  RefundSettlement.layer.pipe(
+    Layer.provideMerge(settleRefundLayer),
+    Layer.provideMerge(Layer.fresh(WorkflowEngine.layerMemory)),
+    Layer.provide(PaymentAdapters.layerOf([adapter], new Map())),
+    Layer.provide(NodeCrypto.layer)
+  )
+
+const decideRefund = Effect.fnUntraced(function*(spec: OrderSpec = {}) {
+  const built = yield* buildOrder(spec)
+  const repo = yield* OrderStatusRepo
+  const { refundId } = yield* repo.transition({ orderId: built.id, from: "pending", to: "cancelled", reason: null })
+    .pipe(
+      Effect.provideService(CurrentActor, manager())
+    )
+  assert.isNotNull(refundId)
+  return { built, refund: { refundId: refundId ?? "", organizationId: "org_default" } }
+})
+
+const stateOf = Effect.fnUntraced(function*(refundId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ status: string; failure: string | null; reference: string | null; refunded: bigint }>`
+    select r.status, r.failure, r.provider_reference as reference, o.refunded_total as refunded
+    from refunds r join orders o on o.id = r.order_id where r.id = ${refundId}::uuid`
+  const row = rows[0]
+  return { status: row?.status, failure: row?.failure, reference: row?.reference, refunded: Number(row?.refunded) }
+})
+
+const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+
+describe("SettleRefund", () => {
+  it.layer(repos, { excludeTestServices: true })((it) => {
+    it.effect("asks the order's provider with the refund's id and writes down what came back", () =>
+      Effect.gen(function*() {
+        const provider = providerOf()
+        const { refund } = yield* decideRefund()
+        const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        assert.strictEqual(outcome, "completed")
+        assert.deepStrictEqual([...provider.moved], [[refund.refundId, 1_000]])
+        const expected = { status: "completed", failure: null, reference: `re_${refund.refundId}`, refunded: 1_000 }
+        assert.deepStrictEqual(yield* stateOf(refund.refundId), expected)
+      }))
+
+    it.effect("a crash between the provider's answer and its record moves the money once and the total once", () =>
+      Effect.gen(function*() {
+        const provider = providerOf()
+        const { refund } = yield* decideRefund()
+        const reached = yield* Deferred.make<void>()
+        const repo = yield* RefundRepo
+        // The first process gives the money back and dies before it can write that down.
+        const dying = {
+          ...repo,
+          complete: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
+        }
+        const first = yield* Effect.forkChild(
+          SettleRefund.execute(refund).pipe(
+            Effect.provideService(RefundRepo, dying),
+            Effect.provide(processWith(provider.adapter))
+          )
+        )
+        yield* Deferred.await(reached)
+        yield* Fiber.interrupt(first)
+        assert.strictEqual((yield* stateOf(refund.refundId)).status, "pending")
+        const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        assert.strictEqual(outcome, "completed")
+        assert.strictEqual(provider.calls(), 2)
+        assert.deepStrictEqual([...provider.moved.values()], [1_000])
+        assert.strictEqual((yield* stateOf(refund.refundId)).refunded, 1_000)
+        // A third process finds it done.
+        yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        assert.strictEqual(provider.calls(), 2)
+        assert.strictEqual((yield* stateOf(refund.refundId)).refunded, 1_000)
+      }))
+
+    it.effect("two processes that settle one refund at the same time move the total once", () =>
+      Effect.gen(function*() {
+        const provider = providerOf()
+        const { refund } = yield* decideRefund()
+        const run = Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        yield* Effect.all([run, run, run], { concurrency: "unbounded" })
+        assert.deepStrictEqual([...provider.moved.values()], [1_000])
+        assert.strictEqual((yield* stateOf(refund.refundId)).refunded, 1_000)
+      }))
+
+    it.effect("keeps asking a provider that does not answer, with pauses, and settles when it does", () =>
+      Effect.gen(function*() {
+        const silent = new PaymentUnknown({ message: "no answer" })
+        const provider = providerOf((call) => (call < 6 ? Effect.fail(silent) : Effect.void))
+        const { refund } = yield* decideRefund()
+        yield* Effect.gen(function*() {
+          const run = yield* Effect.forkChild(SettleRefund.execute(refund))
+          // The clock is moved only once the workflow has asked, and so on: pauses are armed after each answer.
+          for (let asked = 1; asked < 6; asked++) {
+            yield* Effect.promise(() => waitFor(`call ${asked}`, () => provider.calls() >= asked))
+            while (provider.calls() === asked) {
+              yield* TestClock.adjust("1 minute")
+              yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+            }
+          }
+          assert.strictEqual(yield* Fiber.join(run), "completed")
+        }).pipe(Effect.provide(processWith(provider.adapter)), Effect.provide(TestClock.layer()))
+        assert.deepStrictEqual([...provider.moved.values()], [1_000])
+        assert.strictEqual((yield* stateOf(refund.refundId)).status, "completed")
+      }))
+
+    it.effect("a refusal is final and written down; the total stays", () =>
+      Effect.gen(function*() {
+        const refusal = new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." })
+        const provider = providerOf(() => Effect.fail(refusal))
+        const { refund } = yield* decideRefund()
+        const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        assert.strictEqual(outcome, "failed")
+        const expected = { status: "failed", failure: "The card is closed.", reference: null, refunded: 0 }
+        assert.deepStrictEqual(yield* stateOf(refund.refundId), expected)
+      }))
+
+    it.effect("an order of a provider that is not configured fails instead of going to another one", () =>
+      Effect.gen(function*() {
+        const provider = providerOf()
+        const { refund } = yield* decideRefund({ provider: "gone" })
+        const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        assert.strictEqual(outcome, "failed")
+        assert.strictEqual(provider.calls(), 0)
+      }))
+
+    it.effect("an authorization never captured is voided and nothing is refunded", () =>
+      Effect.gen(function*() {
+        const provider = providerOf()
+        const { built, refund } = yield* decideRefund({ captured: null })
+        yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
+        assert.deepStrictEqual(provider.voided, [built.intentId])
+        assert.strictEqual(provider.calls(), 0)
+        const expected = { status: "completed", failure: null, reference: null, refunded: 0 }
+        assert.deepStrictEqual(yield* stateOf(refund.refundId), expected)
+      }))
+
+    it.effect("the sweep starts refunds whose process died before it started them, and no fresh ones", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const provider = providerOf()
+        const { refund: old } = yield* decideRefund()
+        const { refund: fresh } = yield* decideRefund()
+        yield* sql`update refunds set created_at = now() - interval '2 minutes' where id = ${old.refundId}::uuid`
+        yield* Effect.gen(function*() {
+          const { sweep } = yield* RefundSettlement
+          assert.strictEqual(yield* sweep, 1)
+          const settled = yield* Effect.context<SqlClient.SqlClient>()
+          const run = Effect.runPromiseWith(settled)
+          yield* Effect.promise(() =>
+            waitFor("the refund", async () => (await run(stateOf(old.refundId))).status === "completed")
+          )
+        }).pipe(Effect.provide(processWith(provider.adapter)))
+        assert.strictEqual((yield* stateOf(fresh.refundId)).status, "pending")
+      }))
+  })
+})

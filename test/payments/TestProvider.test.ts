@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { PaymentAdapters } from "../../src/domain/payments/PaymentAdapter.ts"
+import { WebhookUnconfigured } from "../../src/domain/payments/PaymentErrors.ts"
+import { paymentProviders } from "../../src/layers/payments/PaymentProviders.ts"
+import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvider.ts"
+
+const request = (paymentMethodToken: string | null, idempotencyKey = "checkout-1") => ({
+  amount: 2_500,
+  currency: "EUR",
+  orderId: "o",
+  customerId: null,
+  paymentMethodToken,
+  metadata: {},
+  idempotencyKey
+})
+
+const provider = testProvider({ webhookSecret: "test" })
+
+describe("the test provider", () => {
+  it.effect("gives the same payment for the same key in any process, another for another key", () =>
+    Effect.gen(function*() {
+      const first = yield* provider.authorize(request("test"))
+      const again = yield* testProvider({ webhookSecret: "other" }).authorize(request("test"))
+      const other = yield* provider.authorize(request("test", "checkout-2"))
+      assert.deepStrictEqual(again, first)
+      assert.notStrictEqual(other.id, first.id)
+      assert.deepInclude(first, { status: "requires_capture", amount: 2_500, currency: "EUR", amountCaptured: 0 })
+    }))
+
+  it.effect("captures, cancels and refunds what it authorized, also after a restart", () =>
+    Effect.gen(function*() {
+      const { id } = yield* provider.authorize(request("pm_card_visa"))
+      const restarted = testProvider({ webhookSecret: "test" })
+      const captured = yield* restarted.capture(id, 2_500, "k")
+      assert.deepInclude(captured, { id, status: "succeeded", amountCaptured: 2_500 })
+      assert.strictEqual(
+        yield* restarted.refund(id, 2_500, "r", "refund-1"),
+        yield* provider.refund(id, 2_500, "r", "refund-1")
+      )
+      yield* restarted.cancel(id, "k")
+    }))
+
+  it.effect("test_decline is declined, test_capture_fail is authorized and never captured", () =>
+    Effect.gen(function*() {
+      const declined = yield* Effect.flip(provider.authorize(request("test_decline")))
+      assert.deepInclude(declined, { _tag: "PaymentDeclined", code: "PAYMENT_INTENT_CREATE_FAILED" })
+      const { id, status } = yield* provider.authorize(request("test_capture_fail"))
+      assert.strictEqual(status, "requires_capture")
+      assert.deepInclude(yield* Effect.flip(provider.capture(id, 2_500, "k")), { code: "PAYMENT_CAPTURE_FAILED" })
+      yield* provider.cancel(id, "k")
+    }))
+
+  it.effect("refuses more than was authorized and payments it never made", () =>
+    Effect.gen(function*() {
+      const { id } = yield* provider.authorize(request("test"))
+      assert.strictEqual((yield* Effect.flip(provider.capture(id, 2_501, "k")))._tag, "PaymentDeclined")
+      assert.strictEqual((yield* Effect.flip(provider.refund(id, 2_501, "r", "k")))._tag, "PaymentDeclined")
+      assert.strictEqual((yield* Effect.flip(provider.capture("pi_1", 1, "k")))._tag, "PaymentDeclined")
+      assert.strictEqual((yield* Effect.flip(provider.cancel("pi_1", "k")))._tag, "PaymentDeclined")
+    }))
+
+  it.effect("believes an event only with the signature of exactly its bytes", () =>
+    Effect.gen(function*() {
+      const body = JSON.stringify({ id: "evt_1", type: "charge.refunded", data: { object: { id: "pi_1", amount: 5 } } })
+      const signature = signTestEvent("test", body)
+      const event = yield* provider.verifyWebhook({ "x-payment-signature": signature }, body)
+      assert.deepStrictEqual(event, {
+        id: "evt_1",
+        type: "charge.refunded",
+        intentId: "pi_1",
+        amount: 5,
+        currency: null,
+        orderId: null,
+        organizationId: null
+      })
+      const refused = (headers: Record<string, string>, sent: string) =>
+        Effect.flip(provider.verifyWebhook(headers, sent))
+      assert.strictEqual((yield* refused({}, body)).code, "WEBHOOK_SIGNATURE_MISSING")
+      const wrong = [{ "x-payment-signature": signTestEvent("test", body + " ") }, { "x-payment-signature": "é" }]
+      for (const headers of wrong) {
+        assert.strictEqual((yield* refused(headers, body)).code, "WEBHOOK_VERIFICATION_FAILED")
+      }
+      const nonsense = "{\"id\":1}"
+      const signed = { "x-payment-signature": signTestEvent("test", nonsense) }
+      assert.strictEqual((yield* refused(signed, nonsense)).code, "WEBHOOK_VERIFICATION_FAILED")
+    }))
+
+  it.effect("says so when it has no secret", () =>
+    Effect.gen(function*() {
+      const refused = yield* Effect.flip(testProvider({ webhookSecret: "" }).verifyWebhook({}, "{}"))
+      assert.instanceOf(refused, WebhookUnconfigured)
+    }))
+})
+
+describe("the providers of a deployment", () => {
+  it.effect("outside production the test methods select the test provider; anything else is a token for it", () =>
+    Effect.gen(function*() {
+      const { select } = yield* PaymentAdapters
+      assert.deepInclude(select("test_decline"), { token: "test_decline" })
+      assert.strictEqual(select("test_decline").adapter.providerId, "test")
+      assert.strictEqual(select("pm_1").adapter.providerId, "test")
+      assert.strictEqual(select("pm_1").token, "pm_1")
+    }).pipe(Effect.provide(paymentProviders({ production: false, adapters: [] }))))
+
+  it.effect("in production there is no test provider, and without another one nothing can be paid", () =>
+    Effect.gen(function*() {
+      const { byProvider, select } = yield* PaymentAdapters
+      assert.isUndefined(byProvider("test"))
+      const declined = yield* Effect.flip(select("test").adapter.authorize(request("test")))
+      assert.strictEqual(declined._tag, "PaymentDeclined")
+    }).pipe(Effect.provide(paymentProviders({ production: true, adapters: [] }))))
+
+  it.effect("the deployment's first provider is the default, the test provider stands behind it", () =>
+    Effect.gen(function*() {
+      const { byProvider, select } = yield* PaymentAdapters
+      assert.strictEqual(select("pm_1").adapter.providerId, "acme")
+      assert.strictEqual(select("test").adapter.providerId, "test")
+      assert.isDefined(byProvider("acme"))
+    }).pipe(Effect.provide(paymentProviders({ production: false, adapters: [{ ...provider, providerId: "acme" }] }))))
+})

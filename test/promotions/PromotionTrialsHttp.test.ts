@@ -1,0 +1,190 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
+import { otherOrganization, seedEntity, seedOrganization } from "../pricing/Seed.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
+import { api, asAdmin, asCustomer, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+
+const create = Effect.fnUntraced(function*(fields: object = {}) {
+  const body = { code: `C${newId()}`, name: "Ten off", type: "percentage_off_order", value: 10, ...fields }
+  const made = yield* api("POST", "/api/promotions", { body, as: asAdmin })
+  assert.strictEqual(made.status, 201)
+  return { id: made.text("data.id"), code: made.text("data.code") }
+})
+
+const order = (entityId = newId()) => ({
+  currency: "USD",
+  subtotal: 3000,
+  lineItems: [{ entityId, entityType: "product", quantity: 3, unitPrice: 1000, totalPrice: 3000 }]
+})
+
+const attempt = (code: string, fields: object = {}, as?: typeof asAdmin) =>
+  api("POST", "/api/promotions/validate", {
+    body: { ...order(), code, ...fields },
+    ...(as === undefined ? {} : { as })
+  })
+
+const seedCustomer = Effect.fnUntraced(function*(userId: string, groups: ReadonlyArray<string>) {
+  const [sql, id] = [yield* SqlClient.SqlClient, newId()]
+  yield* sql`insert into customers (id, organization_id, user_id, group_ids)
+    values (${id}::uuid, 'org_default', ${userId}, ${groups}::text[])`
+  return id
+})
+
+describe("POST /promotions/validate", () => {
+  withApp((it) => {
+    it.effect("tells anybody what a code would give", () =>
+      Effect.gen(function*() {
+        const { code, id } = yield* create({ value: 12.5 })
+        const answer = yield* attempt(` ${code.toLowerCase()} `)
+        assert.deepStrictEqual([answer.status, answer.body], [200, {
+          data: {
+            totalDiscount: 375,
+            freeShipping: false,
+            applied: [{
+              promotionId: id,
+              code,
+              type: "percentage_off_order",
+              discountAmount: 375,
+              freeShipping: false,
+              description: "Ten off"
+            }],
+            rejectedCodes: []
+          }
+        }])
+      }))
+
+    it.effect("computes every type of promotion", () =>
+      Effect.gen(function*() {
+        const gains: ReadonlyArray<readonly [object, number, boolean]> = [
+          [{ type: "fixed_off_order", value: 500 }, 500, false],
+          [{ type: "fixed_off_order", value: 9_999 }, 3000, false],
+          [{ type: "percentage_off_item", value: 50 }, 1500, false],
+          [{ type: "fixed_off_item", value: 100 }, 300, false],
+          [{ type: "free_shipping", value: 0 }, 0, true],
+          [{ type: "buy_x_get_y", value: 0, buyQuantity: 2, getQuantity: 1 }, 1000, false]
+        ]
+        for (const [fields, discount, freeShipping] of gains) {
+          const answer = yield* attempt((yield* create(fields)).code)
+          assert.deepStrictEqual(
+            [answer.status, answer.at("data.totalDiscount"), answer.at("data.freeShipping")],
+            [200, discount, freeShipping]
+          )
+        }
+      }))
+
+    it.effect("answers 404 for an unknown code and for another organization's", () =>
+      Effect.gen(function*() {
+        yield* seedOrganization
+        const { code } = yield* create({ isAutomatic: true })
+        for (
+          const answer of [yield* attempt("NOPE"), yield* attempt(code, {}, inOrganization(otherOrganization, asAdmin))]
+        ) {
+          assert.deepStrictEqual([answer.status, answer.at("error.code")], [404, "NOT_FOUND"])
+        }
+      }))
+
+    it.effect("answers 422 with the reason when a code does not apply", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const usedUp = yield* create({ usageLimitTotal: 1 })
+        yield* sql`update promotions set used_count = 1 where id = ${usedUp.id}::uuid`
+        const { entityId } = yield* seedEntity()
+        const refusals: ReadonlyArray<readonly [object, string]> = [
+          [{ isActive: false }, promotionReasons.inactive],
+          [{ validUntil: "2020-01-01" }, promotionReasons.outsideWindow],
+          [{ validFrom: "2100-01-01" }, promotionReasons.outsideWindow],
+          [{ conditions: { minimumOrderValue: 3001 } }, promotionReasons.minimumOrderValue],
+          [{ conditions: { minimumQuantity: 4 } }, promotionReasons.minimumQuantity],
+          [{ conditions: { customerGroups: ["vip"] } }, promotionReasons.groupNotEligible],
+          [{ conditions: { entityTypes: ["book"] } }, promotionReasons.noEligibleItem],
+          [{ conditions: { categories: ["shoes"] } }, promotionReasons.noEligibleItem],
+          [{ type: "fixed_off_order", value: 5, currency: "EUR" }, promotionReasons.otherCurrency],
+          [{ value: 0 }, promotionReasons.noDiscount]
+        ]
+        const answers = yield* Effect.forEach(
+          refusals,
+          ([fields]) => Effect.flatMap(create(fields), ({ code }) => attempt(code, order(entityId)))
+        )
+        for (const [index, answer] of [...answers, yield* attempt(usedUp.code)].entries()) {
+          const reason = refusals[index]?.[1] ?? promotionReasons.usageLimit
+          assert.deepStrictEqual(
+            [answer.status, answer.at("error.details.issues"), answer.at("error.code")],
+            [422, [{ path: "code", message: reason, code: "not_eligible" }], "VALIDATION_FAILED"]
+          )
+        }
+      }))
+
+    it.effect("looks up the categories of the lines itself", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { entityId } = yield* seedEntity()
+        const category = newId()
+        yield* sql`insert into categories (id, organization_id, slug) values (${category}::uuid, 'org_default', 'shoes')`
+        yield* sql`insert into entity_categories (organization_id, entity_id, category_id)
+          values ('org_default', ${entityId}::uuid, ${category}::uuid)`
+        const { code } = yield* create({ conditions: { categories: ["hats", "shoes"] } })
+        assert.strictEqual((yield* attempt(code, order(entityId.toUpperCase()))).status, 200)
+        assert.strictEqual((yield* attempt(code)).status, 422)
+      }))
+
+    it.effect("believes the groups a request claims only from who may read customers", () =>
+      Effect.gen(function*() {
+        const { code } = yield* create({ conditions: { customerGroups: ["vip"] } })
+        const vip = yield* seedCustomer("vip-user", ["vip"])
+        const claim = { customerGroupIds: ["vip"], customerId: vip }
+        assert.strictEqual((yield* attempt(code, claim)).status, 422)
+        assert.strictEqual((yield* attempt(code, claim, asCustomer("plain-user"))).status, 422)
+        assert.strictEqual((yield* attempt(code, {}, asCustomer("vip-user"))).status, 200)
+        assert.strictEqual((yield* attempt(code, { customerGroupIds: ["vip"] }, asStaff)).status, 200)
+        assert.strictEqual((yield* attempt(code, { customerId: vip }, asStaff)).status, 200)
+        assert.strictEqual((yield* attempt(code, { customerId: vip, customerGroupIds: [] }, asStaff)).status, 422)
+        assert.strictEqual((yield* attempt(code, { customerId: "no-uuid" }, asStaff)).status, 422)
+      }))
+
+    it.effect("counts what this customer used and ordered before", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const customerId = yield* seedCustomer("regular", [])
+        const [once, first] = [
+          yield* create({ usageLimitPerCustomer: 1 }),
+          yield* create({ conditions: { firstOrderOnly: true } })
+        ]
+        const asRegular = asCustomer("regular")
+        assert.strictEqual((yield* attempt(once.code, {}, asRegular)).status, 200)
+        assert.strictEqual((yield* attempt(first.code, {}, asRegular)).status, 200)
+        yield* sql`insert into promotion_customer_usages (promotion_id, customer_id, used_count)
+          values (${once.id}::uuid, ${customerId}::uuid, 1)`
+        yield* buildOrder({ customerId })
+        const [used, ordered] = [yield* attempt(once.code, {}, asRegular), yield* attempt(first.code, {}, asRegular)]
+        assert.deepStrictEqual(
+          [used.at("error.details.issues.0.message"), ordered.at("error.details.issues.0.message")],
+          [promotionReasons.customerLimit, promotionReasons.firstOrderOnly]
+        )
+        assert.strictEqual((yield* attempt(once.code)).status, 200)
+        assert.strictEqual((yield* attempt(first.code, {}, asCustomer("somebody-new"))).status, 200)
+      }))
+
+    it.effect("refuses an order that is none", () =>
+      Effect.gen(function*() {
+        const { code } = yield* create()
+        const line = order().lineItems[0]
+        const refused: ReadonlyArray<readonly [object, string]> = [
+          [{ code: "" }, "code"],
+          [{ code: "a\u0000" }, "code"],
+          [{ currency: "US" }, "currency"],
+          [{ subtotal: 10.5 }, "subtotal"],
+          [{ lineItems: undefined }, "lineItems"],
+          [{ lineItems: [{ ...line, quantity: 0 }] }, "lineItems.0.quantity"],
+          [{ lineItems: [{ ...line, unitPrice: -1 }] }, "lineItems.0.unitPrice"],
+          [{ lineItems: [{ ...line, entityId: "x" }] }, "lineItems.0.entityId"]
+        ]
+        for (const [fields, path] of refused) {
+          const answer = yield* attempt(code, fields)
+          assert.deepStrictEqual([answer.status, answer.at("error.details.issues.0.path")], [422, path])
+        }
+      }))
+  })
+})

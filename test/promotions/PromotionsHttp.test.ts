@@ -1,0 +1,172 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { otherOrganization, seedOrganization } from "../pricing/Seed.ts"
+import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+
+const elsewhere = inOrganization(otherOrganization, asAdmin)
+const holding = (...permissions: ReadonlyArray<string>) => ({ ...asNobody, permissions })
+
+const path = "/api/promotions"
+const tenOff = () => ({ code: `C${newId()}`, name: "Ten off", type: "percentage_off_order", value: 10 })
+const create = (fields: object = {}, as = asAdmin) => api("POST", path, { body: { ...tenOff(), ...fields }, as })
+
+describe("promotions over HTTP", () => {
+  withApp((it) => {
+    it.effect("creating answers 201 with the whole record", () =>
+      Effect.gen(function*() {
+        const window = { validFrom: "2026-01-01T00:00:00.000Z", validUntil: "2036-01-01T00:00:00.000Z" }
+        const made = yield* create({ code: "  spring-26 ", value: 12.5, ...window, unknown: 1 })
+        assert.strictEqual(made.status, 201)
+        const data = made.at("data") as Record<string, unknown>
+        assert.deepStrictEqual({ ...data, id: null, createdAt: null, updatedAt: null }, {
+          id: null,
+          organizationId: "org_default",
+          code: "SPRING-26",
+          name: "Ten off",
+          type: "percentage_off_order",
+          value: 12.5,
+          currency: null,
+          buyQuantity: null,
+          getQuantity: null,
+          isAutomatic: false,
+          isActive: true,
+          stackable: true,
+          priority: 100,
+          conditions: {},
+          usageLimitTotal: null,
+          usageLimitPerCustomer: null,
+          usedCount: 0,
+          ...window,
+          metadata: {},
+          createdAt: null,
+          updatedAt: null
+        })
+      }))
+
+    it.effect("every type is accepted, and all conditions come back", () =>
+      Effect.gen(function*() {
+        const conditions = {
+          minimumOrderValue: 100,
+          minimumQuantity: 2,
+          entityTypes: ["product"],
+          categories: ["shoes"],
+          customerGroups: ["vip"],
+          firstOrderOnly: true
+        }
+        const types = [
+          "percentage_off_order",
+          "fixed_off_order",
+          "percentage_off_item",
+          "fixed_off_item",
+          "free_shipping"
+        ]
+        for (const type of types) assert.strictEqual((yield* create({ type, value: 0 })).status, 201)
+        const made = yield* create({ type: "buy_x_get_y", buyQuantity: 2, getQuantity: 1, conditions })
+        assert.deepStrictEqual([made.status, made.at("data.conditions")], [201, conditions])
+      }))
+
+    it.effect("refuses what is no promotion, naming the field", () =>
+      Effect.gen(function*() {
+        const refused: ReadonlyArray<readonly [object, string]> = [
+          [{ type: "everything_free" }, "type"],
+          [{ value: -1 }, "value"],
+          [{ value: 200 }, "value"],
+          [{ value: "10" }, "value"],
+          [{ type: "fixed_off_order", value: 9.99 }, "value"],
+          [{ type: "buy_x_get_y", buyQuantity: 2 }, "getQuantity"],
+          [{ validFrom: "next week" }, "validFrom"],
+          [{ validFrom: "2026-02-01", validUntil: "2026-01-01" }, "validUntil"],
+          [{ name: undefined }, "name"],
+          [{ code: "   " }, "code"],
+          [{ usageLimitTotal: 1.5 }, "usageLimitTotal"],
+          [{ conditions: { minimumOrderValue: -5 } }, "conditions.minimumOrderValue"],
+          [{ metadata: { a: ["\u0000"] } }, "metadata"]
+        ]
+        for (const [fields, field] of refused) {
+          const answer = yield* create(fields)
+          assert.deepStrictEqual(
+            [answer.status, answer.at("error.code"), answer.at("error.details.issues.0.path")],
+            [422, "VALIDATION_FAILED", field]
+          )
+        }
+        const malformed = yield* api("POST", path, { body: "{", as: asAdmin })
+        assert.deepStrictEqual([malformed.status, malformed.at("error.code")], [400, "BAD_REQUEST"])
+      }))
+
+    it.effect("a code that is taken answers 409, at creation and at a change", () =>
+      Effect.gen(function*() {
+        const taken = (yield* create()).text("data.code")
+        const again = yield* create({ code: taken.toLowerCase() })
+        assert.deepStrictEqual([again.status, again.at("error.code")], [409, "CONFLICT"])
+        const other = (yield* create()).text("data.id")
+        const change = yield* api("PATCH", `${path}/${other}`, { body: { code: taken }, as: asAdmin })
+        assert.deepStrictEqual([change.status, change.at("error.code")], [409, "CONFLICT"])
+      }))
+
+    it.effect("the list shows the active ones unless another status is asked for, with pagination", () =>
+      Effect.gen(function*() {
+        const ids = Effect.fnUntraced(function*(query: string) {
+          const answer = yield* api("GET", `${path}?limit=100&${query}`, { as: asAdmin })
+          assert.strictEqual(answer.status, 200)
+          assert.strictEqual(answer.number("meta.pagination.total"), answer.list("data").length)
+          return answer.list("data").map((_, index) => answer.text(`data.${index}.id`))
+        })
+        const active = (yield* create()).text("data.id")
+        const off = (yield* create({ isActive: false })).text("data.id")
+        assert.include(yield* ids(""), active)
+        assert.notInclude(yield* ids(""), off)
+        assert.include(yield* ids("status=inactive"), off)
+        assert.includeMembers(yield* ids("status=all"), [active, off])
+        assert.strictEqual((yield* api("GET", `${path}?status=some`, { as: asAdmin })).status, 422)
+        yield* seedOrganization
+        const foreign = yield* api("GET", `${path}?status=all`, { as: elsewhere })
+        assert.deepStrictEqual(foreign.body, {
+          data: [],
+          meta: { pagination: { page: 1, limit: 20, total: 0, totalPages: 1 } }
+        })
+      }))
+
+    it.effect("is changed and deactivated, again without harm, and only by its own organization", () =>
+      Effect.gen(function*() {
+        yield* seedOrganization
+        const one = `${path}/${(yield* create()).text("data.id")}`
+        const changed = yield* api("PATCH", one, { body: { value: 33.3, stackable: false }, as: asAdmin })
+        assert.deepStrictEqual(
+          [changed.status, changed.at("data.value"), changed.at("data.stackable"), changed.at("data.name")],
+          [200, 33.3, false, "Ten off"]
+        )
+        for (const _ of [1, 2]) {
+          const answer = yield* api("POST", `${one}/deactivate`, { as: asAdmin })
+          assert.deepStrictEqual([answer.status, answer.at("data.isActive")], [200, false])
+        }
+        assert.strictEqual((yield* api("PATCH", one, { body: {}, as: elsewhere })).status, 404)
+        assert.strictEqual((yield* api("POST", `${one}/deactivate`, { as: elsewhere })).status, 404)
+        assert.strictEqual((yield* api("PATCH", one, { body: { value: 101 }, as: asAdmin })).status, 422)
+        assert.strictEqual((yield* api("POST", `${path}/${newId()}/deactivate`, { as: asAdmin })).status, 404)
+        assert.strictEqual((yield* api("PATCH", `${path}/nonsense`, { body: {}, as: asAdmin })).status, 422)
+      }))
+
+    it.effect("asks for the permission of the specification or its alias: 401 without credentials, 403 without it", () =>
+      Effect.gen(function*() {
+        const id = newId()
+        const routes: ReadonlyArray<readonly [string, string, unknown, ReadonlyArray<string>]> = [
+          ["POST", path, {}, ["promotions:create", "promotions:manage"]],
+          ["GET", path, undefined, ["promotions:read", "promotions:update", "promotions:manage"]],
+          ["PATCH", `${path}/${id}`, {}, ["promotions:update", "promotions:manage"]],
+          ["POST", `${path}/${id}/deactivate`, undefined, ["promotions:update", "promotions:manage"]]
+        ]
+        const all = ["promotions:create", "promotions:read", "promotions:update", "promotions:manage"]
+        for (const [method, route, body, allowed] of routes) {
+          const status = (as: typeof asAdmin) => Effect.map(api(method, route, { body, as }), (answer) => answer.status)
+          assert.strictEqual((yield* api(method, route, { body })).status, 401)
+          assert.strictEqual(yield* status(asCustomer("shopper")), 403)
+          assert.strictEqual(yield* status(asStaff), 403)
+          for (const permission of all) {
+            const given = yield* status(holding(permission))
+            assert.strictEqual(given !== 403, allowed.includes(permission), `${method} ${route} with ${permission}`)
+          }
+        }
+      }))
+  })
+})
