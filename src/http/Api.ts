@@ -1,5 +1,9 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CartsGroup } from "./carts/CartsApi.ts"
+import { BrandsGroup } from "./catalog/BrandsApi.ts"
+import { CatalogGroup } from "./catalog/CatalogApi.ts"
+import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
+import { VariantsGroup } from "./catalog/VariantsApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
@@ -14,6 +18,10 @@ import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
  */
 export const Api = HttpApi.make("stoa")
   .add(HealthGroup)
+  .add(CatalogGroup)
+  .add(CategoriesGroup)
+  .add(BrandsGroup)
+  .add(VariantsGroup)
   .add(PricingGroup)
   .add(PromotionsGroup)
   .add(InventoryGroup)

@@ -5,7 +5,8 @@ import { aForeignProduct, aProductInSizes, elsewhere, onDatabase, refused } from
 import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asNobody, withApp } from "../support/TestApp.ts"
 
-const add = (cart: GuestCart, body: unknown) => api("POST", `/api/carts/${cart.id}/items`, { body, headers: cart.headers })
+const add = (cart: GuestCart, body: unknown) =>
+  api("POST", `/api/carts/${cart.id}/items`, { body, headers: cart.headers })
 const linesOf = (cart: GuestCart) =>
   Effect.map(api("GET", `/api/carts/${cart.id}`, { headers: cart.headers }), (found) => found.list("data.lineItems"))
 
@@ -69,7 +70,10 @@ withApp("items of a cart over HTTP", (it) => {
       for (const expected of [8, 16]) {
         assert.isTrue((yield* eight).every(({ status }) => status === 201))
         const found = yield* api("GET", `/api/carts/${cart.id}`, { headers: cart.headers })
-        assert.deepStrictEqual([found.list("data.lineItems").length, found.at("data.lineItems.0.quantity")], [1, expected])
+        assert.deepStrictEqual([found.list("data.lineItems").length, found.at("data.lineItems.0.quantity")], [
+          1,
+          expected
+        ])
       }
     }))
 

@@ -225,7 +225,12 @@ withApp("carts over HTTP", (it) => {
           refused(yield* call(`nothing/items/${line}`, cart), 422, "VALIDATION_FAILED", `${method} bad cart id`)
           refused(yield* call(`${cart.id}/items/nothing`, cart), 422, "VALIDATION_FAILED", `${method} bad line id`)
           refused(yield* call(`${cart.id}/items/${line}`, {}), 403, "FORBIDDEN", `${method} no secret`)
-          refused(yield* call(`${cart.id}/items/${line}`, { headers: other.headers }), 403, "FORBIDDEN", `${method} wrong`)
+          refused(
+            yield* call(`${cart.id}/items/${line}`, { headers: other.headers }),
+            403,
+            "FORBIDDEN",
+            `${method} wrong`
+          )
           refused(
             yield* call(`${cart.id}/items/${line}`, { ...cart, as: asNobody }),
             403,

@@ -71,7 +71,8 @@ export const expire = (cartId: string) =>
 /** Units on hand and reserved over all warehouses and variants. */
 export const stockOf = Effect.fnUntraced(function*(entityId: string) {
   const levels = yield* api("GET", `/api/inventory/levels?entityId=${entityId}&limit=100`, { as: asAdmin })
-  const sum = (field: string) => levels.list("data").reduce((total: number, level) => total + Number(at(level, field)), 0)
+  const sum = (field: string) =>
+    levels.list("data").reduce((total: number, level) => total + Number(at(level, field)), 0)
   return { onHand: sum("quantityOnHand"), reserved: sum("quantityReserved") }
 })
 

@@ -81,6 +81,7 @@ withApp("inventory over HTTP", (it) => {
           [{ adjustment: 0 }, "adjustment"],
           [{ type: "restock" }, "quantity"],
           [{}, "type"],
+          [{ type: "restock", quantity: 1, reason: "\0" }, "reason"],
           [{ type: "restock", quantity: 1, unitCost: -1 }, "unitCost"]
         ]
         for (const [form, path] of refused) {
@@ -156,7 +157,9 @@ withApp("inventory over HTTP", (it) => {
         const wish = { entityId, quantity: 1, orderId: "order without stock" }
         assert.strictEqual((yield* post("reserve", { ...wish, entityId: randomUUID() })).status, 404)
         assert.strictEqual((yield* post("release", wish)).status, 404)
-        for (const bad of [{ quantity: 0 }, { quantity: 1.5 }, { orderId: "" }, { orderId: undefined }]) {
+        for (
+          const bad of [{ quantity: 0 }, { quantity: 1.5 }, { orderId: "" }, { orderId: "\0" }, { orderId: undefined }]
+        ) {
           assert.strictEqual((yield* post("reserve", { ...wish, ...bad })).status, 422, JSON.stringify(bad))
           assert.strictEqual((yield* post("release", { ...wish, ...bad })).status, 422, JSON.stringify(bad))
         }
@@ -183,7 +186,8 @@ withApp("inventory over HTTP", (it) => {
         assert.deepInclude(created.at("data"), { ...body, organizationId: "org_default", isActive: true })
         const again = yield* post("warehouses", body)
         assert.deepStrictEqual([again.status, again.at("error.code")], [409, "CONFLICT"])
-        assert.strictEqual((yield* post("warehouses", { name: "No code" })).status, 422)
+        const refused = [{ name: "No code" }, { ...body, name: "a\0b" }, { ...body, code: "c", metadata: { a: "\0" } }]
+        for (const bad of refused) assert.strictEqual((yield* post("warehouses", bad)).status, 422, JSON.stringify(bad))
       }))
 
     it.effect("are listed by priority, in pages", () =>

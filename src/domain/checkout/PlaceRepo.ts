@@ -14,8 +14,11 @@ export type Placed = "placed" | "already" | "reservation-gone"
 export class PlaceRepo extends Context.Service<PlaceRepo, {
   /** Writes the order. Fails when a promotion reached its limit meanwhile: the constraints count, not this process. */
   readonly place: (placement: Placement) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
-  /** Records the captured amount, once. `intentId` is the provider's payment; `captured` in minor units. */
-  readonly settle: (orderId: string, intentId: string, captured: number) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * Records the captured amount, once. `intentId` is the provider's payment; `captured` in minor units. False when the
+   * order was cancelled meanwhile: that cancellation saw no money to give back, so whoever took it must.
+   */
+  readonly settle: (orderId: string, intentId: string, captured: number) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/checkout/PlaceRepo") {}
 
 /** The driver tells the class of a violated constraint but keeps its name in the cause. */
@@ -45,8 +48,11 @@ export const placeRepoLayer = Layer.effect(
 
     const settle = Effect.fn("PlaceRepo.settle")(function*(orderId: string, intentId: string, captured: number) {
       const { organizationId } = yield* CurrentActor
-      yield* sql`update orders set amount_captured = ${captured}::bigint, payment_intent_id = ${intentId}, updated_at = now()
-        where id = ${orderId}::uuid and organization_id = ${organizationId} and amount_captured is null`
+      const rows = yield* sql`update orders set amount_captured = coalesce(amount_captured, ${captured}::bigint),
+          payment_intent_id = ${intentId}, updated_at = now()
+        where id = ${orderId}::uuid and organization_id = ${organizationId}
+          and (status <> 'cancelled' or amount_captured is not null) returning 1`
+      return rows.length === 1
     }, Effect.orDie)
 
     return PlaceRepo.of({ place, settle })

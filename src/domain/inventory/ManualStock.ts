@@ -1,8 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Text } from "../text/Storable.ts"
 import { maxUnits } from "./StockRules.ts"
-
-const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255))
 
 /** Body of a reservation or a release by hand (contract 6). Without a warehouse: any, by priority. Units. */
 export const ManualStock = Schema.Struct({

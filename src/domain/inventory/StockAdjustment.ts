@@ -1,10 +1,11 @@
 import { Result, Schema } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
+import { FreeText } from "../text/Storable.ts"
 import { levelSettings } from "./StockLevel.ts"
 import { type Adjustment, AdjustmentMode, AdjustmentType } from "./StockRules.ts"
 
-const ShortText = Schema.String.check(Schema.isMaxLength(255))
+const ShortText = FreeText.check(Schema.isMaxLength(255))
 
 /**
  * Body of an adjustment, in one of three forms (spec 4, contract 6): `type` with `quantity`; `adjustment`, signed; or
@@ -19,7 +20,7 @@ export const AdjustStock = Schema.Struct({
   adjustment: Schema.optional(Schema.Int),
   mode: Schema.optional(AdjustmentMode),
   amount: Schema.optional(Schema.Int),
-  reason: Schema.optional(Schema.NullOr(Schema.String.check(Schema.isMaxLength(2000)))),
+  reason: Schema.optional(Schema.NullOr(FreeText.check(Schema.isMaxLength(2000)))),
   performedBy: Schema.optional(Schema.NullOr(ShortText)),
   referenceType: Schema.optional(Schema.NullOr(ShortText)),
   referenceId: Schema.optional(Schema.NullOr(ShortText)),

@@ -1,9 +1,8 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
 
-const JsonObject = Schema.Record(Schema.String, Schema.Json)
 const Priority = Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 }))
-const Name = Schema.NonEmptyString.check(Schema.isMaxLength(255))
 
 /** A place stock lies in (contract 6). Stock is taken from the lowest `priority` first, from active ones only. */
 export const Warehouse = Schema.Struct({
@@ -11,22 +10,22 @@ export const Warehouse = Schema.Struct({
   organizationId: Schema.String,
   name: Schema.String,
   code: Schema.String,
-  address: Schema.NullOr(JsonObject),
+  address: Schema.NullOr(StorableObject),
   isActive: Schema.Boolean,
   priority: Schema.Int,
-  metadata: JsonObject
+  metadata: StorableObject
 }).annotate({ identifier: "Warehouse" })
 /** See the schema of the same name. */
 export type Warehouse = typeof Warehouse.Type
 
 /** Body of a new warehouse; `code` is unique in the organization. */
 export const NewWarehouse = Schema.Struct({
-  name: Name,
-  code: Name,
-  address: Schema.optional(Schema.NullOr(JsonObject)),
+  name: Text,
+  code: Text,
+  address: Schema.optional(Schema.NullOr(StorableObject)),
   isActive: Schema.optional(Schema.Boolean),
   priority: Schema.optional(Priority),
-  metadata: Schema.optional(JsonObject)
+  metadata: Schema.optional(StorableObject)
 }).annotate({ identifier: "NewWarehouse" })
 /** See the schema of the same name. */
 export type NewWarehouse = typeof NewWarehouse.Type

@@ -107,7 +107,10 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
     undoing(Effect.andThen(voidPayment(adapter, request, intentId), unplace(payload)))
   )
   yield* passing("captured")
-  yield* (yield* PlaceRepo).settle(order.id, intentId, captured.amountCaptured)
+  if (!(yield* (yield* PlaceRepo).settle(order.id, intentId, captured.amountCaptured))) {
+    yield* Effect.andThen(voidPayment(adapter, request, intentId), unplace(payload))
+    return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
+  }
   yield* passing("settled")
 })
 
