@@ -3,8 +3,9 @@ import { Entity, type Envelope } from "effect/cluster"
 import { CurrentActor, systemActor } from "../domain/access/Actor.ts"
 import { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import { HoldGone, type Reserved, type ReserveStock, StockDesk, StockShort } from "./StockDesk.ts"
-import { type DeskAnswer, type DeskRequest, serveBatch } from "./StockDeskBatch.ts"
+import { serveBatch } from "./StockDeskBatch.ts"
 import { StockDeskMemory } from "./StockDeskMemory.ts"
+import type { DeskAnswer, DeskRequest } from "./StockDeskRequest.ts"
 
 /** Most requests written in one statement. */
 const batchSize = 250

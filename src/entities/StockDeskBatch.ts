@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import type { CurrentActor } from "../domain/access/Actor.ts"
-import type { PinnedHold, Reservation, ReservationOutcome, StockSnapshot } from "../domain/inventory/Reservation.ts"
+import type { Reservation, ReservationOutcome, StockSnapshot } from "../domain/inventory/Reservation.ts"
 import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
@@ -10,27 +10,7 @@ import {
   type StockShort
 } from "../domain/inventory/StockRules.ts"
 import type { StockDeskMemory } from "./StockDeskMemory.ts"
-
-/** Units of a sellable that a checkout asks for. */
-export interface DeskLine {
-  readonly sellable: string
-  readonly entityId: string
-  readonly quantity: number
-}
-
-/** A checkout that asks for stock, all of it or none. */
-export interface DeskRequest {
-  readonly holder: string
-  readonly lines: ReadonlyArray<DeskLine>
-  readonly ttlSeconds: number
-  readonly decision: string
-}
-
-/** What a checkout is told. `pinned` is the decision its holder wrote first, as JSON text. */
-export type DeskAnswer =
-  | { readonly _tag: "Reserved"; readonly pinned: string; readonly fresh: boolean }
-  | { readonly _tag: "Short"; readonly short: StockShort }
-  | { readonly _tag: "Gone" }
+import { answerOf, type DeskAnswer, type DeskRequest, sellablesOf } from "./StockDeskRequest.ts"
 
 /** Writes from memory before the batch is decided again under locks: two desks would else refuse each other for ever. */
 const optimisticWrites = 2
@@ -43,17 +23,6 @@ type Repo = ReservationRepo["Service"]
 interface Decided {
   readonly granted: ReadonlyMap<string, ReadonlyArray<StockAllocation>>
   readonly short: ReadonlyMap<string, StockShort>
-}
-
-const answerOf = ({ decision, state }: PinnedHold): DeskAnswer =>
-  state === "released" || state === "expired"
-    ? { _tag: "Gone" }
-    : { _tag: "Reserved", pinned: decision, fresh: false }
-
-const sellablesOf = (requests: Iterable<DeskRequest>): ReadonlySet<string> => {
-  const sellables = new Set<string>()
-  for (const { lines } of requests) for (const { sellable } of lines) sellables.add(sellable)
-  return sellables
 }
 
 /** One batch at the desk: who still waits, what was answered, and the stock as this batch sees it. */

@@ -147,19 +147,30 @@ withApp("items of a cart over HTTP", (it) => {
       assert.strictEqual((yield* linesOf(cart)).length, 2)
     }))
 
-  it.effect("is for the cart's owner with cart:update", () =>
+  it.effect("needs cart:update and a cart of the organization", () =>
     Effect.gen(function*() {
       const body = { entityId: yield* aProduct(), quantity: 1 }
       const cart = yield* aGuestCart()
       const path = `/api/carts/${cart.id}/items`
-      refused(yield* api("POST", path, { body }), 403, "FORBIDDEN")
-      refused(yield* api("POST", path, { body, headers: { "x-cart-secret": "wrong" } }), 403, "FORBIDDEN")
-      refused(yield* api("POST", path, { body, as: asCustomer("stranger") }), 403, "FORBIDDEN")
       refused(yield* api("POST", path, { body, as: asNobody, headers: cart.headers }), 403, "FORBIDDEN")
       refused(yield* api("POST", path, { body, as: elsewhere }), 404, "NOT_FOUND")
       refused(yield* api("POST", `/api/carts/${randomUUID()}/items`, { body, as: asAdmin }), 404, "NOT_FOUND")
       refused(yield* api("POST", "/api/carts/mine/items", { body, as: asAdmin }), 422, "VALIDATION_FAILED")
       assert.deepStrictEqual(yield* linesOf(cart), [])
+    }))
+
+  it.effect("is forbidden to whoever does not hold the cart", () =>
+    Effect.gen(function*() {
+      const body = { entityId: yield* aProduct(), quantity: 1 }
+      const cart = yield* aGuestCart()
+      const path = `/api/carts/${cart.id}/items`
+      const answers = {
+        "without a secret": yield* api("POST", path, { body }),
+        "with a wrong secret": yield* api("POST", path, { body, headers: { "x-cart-secret": "wrong" } }),
+        "another shopper": yield* api("POST", path, { body, as: asCustomer("stranger") })
+      }
+      assert.deepStrictEqual(yield* linesOf(cart), [])
+      for (const [who, answer] of Object.entries(answers)) refused(answer, 403, "FORBIDDEN", who)
     }))
 
   it.effect("tells the outbox about every line that was added", () =>

@@ -196,6 +196,51 @@ it.layer(Rows)("the stock desk", (it) => {
         assert.isTrue((yield* ask(desk, [[sellable, 1]])).fresh)
       }))
 
+    it.effect("decides under locks after two writes that came too late", () =>
+      Effect.gen(function*() {
+        const warehouse = yield* addWarehouse()
+        const sellable = yield* stockUp([[warehouse, 3]])
+        const sql = yield* SqlClient.SqlClient
+        const repo = yield* ReservationRepo
+        let [writes, locked] = [0, 0]
+        const overtaken = ReservationRepo.of({
+          ...repo,
+          alone: (holders, sellables, body) =>
+            Effect.andThen(Effect.sync(() => locked += 1), repo.alone(holders, sellables, body)),
+          // Somebody restocks between the decision and the write, the first two times.
+          reserve: (fences, reservations) =>
+            (writes++ < 2
+              ? Effect.provideService(restockBehindTheDesk(sellable, 1), SqlClient.SqlClient, sql)
+              : Effect.void)
+              .pipe(Effect.andThen(repo.reserve(fences, reservations)))
+        })
+        const desk = yield* Effect.provideService(openDesk, ReservationRepo, overtaken)
+        assert.isTrue((yield* ask(desk, [[sellable, 3]])).fresh)
+        assert.deepStrictEqual([writes, locked], [3, 1])
+        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 3 } })
+      }))
+
+    it.effect("tells everybody at once when nothing can be written, and serves them when it can again", () =>
+      Effect.gen(function*() {
+        const sellable = yield* stockUp([[yield* addWarehouse(), 50]])
+        const repo = yield* ReservationRepo
+        let [broken, writes] = [true, 0]
+        const failing = ReservationRepo.of({
+          ...repo,
+          reserve: (fences, reservations) =>
+            Effect.suspend(() => (writes += 1, broken ? Effect.die("no database") : repo.reserve(fences, reservations)))
+        })
+        const desk = yield* Effect.provideService(openDesk, ReservationRepo, failing)
+        const rush = Effect.all(Array.from({ length: 20 }, () => Effect.exit(ask(desk, [[sellable, 1]]))), {
+          concurrency: "unbounded"
+        })
+        assert.isTrue((yield* rush).every(Exit.hasDies))
+        assert.isAtMost(writes, 5)
+        broken = false
+        assert.isTrue((yield* rush).every(Exit.isSuccess))
+        assert.strictEqual(yield* heldUnits(sellable), 20)
+      }))
+
     it.effect("sends as many statements for fifty lines as for one", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()

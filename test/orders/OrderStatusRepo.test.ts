@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { buildOrder, type BuiltOrder, manager, stockOf } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -21,7 +23,11 @@ const refundsOf = (order: BuiltOrder) =>
   })
 
 describe("a transition of an order", () => {
-  it.layer(orderStatusRepoLayer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
+  it.layer(orderStatusRepoLayer.pipe(
+    Layer.provide(SoldStock.layer),
+    Layer.provide(HoldRepo.layer),
+    Layer.provideMerge(TestDatabase)
+  ))((it) => {
     it.effect("cancelled: gives stock back, writes the refund of what was captured, stamps and announces it", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
@@ -168,10 +174,9 @@ describe("a transition of an order", () => {
         })
         for (const line of [0, 1, 2]) {
           const stock = yield* stockOf(base, line)
-          // Six fulfilled orders took 2 each. The other six have no line of these sellables left unfulfilled, so what
-          // they held counts as handed over too.
+          // Six fulfilled orders took 2 each; the six cancelled ones gave theirs back.
           assert.strictEqual(stock?.reserved, 1)
-          assert.strictEqual(stock?.onHand, 100 - 24)
+          assert.strictEqual(stock?.onHand, 100 - 12)
           assert.strictEqual(stock?.version, 12)
         }
       }))

@@ -5,6 +5,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
 import {
   type PaymentAdapter,
@@ -68,7 +70,11 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
   return { status: row?.status, failure: row?.failure, reference: row?.reference, refunded: Number(row?.refunded) }
 })
 
-const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer).pipe(
+  Layer.provide(SoldStock.layer),
+  Layer.provide(HoldRepo.layer),
+  Layer.provideMerge(TestDatabase)
+)
 
 describe("SettleRefund", () => {
   it.layer(repos, { excludeTestServices: true })((it) => {

@@ -26,7 +26,8 @@ const usage = (sql: SqlClient.SqlClient, { customerId, promotions }: Decision, o
   const ids = promotions.map((one) => one.promotionId)
   const limited = customerId === null ? [] : promotions
   return sql`locked as (select p.id from promotions p, cart where p.id = any(${ids}::uuid[]) order by p.id for update of p),
-    used as (update promotions p set used_count = p.used_count + 1 from locked where p.id = locked.id returning p.id),
+    used as (update promotions p set used_count = p.used_count + 1 from locked
+      where p.id = locked.id and p.id = any(${ids}::uuid[]) returning p.id),
     usages as (insert into promotion_usages (organization_id, promotion_id, order_id, customer_id)
       select cart.organization_id, used.id, ${orderId}::uuid, ${customerId}::uuid from used, cart),
     counted as (insert into promotion_customer_usages as u (promotion_id, customer_id, used_count, usage_limit)

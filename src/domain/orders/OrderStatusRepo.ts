@@ -4,10 +4,10 @@ import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { outboxInsert } from "../events/OutboxRepo.ts"
 import { newId } from "../ids/Id.ts"
+import { SoldStock } from "../inventory/SoldStock.ts"
 import type { Order } from "./Order.ts"
 import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
 import { effectsOf, type OrderStatus, refusedWithRefundedUnits } from "./OrderStatus.ts"
-import { endHold } from "./OrderStockRepo.ts"
 
 /** A permitted change of status, decided on an order that was in `from`. */
 export interface OrderTransition {
@@ -84,19 +84,29 @@ const readBack = (sql: SqlClient.SqlClient, orderId: string) =>
         '[]') as lines
     from orders o where o.id = ${orderId}::uuid`
 
+/** Units of lines that were handed over: they leave the shelf when their order ends, whatever else goes back. */
+const handedOver = (sql: SqlClient.SqlClient, orderId: string) =>
+  sql<{ readonly sellable: string; readonly quantity: number }>`select coalesce(variant_id, entity_id) as sellable,
+      sum(quantity)::int as quantity
+    from order_lines where order_id = ${orderId}::uuid and fulfillment_status = 'fulfilled' group by 1`
+
 /** A final status ends the hold on the stock: handed over when fulfilled, given back when not (contract §4.2). */
-const moveStock = (actor: Actor, { orderId, to }: OrderTransition) => {
-  if (effectsOf[to].includes("deductStock")) return endHold(actor, orderId, "fulfil")
-  // A refund of a partially fulfilled order ends it too: what was never sent must not stay reserved for ever.
-  return effectsOf[to].includes("releaseReservations") || to === "refunded"
-    ? endHold(actor, orderId, "release")
-    : Effect.void
-}
+const moveStock = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, stock: SoldStock["Service"], { orderId, to }: OrderTransition) {
+    if (effectsOf[to].includes("deductStock")) return yield* stock.handOver(orderId)
+    // A refund of a partially fulfilled order ends it too: what was never sent must not stay reserved for ever.
+    if (!effectsOf[to].includes("releaseReservations") && to !== "refunded") return
+    const lines = yield* handedOver(sql, orderId)
+    if (lines.length > 0) yield* stock.handOver(orderId, lines)
+    yield* stock.release(orderId)
+  }
+)
 
 export const orderStatusRepoLayer = Layer.effect(
   OrderStatusRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const stock = yield* SoldStock
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
@@ -107,7 +117,7 @@ export const orderStatusRepoLayer = Layer.effect(
       if (set.refunded_units && refusedWithRefundedUnits.includes(change.to)) {
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
-      yield* moveStock(actor, change)
+      yield* moveStock(sql, stock, change)
       const [written] = yield* record(sql, actor, change)
       const [row] = yield* readBack(sql, change.orderId)
       if (row === undefined) {

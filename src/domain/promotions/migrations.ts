@@ -40,6 +40,7 @@ export const migrations = {
       used_at timestamptz not null default now(),
       primary key (promotion_id, order_id)
     )`,
+    `create index promotion_usages_order on promotion_usages (order_id)`,
     `create table promotion_customer_usages (
       promotion_id uuid not null references promotions on delete cascade,
       customer_id uuid not null,

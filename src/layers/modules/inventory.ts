@@ -4,6 +4,7 @@ import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
 import { migrations } from "../../domain/inventory/migrations.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
+import { SoldStock } from "../../domain/inventory/SoldStock.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -29,7 +30,9 @@ export const inventory = defineModule({
     { scope: "inventory:adjust", description: "Change, reserve and release stock; create warehouses." }
   ],
   migrations,
-  services: Layer.merge(Inventory.layer, StockDeskClient.layer).pipe(Layer.provideMerge(repositories)),
+  services: Layer.mergeAll(Inventory.layer, SoldStock.layer, StockDeskClient.layer).pipe(
+    Layer.provideMerge(repositories)
+  ),
   actors: stockDeskActor(),
   routes: inventoryHttp
 })

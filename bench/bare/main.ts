@@ -1,0 +1,119 @@
+import { createHash, randomBytes } from "node:crypto"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { Pool, type QueryResultRow } from "pg"
+import { v7 } from "uuid"
+import { addLine, insertCart, listPage, oneProduct, placeOrder, removeLine } from "./Sql.ts"
+
+/*
+ * The limit: `node:http`, the driver `pg` with a pool of ten, and one statement per request. No validation, no
+ * permission, no journal, no framework; the routes and answers are those of Stoa that the benchmarks use.
+ */
+
+const { BARE_PREPARE, DATABASE_URL, PORT } = process.env
+const pool = new Pool({ connectionString: DATABASE_URL, max: 10, application_name: "bare" })
+
+const first = async <Row extends QueryResultRow>(name: string, text: string, values: ReadonlyArray<unknown>) => {
+  const named = BARE_PREPARE === "true" ? { name } : {}
+  const { rows } = await pool.query<Row>({ ...named, text, values: [...values] })
+  return rows[0]
+}
+
+interface Body {
+  readonly body: string
+}
+
+const answer = (response: ServerResponse, status: number, json: string) => {
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(json) })
+  response.end(json)
+}
+
+const data = (response: ServerResponse, status: number, row: Body | undefined) =>
+  row === undefined
+    ? answer(response, 404, `{"error":{"code":"NOT_FOUND"}}`)
+    : answer(response, status, `{"data":${row.body}}`)
+
+const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
+  let text = ""
+  for await (const chunk of request.setEncoding("utf8")) text += chunk
+  // Whoever sends something else gets a 500: bare validates nothing.
+  return JSON.parse(text) as Readonly<Record<string, unknown>>
+}
+
+const hash = (secret: unknown): string => createHash("sha256").update(String(secret)).digest("hex")
+
+const list = async (response: ServerResponse, limit: number) => {
+  const row = await first<Body & { readonly total: string }>("list", listPage, [limit])
+  const total = Number(row?.total ?? 0)
+  const pagination = { page: 1, limit, total, totalPages: Math.ceil(total / limit) }
+  answer(response, 200, `{"data":${row?.body ?? "[]"},"meta":${JSON.stringify({ pagination })}}`)
+}
+
+const create = async (request: IncomingMessage, response: ServerResponse) => {
+  const { currency } = await bodyOf(request)
+  const [id, secret] = [v7(), randomBytes(24).toString("base64url")]
+  const row = await first<{ created_at: Date; expires_at: Date }>("cart", insertCart, [id, currency, hash(secret)])
+  const cart = {
+    id,
+    organizationId: "org_default",
+    customerId: null,
+    status: "active",
+    currency,
+    email: null,
+    metadata: {},
+    expiresAt: row?.expires_at,
+    createdAt: row?.created_at,
+    updatedAt: row?.created_at,
+    secret
+  }
+  answer(response, 201, `{"data":${JSON.stringify(cart)}}`)
+}
+
+const change = async (request: IncomingMessage, response: ServerResponse, [cartId, , lineId]: Array<string>) => {
+  const secret = hash(request.headers["x-cart-secret"])
+  if (lineId !== undefined) {
+    await first("remove", removeLine, [lineId, cartId])
+    return answer(response, 200, `{"data":{"deleted":true}}`)
+  }
+  const { entityId, quantity } = await bodyOf(request)
+  data(response, 201, await first<Body>("add", addLine, [v7(), cartId, secret, entityId, quantity]))
+}
+
+const checkout = async (request: IncomingMessage, response: ServerResponse) => {
+  const secret = hash(request.headers["x-cart-secret"])
+  const { cartId } = await bodyOf(request)
+  try {
+    data(response, 201, await first<Body>("checkout", placeOrder, [cartId, secret, v7()]))
+  } catch (error) {
+    // Division by zero is how the statement says that stock ran out.
+    if (!(error instanceof Error && "code" in error && error.code === "22012")) throw error
+    answer(response, 422, `{"error":{"code":"CHECKOUT_FAILED"}}`)
+  }
+}
+
+const catalog = "/api/catalog/entities"
+
+const handle = async (request: IncomingMessage, response: ServerResponse) => {
+  const url = request.url ?? ""
+  if (url.startsWith(`${catalog}?`)) return list(response, Number(/limit=(\d+)/.exec(url)?.[1] ?? 20))
+  if (url.startsWith(`${catalog}/`)) {
+    return data(response, 200, await first<Body>("product", oneProduct, [url.slice(catalog.length + 1)]))
+  }
+  if (url === "/api/carts") return create(request, response)
+  if (url.startsWith("/api/carts/")) return change(request, response, url.slice("/api/carts/".length).split("/"))
+  if (url === "/api/checkout") return checkout(request, response)
+  answer(response, 404, "{}")
+}
+
+const server = createServer((request, response) => {
+  handle(request, response).catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`)
+    answer(response, 500, `{"error":{"code":"INTERNAL_ERROR"}}`)
+  })
+})
+server.listen(Number(PORT), "127.0.0.1")
+
+process.once("SIGTERM", () => {
+  server.close()
+  server.closeAllConnections()
+  void pool.end()
+})

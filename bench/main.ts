@@ -1,0 +1,67 @@
+import { runCartLines } from "./cartlines.ts"
+import { runColdStart } from "./coldstart.ts"
+import { runDriver } from "./driver.ts"
+import { runFlash } from "./flash.ts"
+import { runLines } from "./lines.ts"
+import { environment } from "./measure/Environment.ts"
+import { finish } from "./measure/Report.ts"
+import { runMemory } from "./memory.ts"
+import { type Options, readOptions } from "./Options.ts"
+import { endChildren } from "./servers/ChildServer.ts"
+import { openStage, type Stage } from "./servers/Stage.ts"
+import { runWorkload } from "./workloads.ts"
+
+/** Programs on a shared stage, in the order of `all`: memory first, while the server has done nothing yet. */
+const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promise<void>>> = {
+  memory: runMemory,
+  list: (stage, options) => runWorkload("list", stage, options),
+  product: (stage, options) => runWorkload("product", stage, options),
+  cart: (stage, options) => runWorkload("cart", stage, options),
+  purchase: (stage, options) => runWorkload("purchase", stage, options),
+  lines: runLines,
+  flash: runFlash,
+  cartlines: runCartLines
+}
+
+/** Programs that start what they need themselves. */
+const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
+  coldstart: runColdStart,
+  driver: runDriver
+}
+
+const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
+  [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
+names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but driver`
+
+const run = async (options: Options) => {
+  const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)
+  const unknown = [...asked].filter((name) => onStage[name] === undefined && alone[name] === undefined)
+  if (asked.size === 0 || unknown.length > 0) throw new Error(`${unknown.join(", ")}\n${usage}`)
+  let facts = await environment()
+  const staged = Object.entries(onStage).filter(([name]) => asked.has(name))
+  if (staged.length > 0) {
+    // Carts of up to 1,000 lines need one product more; the page of the list is the same.
+    const products = asked.has("cartlines") && options.products === 1000 ? 1001 : options.products
+    const stage = await openStage({ ...options, products })
+    facts = stage.environment
+    try {
+      for (const [, program] of staged) await program(stage, { ...options, products })
+    } finally {
+      await stage.stop()
+    }
+  }
+  for (const [name, program] of Object.entries(alone)) if (asked.has(name)) await program(options)
+  await finish(facts, options.json)
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void endChildren().then(() => process.exit(130)))
+}
+
+try {
+  await run(readOptions(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+  await endChildren()
+  process.exitCode = 1
+}

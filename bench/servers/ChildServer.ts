@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { setTimeout as pause } from "node:timers/promises"
+
+/** A server that runs as a process of its own and answers. */
+export interface ChildServer {
+  readonly origin: string
+  readonly pid: number
+  /** From the start of the process to its first answer. */
+  readonly readyMs: number
+  readonly stop: () => Promise<void>
+}
+
+/** A port nobody listens on now. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const children = new Set<ChildProcess>()
+
+const end = async (child: ChildProcess) => {
+  children.delete(child)
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, "exit")
+  child.kill("SIGTERM")
+  const forced = setTimeout(() => child.kill("SIGKILL"), 15_000)
+  await exited
+  clearTimeout(forced)
+}
+
+/** Ends what is still running, for a benchmark that fails or is interrupted. */
+export const endChildren = () => Promise.all([...children].map(end)).then(() => undefined)
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(async (response) => {
+    await response.arrayBuffer()
+    return response.ok
+  }, () => false)
+
+/** Starts a program of this project and waits until `probe` answers with success; throws with its output when it ends. */
+export const startChild = async (options: {
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly port: number
+  readonly probe: string
+  readonly timeoutMs?: number
+}): Promise<ChildServer> => {
+  const { DATABASE_URL: _url, NODE_ENV: _environment, ...inherited } = process.env
+  const started = performance.now()
+  const child = spawn(process.execPath, options.args, {
+    env: { ...inherited, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  children.add(child)
+  let output = ""
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-4000)
+  }
+  child.stdout.on("data", keep)
+  child.stderr.on("data", keep)
+  const origin = `http://127.0.0.1:${options.port}`
+  const deadline = started + (options.timeoutMs ?? 60_000)
+  while (!(await answers(`${origin}${options.probe}`))) {
+    if (child.exitCode !== null) throw new Error(`${options.args.join(" ")} ended with ${child.exitCode}:\n${output}`)
+    if (performance.now() > deadline) {
+      await end(child)
+      throw new Error(`${options.args.join(" ")} does not answer ${options.probe}:\n${output}`)
+    }
+    await pause(5)
+  }
+  return { origin, pid: child.pid ?? 0, readyMs: performance.now() - started, stop: () => end(child) }
+}

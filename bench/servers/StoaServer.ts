@@ -1,0 +1,25 @@
+import { type ChildServer, freePort, startChild } from "./ChildServer.ts"
+
+/** The address every measurement of a start waits for: it goes through routing, permission, SQL and encoding. */
+export const firstAnswer = "/api/catalog/entities?limit=1"
+
+/**
+ * Stoa as its own process, as `npm start` runs it, without log lines. Outside production, because the payment method
+ * `test` exists only there. Either on a database, or on a data directory with the embedded server.
+ */
+export const startStoa = async (
+  where: { readonly databaseUrl: string } | { readonly dataDir: string }
+): Promise<ChildServer> => {
+  const port = await freePort()
+  return startChild({
+    args: ["src/main.ts", "serve"],
+    env: {
+      ...("databaseUrl" in where ? { DATABASE_URL: where.databaseUrl } : { STOA_DATA_DIR: where.dataDir }),
+      PORT: String(port),
+      STOA_RUNNER_PORT: "0",
+      STOA_LOG_LEVEL: "none"
+    },
+    port,
+    probe: firstAnswer
+  })
+}

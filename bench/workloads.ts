@@ -1,0 +1,67 @@
+import type { FlowName } from "./load/Messages.ts"
+import { atLeast, heading, note } from "./measure/Report.ts"
+import { measureWindow, type Window } from "./measure/Window.ts"
+import { printStatements, printSteps, printWindows, rateOf } from "./measure/WindowReport.ts"
+import type { Options } from "./Options.ts"
+import type { Stage } from "./servers/Stage.ts"
+
+/** A flow that Stoa and bare are compared in. */
+interface Workload {
+  readonly title: string
+  readonly flow: FlowName
+  readonly users: ReadonlyArray<number>
+  /** Least share of bare's rate. */
+  readonly bar: number
+  readonly steps: boolean
+}
+
+export const workloads: Readonly<Record<"list" | "product" | "cart" | "purchase", Workload>> = {
+  list: { title: "W1 list page of 20 with prices", flow: "list", users: [16], bar: 0.4, steps: false },
+  product: { title: "W2 product by slug", flow: "product", users: [16], bar: 0.4, steps: false },
+  cart: { title: "W3 create cart, add 2 items", flow: "cart", users: [16], bar: 0.4, steps: true },
+  purchase: { title: "W4 whole purchase", flow: "purchase", users: [16, 200], bar: 0.25, steps: true }
+}
+
+/** Windows of both servers in turn: A B A B A B. */
+export const alternate = async (
+  stage: Stage,
+  options: Options,
+  flow: FlowName,
+  users: number
+): Promise<ReadonlyArray<Window>> => {
+  const bare = await stage.bare()
+  const windows: Array<Window> = []
+  for (let round = 0; round < options.windows; round++) {
+    for (const target of [stage.stoa, bare]) {
+      windows.push(
+        await measureWindow(stage.postgres, target, {
+          flow,
+          users,
+          warmup: options.warmup ?? 2,
+          seconds: options.seconds ?? 5,
+          flows: 0,
+          products: options.products,
+          firstCart: 0
+        })
+      )
+    }
+  }
+  return windows
+}
+
+/** Stoa against bare in one workload, at each number of users, with the bar on the ratio of their medians. */
+export const runWorkload = async (name: keyof typeof workloads, stage: Stage, options: Options): Promise<void> => {
+  const { bar, flow, steps, title, users } = workloads[name]
+  for (const count of options.users === undefined ? users : [options.users]) {
+    const label = `${title}, ${count} users`
+    heading(label)
+    const windows = await alternate(stage, options, flow, count)
+    printWindows(label, windows)
+    const last = windows.slice(-2)
+    if (steps) printSteps(last)
+    if (options.verbose) for (const window of last) printStatements(window)
+    const [stoa, bare] = [rateOf(windows, "stoa"), rateOf(windows, "bare")]
+    note(`median: stoa ${stoa.toFixed(0)}/s, bare ${bare.toFixed(0)}/s`)
+    atLeast(label, stoa / bare, bar, " x bare")
+  }
+}

@@ -1,0 +1,26 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { HoldRepo } from "./HoldRepo.ts"
+import type { StockDemand } from "./StockRules.ts"
+
+/**
+ * What becomes of stock that an order holds, for the modules that decide it. Called inside the caller's transaction it
+ * joins it, so that an order's status and its stock change together or not at all.
+ */
+export class SoldStock extends Context.Service<SoldStock, {
+  /** Gives back everything the order still holds: from its checkout and reserved by hand. */
+  readonly release: (orderId: string) => Effect.Effect<void, never, CurrentActor>
+  /** Takes what was handed over off the shelf: everything the order still holds, or the named units of it. */
+  readonly handOver: (
+    orderId: string,
+    lines?: ReadonlyArray<StockDemand>
+  ) => Effect.Effect<void, never, CurrentActor>
+}>()("stoa/domain/inventory/SoldStock") {
+  static readonly layer = Layer.effect(
+    SoldStock,
+    Effect.map(HoldRepo, (holds) => ({
+      release: (orderId: string) => Effect.asVoid(holds.releaseSold(orderId)),
+      handOver: (orderId: string, lines?: ReadonlyArray<StockDemand>) => Effect.asVoid(holds.fulfilSold(orderId, lines))
+    }))
+  )
+}

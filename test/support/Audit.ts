@@ -1,0 +1,137 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Effect, Redacted, Schedule } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+
+/** Runs statements on a database from outside of the service. */
+export const onDatabase = <A>(
+  url: string,
+  body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>
+): Effect.Effect<A> =>
+  SqlClient.SqlClient.pipe(
+    Effect.flatMap(body),
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.orDie
+  )
+
+interface Finding {
+  readonly rule: string
+  readonly count: number
+  readonly example: string | null
+}
+
+/** What must hold at any moment, also in the middle of everything. */
+const always = (sql: SqlClient.SqlClient) =>
+  sql<Finding>`with found (rule, example) as (
+    select 'an order adds up to its lines', o.id::text from orders o
+      join (select order_id, sum(total_price) as total, sum(discount_amount) as discount, sum(tax_amount) as tax,
+        bool_and(total_price = unit_price * quantity) as each from order_lines group by order_id) l on l.order_id = o.id
+      where not l.each or o.subtotal <> l.total or o.discount_total < l.discount
+        or o.grand_total <> o.subtotal - o.discount_total + o.tax_total + o.shipping_total
+    union all
+    select 'an order has lines', o.id::text from orders o
+      where not exists (select 1 from order_lines l where l.order_id = o.id)
+    union all
+    select 'reserved stock is what live holds hold', l.sellable_id::text from stock_levels l
+      where l.reserved <> coalesce((select sum(h.quantity) from hold_lines h
+        join holds d using (organization_id, holder) where d.state in ('held', 'sold')
+          and h.organization_id = l.organization_id and h.sellable_id = l.sellable_id
+          and h.warehouse_id = l.warehouse_id), 0)
+    union all
+    select 'no more is reserved than there is', l.sellable_id::text from stock_levels l
+      where l.reserved > l.on_hand and not l.allow_negative
+    union all
+    select 'every order is announced exactly once', o.id::text from orders o
+      where (select count(*) from outbox_events e where e.type = 'orders.create' and e.entity_id = o.id::text) <> 1
+    union all
+    select 'nothing but orders is announced', e.entity_id from outbox_events e
+      where e.type = 'orders.create' and not exists (select 1 from orders o where o.id::text = e.entity_id)
+    union all
+    select 'a payment belongs to one order', payment_intent_id from orders where payment_intent_id is not null
+      group by payment_intent_id having count(*) > 1
+    union all
+    select 'a promotion counts its usages', p.id::text from promotions p
+      where p.used_count <> (select count(*) from promotion_usages u where u.promotion_id = p.id)
+    union all
+    select 'a customer''s usages are counted', c.customer_id::text from promotion_customer_usages c
+      where c.used_count <> (select count(*) from promotion_usages u
+        where u.promotion_id = c.promotion_id and u.customer_id = c.customer_id)
+    union all
+    select 'a cart that was checked out has its order', c.id::text from carts c
+      where c.status = 'checked_out' and not exists (select 1 from orders o where o.id = c.checkout_id)
+    union all
+    select 'an order of a checkout keeps its stock', o.id::text from orders o
+      where o.status = 'pending' and not exists (select 1 from holds h
+        where h.organization_id = o.organization_id and h.holder = o.id::text and h.state = 'sold'))
+  select rule, count(*)::int4 as count, min(example) as example from found group by rule`
+
+/** What must hold beside that once no checkout is under way any more. */
+const afterwards = (sql: SqlClient.SqlClient) =>
+  sql<Finding>`with found (rule, example) as (
+    select 'no cart waits for a checkout that has ended', c.id::text from carts c where c.status = 'checking_out'
+    union all
+    select 'no cart is lost to a cancelled order', c.id::text from carts c join orders o on o.id = c.checkout_id
+      where c.status = 'checked_out' and o.status = 'cancelled' and o.amount_captured is null
+    union all
+    select 'no stock is held for a checkout that has ended', h.holder from holds h
+      where h.state = 'held' and h.holder not like 'manual:%'
+    union all
+    select 'an order is paid in full or cancelled', o.id::text from orders o
+      where o.status <> 'cancelled' and o.amount_captured is distinct from o.grand_total
+    union all
+    select 'a cancelled order that nobody paid holds no usage', o.id::text from orders o
+      join promotion_usages u on u.order_id = o.id where o.status = 'cancelled' and o.amount_captured is null)
+  select rule, count(*)::int4 as count, min(example) as example from found group by rule`
+
+const holds = (findings: ReadonlyArray<Finding>) =>
+  assert.deepStrictEqual(findings.map(({ count, example, rule }) => `${rule}: not so ${count} times (${example})`), [])
+
+/** Asserts what must hold at any moment. */
+export const auditAlways = (url: string) => Effect.map(onDatabase(url, always), holds)
+
+/** Checkouts that have not ended: what is claimed, or lies unprocessed in the mailbox of a checkout. */
+const underWay = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ open: number }>`select (select count(*) from carts where status = 'checking_out')::int4
+      + (select count(*) from cluster_messages where not processed and entity_type = 'Workflow/Checkout'
+        and tag = 'run')::int4 as open`,
+    ([row]) => row?.open ?? 0
+  )
+
+/** Waits until no checkout is under way, at most 15 s or as long as said. */
+export const allEnded = (url: string, wait: "15 seconds" | "60 seconds" = "15 seconds") =>
+  onDatabase(
+    url,
+    (sql) => underWay(sql).pipe(Effect.repeat({ until: (open) => open === 0, schedule: Schedule.spaced("50 millis") }))
+  ).pipe(
+    Effect.timeoutOrElse({
+      duration: wait,
+      orElse: () => Effect.die(new Error(`Checkouts are still under way after ${wait}.`))
+    })
+  )
+
+/** Waits until every checkout has ended and asserts that the books are in order. */
+export const audit = (url: string, wait?: "15 seconds" | "60 seconds") =>
+  Effect.gen(function*() {
+    yield* allEnded(url, wait)
+    yield* auditAlways(url)
+    holds(yield* onDatabase(url, afterwards))
+  })
+
+/** Units that live orders have bought of a sellable. */
+export const soldOf = (url: string, entityId: string) =>
+  onDatabase(url, (sql) =>
+    Effect.map(
+      sql<{ units: number }>`select coalesce(sum(l.quantity), 0)::int4 as units from order_lines l
+        join orders o on o.id = l.order_id where o.status <> 'cancelled' and l.entity_id = ${entityId}::uuid`,
+      ([row]) => row?.units ?? 0
+    ))
+
+/** Status of a cart and how many orders were made of it. */
+export const cartOf = (url: string, cartId: string) =>
+  onDatabase(url, (sql) =>
+    Effect.map(
+      sql<{ status: string; orders: number }>`select c.status, (select count(*)::int4 from orders o
+        where o.cart_id = c.id and o.status <> 'cancelled') as orders from carts c where c.id = ${cartId}::uuid`,
+      ([row]) => row ?? { status: "none", orders: 0 }
+    ))

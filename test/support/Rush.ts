@@ -1,0 +1,44 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { audit, soldOf } from "./Audit.ts"
+import { aCartWith, aProduct, checkOut, type GuestCart } from "./Purchase.ts"
+import { persistently } from "./ServiceCalls.ts"
+import type { Answer, TestApp } from "./TestApp.ts"
+
+const all = { concurrency: "unbounded" } as const
+
+/** A product of which there are few, and a cart with one piece of it for each of many buyers. */
+export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number) {
+  const product = yield* aProduct({ stock: pieces })
+  const carts = yield* Effect.forEach(Array.from({ length: buyers }), () => aCartWith(product), { concurrency: 10 })
+  return { product, carts }
+})
+
+/** What all buyers are told when they check out at the same moment, each with a key and for as long as it takes. */
+export const everybodyBuys = (
+  carts: ReadonlyArray<GuestCart>,
+  round = 1,
+  wait: "15 seconds" | "60 seconds" = "15 seconds"
+): Effect.Effect<ReadonlyArray<Answer>, never, TestApp> =>
+  Effect.forEach(
+    carts,
+    (cart) => checkOut(cart, {}, { "idempotency-key": `round-${round}-${cart.id}` }).pipe(persistently(wait)),
+    all
+  )
+
+const refusal = /^Insufficient stock/
+
+/** Asserts that exactly so many were sold, that everybody was told the truth about it, and that the books are right. */
+export const soldExactly = Effect.fnUntraced(function*(
+  databaseUrl: string,
+  product: string,
+  pieces: number,
+  answers: ReadonlyArray<Answer>
+) {
+  const told = Map.groupBy(answers, ({ status }) => status)
+  assert.deepStrictEqual(new Set(told.keys()), new Set([201, 422]), JSON.stringify(answers.map(({ body }) => body)))
+  for (const answer of told.get(422) ?? []) assert.match(answer.text("error.message"), refusal)
+  yield* audit(databaseUrl)
+  assert.strictEqual(told.get(201)?.length, pieces)
+  assert.strictEqual(yield* soldOf(databaseUrl, product), pieces)
+})

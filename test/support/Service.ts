@@ -1,0 +1,160 @@
+import { Effect, Layer, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
+import type { FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
+import { callOf } from "./ServiceCalls.ts"
+import { TestApp } from "./TestApp.ts"
+import { waitFor } from "./waitFor.ts"
+
+export interface ServiceOptions {
+  readonly databaseUrl: string
+  /** Default `all`. */
+  readonly role?: "all" | "api" | "runner"
+  /** The process kills itself at this step boundary of a checkout. */
+  readonly faultPoint?: FaultPoint
+  /** Ports of a predecessor, so that clients and other processes find this one in its place. */
+  readonly ports?: Ports
+  /** Program to start in place of the service's own, for example one with a payment provider of the test's. */
+  readonly program?: ReadonlyArray<string>
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface Ports {
+  readonly http: number
+  readonly runner: number
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** The service as a process of its own. */
+export interface Service {
+  readonly url: string
+  readonly ports: Ports
+  readonly pid: number
+  /** Everything it wrote so far. */
+  readonly output: () => string
+  /** Sends a signal; nothing happens to a process that has ended. */
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Resolves when it has ended. */
+  readonly ended: Promise<Ended>
+  readonly running: () => boolean
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
+  })
+
+/** Below the ports that the system gives to outgoing connections, so that a killed process finds its own free again. */
+const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 18_000)
+    if (await isFree(port)) return port
+  }
+}
+
+const ownProgram = [fileURLToPath(new URL("../../src/main.ts", import.meta.url)), "serve"]
+
+const launch = async (options: ServiceOptions): Promise<Service> => {
+  const { databaseUrl, environment, faultPoint, program = ownProgram, role = "all" } = options
+  const ports = options.ports ?? { http: await freePort(), runner: await freePort() }
+  const { NODE_OPTIONS: _, ...inherited } = process.env
+  const child: ChildProcess = spawn(process.execPath, [...program, "--role", role], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...inherited,
+      NODE_ENV: "test",
+      STOA_LOG_LEVEL: "info",
+      DATABASE_URL: databaseUrl,
+      PORT: String(ports.http),
+      STOA_RUNNER_PORT: String(ports.runner),
+      STOA_FAULT_POINT: faultPoint ?? "",
+      ...environment
+    }
+  })
+  let output = ""
+  const keep = (chunk: Buffer) => {
+    output += chunk.toString()
+  }
+  child.stdout?.on("data", keep)
+  child.stderr?.on("data", keep)
+  const ended = new Promise<Ended>((resolve) => child.once("close", (code, signal) => resolve({ code, signal })))
+  const running = () => child.exitCode === null && child.signalCode === null
+  const { pid } = child
+  if (pid === undefined) throw new Error("The service could not be started.")
+  return {
+    url: `http://127.0.0.1:${ports.http}`,
+    ports,
+    pid,
+    output: () => output,
+    kill: (signal) => {
+      if (running()) process.kill(pid, signal)
+    },
+    ended,
+    running
+  }
+}
+
+/** Ready: the edge answers and says it is well; a runner, which has no edge, says so in its log. */
+const isReady = async (service: Service, role: ServiceOptions["role"]): Promise<boolean> =>
+  role === "runner" ? service.output().includes("runner ready") : (await fetch(`${service.url}/api/health`)).ok
+
+const waitUntilReady = (service: Service, role: ServiceOptions["role"]) =>
+  waitFor(`${role ?? "all"} to be ready`, async () => {
+    if (!service.running()) return "ended" as const
+    return await isReady(service, role) ? "ready" as const : undefined
+  }, 30_000).then(
+    (state) => state === "ready" ? service : Promise.reject(new Error(`The service ended:\n${service.output()}`)),
+    (error: unknown) => Promise.reject(new Error(`${String(error)}\n${service.output()}`))
+  )
+
+/** Starts the service and waits until it is ready; it is killed when the scope closes. */
+export const startService = (options: ServiceOptions): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.acquireRelease(Effect.promise(() => launch(options)), (service) =>
+    Effect.promise(() => {
+      service.kill("SIGKILL")
+      return service.ended
+    })).pipe(
+      Effect.tap((service) => Effect.promise(() => waitUntilReady(service, options.role)))
+    )
+
+/** The process in the place of one that has ended: same ports, no fault point. */
+export const restart = (service: Service, options: Omit<ServiceOptions, "faultPoint" | "ports">) =>
+  Effect.andThen(Effect.promise(() => service.ended), startService({ ...options, ports: service.ports }))
+
+/** A deployment as `docker-compose.yml` makes it: processes for HTTP before processes for the actors, one database. */
+export interface Deployment {
+  readonly apis: ReadonlyArray<Service>
+  readonly runners: ReadonlyArray<Service>
+}
+
+/** Starts that many processes of each role at once. */
+export const startDeployment = (databaseUrl: string, counts: { readonly apis: number; readonly runners: number }) =>
+  Effect.gen(function*() {
+    const started = (role: "api" | "runner", count: number) =>
+      Effect.all(Array.from({ length: count }, () => startService({ databaseUrl, role })), { concurrency: 3 })
+    const deployment: Deployment = yield* Effect.all(
+      { apis: started("api", counts.apis), runners: started("runner", counts.runners) },
+      { concurrency: "unbounded" }
+    )
+    return deployment
+  })
+
+/** Lets `api` and everything built on it talk to a process. */
+export const talkingTo = (service: Service, databaseUrl: string): Layer.Layer<TestApp> =>
+  Layer.succeed(TestApp, { url: service.url, databaseUrl, api: callOf(service.url) })
+
+/** The same for several processes, each asked in its turn, as a load balancer does. */
+export const talkingToAll = (services: ReadonlyArray<Service>, databaseUrl: string): Layer.Layer<TestApp> => {
+  const calls = services.map(({ url }) => callOf(url))
+  let turn = 0
+  const api: TestApp["Service"]["api"] = (method, path, call) =>
+    Effect.suspend(() => calls[turn++ % calls.length]?.(method, path, call) ?? Effect.die(new Error("No process.")))
+  return Layer.succeed(TestApp, { url: services[0]?.url ?? "", databaseUrl, api })
+}

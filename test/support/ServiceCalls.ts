@@ -1,0 +1,64 @@
+import { Effect, Schedule } from "effect"
+import { type Answer, at, type Call } from "./TestApp.ts"
+
+const found = <A>(path: string, body: unknown, kind: string, is: (value: unknown) => value is A): A => {
+  const value = at(body, path)
+  if (is(value)) return value
+  throw new Error(`expected ${kind} at "${path}" of ${JSON.stringify(body)}`)
+}
+
+const isText = (value: unknown): value is string => typeof value === "string"
+const isNumber = (value: unknown): value is number => typeof value === "number"
+const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
+
+const answer = (status: number, headers: Headers, body: unknown): Answer => ({
+  status,
+  headers,
+  body,
+  at: (path) => at(body, path),
+  text: (path) => found(path, body, "a text", isText),
+  number: (path) => found(path, body, "a number", isNumber),
+  list: (path) => found(path, body, "a list", isList)
+})
+
+/** The client has no answer: nobody listens, or the connection broke. */
+const noAnswer = answer(0, new Headers(), undefined)
+
+const send = async (url: string, method: string, { as, body, headers }: Call): Promise<Answer> => {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(as === undefined ? {} : { "x-test-actor": JSON.stringify(as) }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    const json = response.headers.get("content-type")?.includes("json") === true && text !== ""
+    return answer(response.status, response.headers, json ? JSON.parse(text) : text)
+  } catch {
+    return noAnswer
+  }
+}
+
+/** Requests to a process; status 0 stands for a connection that gave no answer. */
+export const callOf = (base: string) => (method: string, path: string, call: Call = {}): Effect.Effect<Answer> =>
+  Effect.promise(() => send(`${base}${path}`, method, call))
+
+/** Not an outcome: no answer, or one that asks to come again (503, and 409 with Retry-After). */
+export const isOutcome = ({ headers, status }: Answer): boolean =>
+  status !== 0 && status !== 503 && !(status === 409 && headers.has("retry-after"))
+
+/** A client that does as it is told: it repeats the very same request until there is an outcome, for at most `wait`. */
+export const persistently =
+  (wait: "15 seconds" | "60 seconds" = "15 seconds") =>
+  <E, R>(request: Effect.Effect<Answer, E, R>): Effect.Effect<Answer, E, R> =>
+    request.pipe(
+      Effect.repeat({ until: isOutcome, schedule: Schedule.spaced("100 millis") }),
+      Effect.timeoutOrElse({
+        duration: wait,
+        orElse: () => Effect.die(new Error(`No outcome within ${wait}.`))
+      })
+    )
