@@ -3,8 +3,8 @@ import { measureWindow } from "./measure/Window.ts"
 import { printStatements, printWindows } from "./measure/WindowReport.ts"
 import type { Options } from "./Options.ts"
 import { onDatabase } from "./servers/BenchPostgres.ts"
-import { seedCarts } from "./servers/StoaSeed.ts"
 import type { Stage } from "./servers/Stage.ts"
+import { seedCarts } from "./servers/StoaSeed.ts"
 
 /** Carts of other programs on the same stage are numbered below this. */
 const firstOfAll = 1_000_000

@@ -4,8 +4,8 @@ import { measureWindow } from "./measure/Window.ts"
 import { printStatements, printSteps, printWindows, rateOf } from "./measure/WindowReport.ts"
 import type { Options } from "./Options.ts"
 import { onDatabase } from "./servers/BenchPostgres.ts"
-import { auditStock, setStock } from "./servers/StoaSeed.ts"
 import type { Stage } from "./servers/Stage.ts"
+import { auditStock, setStock } from "./servers/StoaSeed.ts"
 import { alternate } from "./workloads.ts"
 
 /** W5, first half: how many orders of one item a second, while there is enough of it. */
@@ -16,7 +16,7 @@ const speed = async (stage: Stage, options: Options, users: number) => {
   printWindows(label, windows)
   const last = windows.slice(-2)
   printSteps(last)
-  if (options.verbose) for (const window of last) printStatements(window)
+  if (options.verbose) { for (const window of last) printStatements(window) }
   const [stoa, bare] = [rateOf(windows, "stoa"), rateOf(windows, "bare")]
   note(`median: stoa ${stoa.toFixed(0)}/s, bare ${bare.toFixed(0)}/s`)
   atLeast(label, stoa / bare, 1, " x bare")
@@ -45,7 +45,11 @@ const audit = async (stage: Stage, options: Options, users: number) => {
   record("W5 audit", { units, told: window.load.orders, before, after })
   exactly("units sold beyond the stock", Math.max(0, sold - units), 0)
   exactly("units left unsold while buyers were refused", Math.max(0, units - sold), 0)
-  exactly("orders clients were told of less orders in the table", window.load.orders - (after.orders - before.orders), 0)
+  exactly(
+    "orders clients were told of less orders in the table",
+    window.load.orders - (after.orders - before.orders),
+    0
+  )
   exactly("reserved units less units of holds", after.reserved - after.held, 0)
   exactly("reserved units since the start less units sold", after.reserved - before.reserved - sold, 0)
   exactly("reserved units beyond those on hand", Math.max(0, after.reserved - after.onHand), 0)

@@ -1,10 +1,10 @@
 import { atMost, heading, record, table } from "./measure/Report.ts"
-import { type Window, measureWindow } from "./measure/Window.ts"
+import { measureWindow, type Window } from "./measure/Window.ts"
 import { printStatements, printWindows } from "./measure/WindowReport.ts"
 import type { Options } from "./Options.ts"
 import { onDatabase } from "./servers/BenchPostgres.ts"
-import { seedCarts } from "./servers/StoaSeed.ts"
 import type { Stage } from "./servers/Stage.ts"
+import { seedCarts } from "./servers/StoaSeed.ts"
 
 const sizes = [1, 5, 10, 50]
 

@@ -46,7 +46,10 @@ export const runMemory = async (stage: Stage, options: Options): Promise<void> =
   const after = await memoryOf(pid)
   const tail = watched.points.slice(Math.floor(watched.points.length / 3))
   const perMinute = slope(tail) * 60
-  table(["MiB", ""], [["idle", idle.now], ["peak", after.peak], ["after load", after.now], ["slope a minute", perMinute]])
+  table(["MiB", ""], [["idle", idle.now], ["peak", after.peak], ["after load", after.now], [
+    "slope a minute",
+    perMinute
+  ]])
   record("memory", { idle: idle.now, peak: after.peak, after: after.now, perMinute, seconds, points: watched.points })
   atMost("idle memory", idle.now, 200, " MiB")
   if (seconds >= soakSeconds) atMost("slope of memory in the soak", perMinute, 1, " MiB/min")

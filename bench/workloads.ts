@@ -59,7 +59,7 @@ export const runWorkload = async (name: keyof typeof workloads, stage: Stage, op
     printWindows(label, windows)
     const last = windows.slice(-2)
     if (steps) printSteps(last)
-    if (options.verbose) for (const window of last) printStatements(window)
+    if (options.verbose) { for (const window of last) printStatements(window) }
     const [stoa, bare] = [rateOf(windows, "stoa"), rateOf(windows, "bare")]
     note(`median: stoa ${stoa.toFixed(0)}/s, bare ${bare.toFixed(0)}/s`)
     atLeast(label, stoa / bare, bar, " x bare")

@@ -12,7 +12,8 @@ const priceFields = `'id', r.id, 'currency', r.currency, 'amount', r.amount, 'co
   'customerGroupId', null, 'minQuantity', null, 'maxQuantity', null, 'validFrom', null, 'validUntil', null,
   'createdAt', ${iso("r.created_at")}`
 
-const lineFields = `'id', l.id, 'cartId', l.cart_id, 'entityId', l.product_id, 'variantId', null, 'quantity', l.quantity,
+const lineFields =
+  `'id', l.id, 'cartId', l.cart_id, 'entityId', l.product_id, 'variantId', null, 'quantity', l.quantity,
   'unitPriceSnapshot', l.unit_price, 'currency', 'USD', 'notes', null, 'metadata', '{}'::json,
   'addedAt', ${iso("l.added_at")}`
 

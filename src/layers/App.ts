@@ -3,7 +3,7 @@ import { Hooks } from "../domain/hooks/Hooks.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
-import { databaseLayer, sqlLayer } from "./Database.ts"
+import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
@@ -33,7 +33,7 @@ const deploymentLayer = ({ deployment, environment }: AppSettings) =>
 /** Configuration, the database and its tables: what the command line's tools need. */
 export const databaseApp = (settings: AppSettings) =>
   Layer.effectDiscard(migrate).pipe(
-    Layer.provideMerge(sqlLayer),
+    Layer.provideMerge(Layer.merge(sqlLayer, lookupLayer)),
     Layer.provideMerge(databaseLayer),
     Layer.provideMerge(storeSettingsLayer),
     Layer.provideMerge(Layer.succeed(AppConfig, settings))

@@ -1,7 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { createHash } from "node:crypto"
 import { resolve } from "node:path"
+import { LookupSql } from "../domain/modules/LookupRepo.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
 
@@ -39,6 +41,22 @@ export const databaseLayer = Layer.effect(
       onNone: () => startEmbedded(config.dataDir)
     }))
 )
+
+/**
+ * Connections for short lookups, pipelined: statements of many requests share them. Read-only and with a short time
+ * limit, since whatever is slow on such a connection holds up the statements behind it.
+ */
+export const lookupLayer = Layer.effect(
+  LookupSql,
+  Effect.flatMap(Database, ({ url }) =>
+    PgClient.make({
+      url,
+      maxConnections: 3,
+      multiplex: true,
+      applicationName: "stoa-lookups",
+      startupParameters: { statement_timeout: "5000", default_transaction_read_only: "on" }
+    }))
+).pipe(Layer.provide(Reactivity.layer))
 
 /**
  * The pool of requests and actors: ten connections, each busy with one statement at a time so that a slow one holds up

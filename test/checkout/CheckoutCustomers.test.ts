@@ -2,17 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
-import { aCustomerCart, elsewhere, holding, onDatabase, openElsewhere, refused } from "./ShopFloor.ts"
-
-/** Puts one unit into a cart as its owner and checks it out. */
-const buy = Effect.fnUntraced(function*(as: typeof asAdmin, entityId: string, body: object = {}) {
-  const cart = yield* aCustomerCart(as)
-  yield* api("POST", `/api/carts/${cart.id}/items`, { as, body: { entityId, quantity: 1 } })
-  return yield* api("POST", "/api/checkout", {
-    as,
-    body: { cartId: cart.id, paymentMethodId: "test", currency: "USD", ...body }
-  })
-})
+import { aCustomerCart, buyAs, elsewhere, holding, onDatabase, openElsewhere, refused } from "./ShopFloor.ts"
 
 const readOrder = (idOrNumber: string, as?: typeof asAdmin, headers: Readonly<Record<string, string>> = {}) =>
   api("GET", `/api/orders/${idOrNumber}`, { ...(as && { as }), headers })
@@ -34,8 +24,8 @@ withApp("customers at checkout", (it) => {
         const entityId = yield* aProduct()
         const other = yield* aCustomerCart(asCustomer("somebody"))
         const own = yield* aCustomerCart(asCustomer("shopper"))
-        const plain = yield* buy(asCustomer("shopper"), entityId)
-        const naming = yield* buy(asCustomer("shopper"), entityId, { customerId: other.customerId })
+        const plain = yield* buyAs(asCustomer("shopper"), entityId)
+        const naming = yield* buyAs(asCustomer("shopper"), entityId, { customerId: other.customerId })
         assert.deepStrictEqual([plain.status, plain.at("data.customerId")], [201, own.customerId])
         assert.deepStrictEqual([naming.status, naming.at("data.customerId")], [201, own.customerId])
       }))
@@ -74,7 +64,7 @@ withApp("customers at checkout", (it) => {
         const entityId = yield* aProductForVips()
         const guest = yield* checkOut(yield* aCartWith(entityId), { customerGroupIds: ["vip"] })
         assert.deepStrictEqual([guest.status, guest.at("data.subtotal")], [201, 1_000])
-        const shopper = yield* buy(asCustomer("claims-vip"), entityId, { customerGroupIds: ["vip"] })
+        const shopper = yield* buyAs(asCustomer("claims-vip"), entityId, { customerGroupIds: ["vip"] })
         assert.deepStrictEqual([shopper.status, shopper.at("data.subtotal")], [201, 1_000])
       }))
 
@@ -120,7 +110,7 @@ withApp("customers at checkout", (it) => {
     it.effect("of a shopper is theirs and the store's, and unknown in another organization", () =>
       Effect.gen(function*() {
         yield* openElsewhere
-        const made = yield* buy(asCustomer("reader"), yield* aProduct())
+        const made = yield* buyAs(asCustomer("reader"), yield* aProduct())
         for (const key of [made.text("data.id"), made.text("data.orderNumber")]) {
           assert.strictEqual((yield* readOrder(key, asCustomer("reader"))).status, 200)
           assert.strictEqual((yield* readOrder(key, asStaff)).status, 200)

@@ -64,6 +64,16 @@ export const aCustomerCart = Effect.fnUntraced(function*(as: typeof asAdmin, cur
   return { as, customerId: made.text("data.customerId"), id: made.text("data.id") }
 })
 
+/** Puts one unit into a new cart of a signed-in shopper and checks it out. */
+export const buyAs = Effect.fnUntraced(function*(as: typeof asAdmin, entityId: string, body: object = {}) {
+  const cart = yield* aCustomerCart(as)
+  yield* api("POST", `/api/carts/${cart.id}/items`, { as, body: { entityId, quantity: 1 } })
+  return yield* api("POST", "/api/checkout", {
+    as,
+    body: { cartId: cart.id, paymentMethodId: "test", currency: "USD", ...body }
+  })
+})
+
 /** Moves the end of a cart's life into the past. */
 export const expire = (cartId: string) =>
   onDatabase((sql) => sql`update carts set expires_at = now() - interval '1 hour' where id = ${cartId}::uuid`)

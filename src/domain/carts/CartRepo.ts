@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState, StoredCart } from "./Cart.ts"
 import { type CartRow, type LineRow, toLine, toState } from "./CartRows.ts"
 
@@ -14,7 +15,7 @@ export class CartRepo extends Context.Service<CartRepo, {
   readonly insert: (state: CartState) => Effect.Effect<void>
   /** Turns active carts whose time has run out to abandoned, at most 1,000 a call. Gives how many. */
   readonly abandonExpired: Effect.Effect<number>
-  /** Deletes carts that ended longer ago than this, at most 1,000 a call. Gives how many. */
+  /** Deletes ended carts whose time ran out longer ago than this, at most 1,000 a call. Gives how many. */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/carts/CartRepo") {}
 
@@ -22,10 +23,11 @@ export const cartRepoLayer = Layer.effect(
   CartRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const lookup = yield* lookupSql
 
     const find = Effect.fn("CartRepo.find")(function*(cartId: string) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select c.*,
+      const rows = yield* lookup<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select c.*,
           coalesce((select jsonb_agg(to_jsonb(l) order by l.added_at, l.id) from cart_lines l where l.cart_id = c.id),
             '[]') as lines
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
@@ -55,9 +57,9 @@ export const cartRepoLayer = Layer.effect(
 
     const purgeEnded = Effect.fn("CartRepo.purgeEnded")(function*(olderThanDays: number) {
       const rows = yield* sql`delete from carts where id = any(array(select id from carts
-        where status in ('abandoned', 'merged', 'checked_out') and status <> 'active'
-          and updated_at < now() - make_interval(days => ${olderThanDays})
-        order by updated_at limit 1000 for update skip locked)) returning 1`
+        where status <> 'active' and status <> 'checking_out'
+          and expires_at < now() - make_interval(days => ${olderThanDays})
+        order by expires_at limit 1000 for update skip locked)) returning 1`
       return rows.length
     }, Effect.orDie)
 

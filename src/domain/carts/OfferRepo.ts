@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { CurrentActor, holds } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
 import { type CartRow, toState } from "./CartRows.ts"
 
@@ -28,7 +28,7 @@ const revealing = ["catalog:create", "catalog:update", "catalog:read:unpublished
 
 export const offerRepoLayer = Layer.effect(
   OfferRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(lookupSql, (sql) => {
     const look = Effect.fn("OfferRepo.look")(
       function*(organization: string, cartId: string, entityId: string, variantId: string | null) {
         const rows = yield* sql<CartRow & OfferRow>`select c.*,

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { isUuid } from "../ids/Id.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageOf } from "../paging/Paging.ts"
 import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
 import { type EntityViewRow, toView } from "./EntityRow.ts"
@@ -30,7 +31,7 @@ export class EntityListRepo extends Context.Service<EntityListRepo, {
   /** The page with its total and every expansion that was asked for, in one statement. */
   readonly page: (filter: EntityFilter) => Effect.Effect<PageOf<EntityView>, never, CurrentActor>
 }>()("stoa/domain/catalog/EntityListRepo") {
-  static readonly layer = Layer.effect(EntityListRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+  static readonly layer = Layer.effect(EntityListRepo, Effect.map(lookupSql, (sql) => make(sql)))
 }
 
 const columns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Conflict } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
 import { entityEvent } from "./CatalogEventRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
@@ -41,14 +42,17 @@ export class EntityRepo extends Context.Service<EntityRepo, {
   /** Deletes the entity with all that belongs to it, unless something outside the catalog refers to it. */
   readonly remove: (id: string) => Effect.Effect<Removal, never, CurrentActor>
 }>()("stoa/domain/catalog/EntityRepo") {
-  static readonly layer = Layer.effect(EntityRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+  static readonly layer = Layer.effect(
+    EntityRepo,
+    Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => make(sql, lookup))
+  )
 }
 
 const slugTaken = conflictOn({
   catalog_entities_organization_id_slug_key: "A catalog entity with this slug already exists."
 })
 
-const make = (sql: SqlClient.SqlClient): EntityRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo["Service"] => {
   const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
@@ -68,14 +72,14 @@ const make = (sql: SqlClient.SqlClient): EntityRepo["Service"] => {
 
   const findById = Effect.fn("EntityRepo.findById")(function*(id: string, include: ReadonlyArray<Include>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
       from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
   const findBySlug = Effect.fn("EntityRepo.findBySlug")(function*(slug: string, include: ReadonlyArray<Include>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = ${slug}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)

@@ -15,10 +15,15 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
   /** Writes the order. Fails when a promotion reached its limit meanwhile: the constraints count, not this process. */
   readonly place: (placement: Placement) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
   /**
-   * Records the captured amount, once. `intentId` is the provider's payment; `captured` in minor units. False when the
-   * order was cancelled meanwhile: that cancellation saw no money to give back, so whoever took it must.
+   * Records the captured amount, once, and gives when the order was last changed. `intentId` is the provider's payment;
+   * `captured` in minor units. Undefined when the order was cancelled meanwhile: that cancellation saw no money to give
+   * back, so whoever took it must.
    */
-  readonly settle: (orderId: string, intentId: string, captured: number) => Effect.Effect<boolean, never, CurrentActor>
+  readonly settle: (
+    orderId: string,
+    intentId: string,
+    captured: number
+  ) => Effect.Effect<Date | undefined, never, CurrentActor>
 }>()("stoa/domain/checkout/PlaceRepo") {}
 
 /** The driver tells the class of a violated constraint but keeps its name in the cause. */
@@ -48,11 +53,13 @@ export const placeRepoLayer = Layer.effect(
 
     const settle = Effect.fn("PlaceRepo.settle")(function*(orderId: string, intentId: string, captured: number) {
       const { organizationId } = yield* CurrentActor
-      const rows = yield* sql`update orders set amount_captured = coalesce(amount_captured, ${captured}::bigint),
+      const rows = yield* sql<
+        { readonly updated_at: Date }
+      >`update orders set amount_captured = coalesce(amount_captured, ${captured}::bigint),
           payment_intent_id = ${intentId}, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${organizationId}
-          and (status <> 'cancelled' or amount_captured is not null) returning 1`
-      return rows.length === 1
+          and (status <> 'cancelled' or amount_captured is not null) returning updated_at`
+      return rows[0]?.updated_at
     }, Effect.orDie)
 
     return PlaceRepo.of({ place, settle })

@@ -68,15 +68,15 @@ export const migrations = {
     )`,
     `create index order_lines_entity on order_lines (entity_id)`,
     `create table order_status_history (
-      id uuid primary key,
+      id uuid not null,
       organization_id text not null,
       order_id uuid not null references orders on delete cascade,
       from_status text not null,
       to_status text not null,
       reason text,
       changed_by text,
-      changed_at timestamptz not null default now()
-    )`,
-    `create index order_status_history_order on order_status_history (order_id, changed_at)`
+      changed_at timestamptz not null default now(),
+      primary key (order_id, id)
+    )`
   )
 }

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
 /** What is to be priced. */
@@ -47,7 +47,7 @@ const timeOf = (text: string | null): Date | null => text === null ? null : new 
 export const priceCandidateRepoLayer = Layer.effect(
   PriceCandidateRepo,
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* lookupSql
 
     const pricesOf = (organization: string, ids: ReadonlyArray<string>, currency: string, now: Date) =>
       sql`select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id, 'variantId', p.variant_id,

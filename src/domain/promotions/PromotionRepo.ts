@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import type { DomainEvent } from "../events/Event.ts"
 import { outboxInsert } from "../events/OutboxRepo.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Promotion, PromotionStatus } from "./Promotion.ts"
 import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
@@ -109,6 +110,7 @@ export const promotionRepoLayer = Layer.effect(
   PromotionRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const lookup = yield* lookupSql
 
     const write = Effect.fnUntraced(function*(row: Statement.Fragment, event: DomainEvent) {
       yield* sql`with written as (${row}), event as (${outboxInsert(sql, yield* CurrentActor, [event], "written")})
@@ -155,7 +157,7 @@ export const promotionRepoLayer = Layer.effect(
         const now = DateTime.toDateUtc(yield* DateTime.now)
         const named = normalizeCodes(codes)
         // Two arms, each on an index of its own; what is named and automatic comes from the first.
-        const rows = yield* sql<PromotionRecordRow & { readonly by_customer: number }>`select p.*,
+        const rows = yield* lookup<PromotionRecordRow & { readonly by_customer: number }>`select p.*,
             coalesce(u.used_count, 0) as by_customer
           from (
             select * from promotions where organization_id = ${organization} and code = any(${named}::text[])

@@ -24,7 +24,6 @@ export const migrations = {
     )`,
     // Unsent rows only: the relay reads them oldest first, sent ones leave the index.
     `create index outbox_events_unsent on outbox_events (created_at, id) where sequence is null`,
-    `create index outbox_events_entity on outbox_events (organization_id, entity_type, entity_id, created_at)`,
     `create table idempotency_keys (
       organization_id text not null,
       scope text not null,

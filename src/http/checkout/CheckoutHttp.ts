@@ -3,7 +3,8 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
-import { type CheckedOut, Checkouts } from "../../workflows/checkout/Checkouts.ts"
+import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
+import type { CheckoutResult } from "../../workflows/checkout/CheckoutWorkflow.ts"
 import { fingerprint, keyScope, sentKey } from "../middleware/Idempotency.ts"
 import { CheckoutGroup } from "./CheckoutApi.ts"
 
@@ -13,8 +14,7 @@ const keyOf = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerR
   return key === undefined ? null : { key, scope: keyScope(yield* CurrentActor) }
 })
 
-const answerOf = ({ order, result }: CheckedOut) => {
-  const { clientSecret, hookErrors, rejectedCodes } = result
+const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {
   const meta = {
     ...(hookErrors.length > 0 ? { hookErrors } : {}),
     ...(rejectedCodes.length > 0 ? { rejectedPromotionCodes: rejectedCodes } : {})

@@ -107,11 +107,13 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
     undoing(Effect.andThen(voidPayment(adapter, request, intentId), unplace(payload)))
   )
   yield* passing("captured")
-  if (!(yield* (yield* PlaceRepo).settle(order.id, intentId, captured.amountCaptured))) {
+  const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, captured.amountCaptured)
+  if (updatedAt === undefined) {
     yield* Effect.andThen(voidPayment(adapter, request, intentId), unplace(payload))
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
+  return { ...order, amountCaptured: captured.amountCaptured, updatedAt }
 })
 
 /** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
@@ -134,18 +136,18 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
   const intent = yield* authorize(payment.adapter, payment.request)
-  if (order.amountCaptured === null && intent.status !== "requires_action") {
-    yield* captureAndSettle(payload, order, payment, intentId)
-  }
-  return answer(order.id, intent.clientSecret, yield* afterHooks(order), [])
+  const paid = order.amountCaptured === null && intent.status !== "requires_action"
+    ? yield* captureAndSettle(payload, order, payment, intentId)
+    : order
+  return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
 })
 
 const answer = (
-  orderId: string,
+  order: Order,
   clientSecret: string | null,
   hookErrors: CheckoutResult["hookErrors"],
   rejectedCodes: CheckoutResult["rejectedCodes"]
-): CheckoutResult => ({ orderId, clientSecret, hookErrors, rejectedCodes })
+): CheckoutResult => ({ order, clientSecret, hookErrors, rejectedCodes })
 
 /** From the claimed cart to the paid order; each step names what undoes the ones before it. */
 const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
@@ -168,8 +170,10 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     undoing(backToCart)
   )
   yield* passing("placed")
-  if (intent.status !== "requires_action") yield* captureAndSettle(payload, order, payment, intent.id)
-  return answer(order.id, intent.clientSecret, yield* afterHooks(order), decision.rejectedCodes)
+  const paid = intent.status === "requires_action"
+    ? order
+    : yield* captureAndSettle(payload, order, payment, intent.id)
+  return answer(paid, intent.clientSecret, yield* afterHooks(paid), decision.rejectedCodes)
 })
 
 const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(payload: CheckoutPayload, decision: Decision) {

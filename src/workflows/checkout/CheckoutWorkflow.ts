@@ -11,6 +11,7 @@ import {
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
+import { Order } from "../../domain/orders/Order.ts"
 
 /**
  * Input of a checkout. It lies on disk until the checkout has ended and may be read by a newer process: additions are
@@ -30,7 +31,8 @@ export const CheckoutPayload = Schema.Struct({
 export type CheckoutPayload = typeof CheckoutPayload.Type
 
 export const CheckoutResult = Schema.Struct({
-  orderId: Uuid,
+  /** The order as it is after the checkout; its id is the checkout id. */
+  order: Order,
   clientSecret: Schema.NullOr(Schema.String),
   hookErrors: Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String })),
   rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))

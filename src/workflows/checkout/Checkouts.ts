@@ -6,19 +6,12 @@ import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Conflict, StillRunning, Unavailable } from "../../domain/errors/ApiErrors.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 import { idFrom, newId } from "../../domain/ids/Id.ts"
-import type { Order } from "../../domain/orders/Order.ts"
-import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { type CheckoutError, type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 
 /** A key the client chose, whose it is, and the fingerprint of the request it came with. */
 export interface CheckoutKey {
   readonly key: string
   readonly scope: string
-}
-
-export interface CheckedOut {
-  readonly order: Order
-  readonly result: CheckoutResult
 }
 
 /** How long a shopper waits for an answer. The checkout goes on without him; the same key gives its outcome later. */
@@ -34,7 +27,7 @@ export class Checkouts extends Context.Service<Checkouts, {
     request: CheckoutRequest,
     requestHash: string,
     key: CheckoutKey | null
-  ) => Effect.Effect<CheckedOut, CheckoutError | StillRunning, CurrentActor>
+  ) => Effect.Effect<CheckoutResult, CheckoutError | StillRunning, CurrentActor>
 }>()("stoa/workflows/checkout/Checkouts") {
   static readonly layer = Layer.effect(
     Checkouts,
@@ -42,7 +35,6 @@ export class Checkouts extends Context.Service<Checkouts, {
       const engine = yield* WorkflowEngine.WorkflowEngine
       const carts = yield* Carts
       const keys = yield* IdempotencyKeys
-      const orders = yield* OrderRepo
 
       const execute = (payload: CheckoutPayload) =>
         CheckoutWorkflow.execute(payload).pipe(
@@ -84,10 +76,7 @@ export class Checkouts extends Context.Service<Checkouts, {
           if (claim._tag === "OtherRequest") {
             return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
           }
-          const result = claim._tag === "Claimed" ? yield* execute(payload) : yield* outcomeOf(payload)
-          const stored = yield* orders.find(result.orderId)
-          if (stored === undefined) return yield* Unavailable.of("The order is placed and cannot be read yet.")
-          return { order: stored.order, result }
+          return claim._tag === "Claimed" ? yield* execute(payload) : yield* outcomeOf(payload)
         }
       )
 

@@ -1,0 +1,154 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, at, testAppLayer } from "../support/TestApp.ts"
+import { operationsFor, recorder } from "./PaymentRecorder.ts"
+import { assertNothingLeft, checkoutFailed } from "./ShopFloor.ts"
+
+/** What the hooks were given, newest last. */
+const seen: Array<{ readonly key: string; readonly data: object }> = []
+
+const seenOf = (cartId: string, key: string) =>
+  seen.filter((one) => one.key === key && (at(one.data, "cartId") ?? at(one.data, "metadata.cartId")) === cartId)
+
+/** What a test asks of the hooks travels in the checkout's metadata. */
+const wish = (data: object, name: string) => at(data, `metadata.${name}`)
+
+const before = (key: string): Hook => ({
+  key,
+  before: (data) =>
+    Effect.suspend(() => {
+      seen.push({ key, data })
+      if (wish(data, "refuse") === key) return Effect.fail(new HookRefusal(`Refused by ${key}.`))
+      if (wish(data, "throw") === key) return Effect.die(new Error(`Broken in ${key}.`))
+      return Effect.succeed({ ...data, metadata: { ...Object(at(data, "metadata")), [`seenBy:${key}`]: true } })
+    })
+})
+
+const after = (key: string): Hook => ({
+  key,
+  after: (result) =>
+    Effect.suspend(() => {
+      seen.push({ key, data: result })
+      if (wish(result, "fail") === key) return Effect.fail(new Error(`Failed in ${key}.`))
+      if (wish(result, "throw") === key) return Effect.die(new Error(`Broken in ${key}.`))
+      return Effect.void
+    })
+})
+
+const beforeKeys = ["checkout.beforePayment", "checkout.beforeCreate"]
+const afterKeys = ["orders.afterCreate", "checkout.afterCreate"]
+const hooks = [...beforeKeys.map(before), ...afterKeys.map(after), ...afterKeys.map(after)]
+
+const withHooks = layer(testAppLayer({ hooks, payments: { adapters: [recorder] } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+withHooks("hooks of checkout", (it) => {
+  describe("before", () => {
+    it.effect("get the checkout as it is decided, and what they return goes on", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct({ price: 500, slug: "hooked" })
+        const cart = yield* aCartWith(entityId, 2)
+        const made = yield* checkOut(cart, { metadata: { channel: "web" } })
+        assert.strictEqual(made.status, 201)
+        const [decided] = seenOf(cart.id, "checkout.beforePayment")
+        assert.include(decided?.data, {
+          cartId: cart.id,
+          currency: "USD",
+          paymentMethodId: "test",
+          subtotal: 1_000,
+          discountTotal: 0,
+          taxTotal: 0,
+          shippingTotal: 0,
+          total: 1_000
+        })
+        assert.strictEqual(at(decided?.data, "orderId"), made.at("data.id"))
+        const line = {
+          entityId,
+          entityType: "product",
+          title: "Title of hooked",
+          quantity: 2,
+          resolvedUnitPrice: 500,
+          resolvedTotal: 1_000,
+          discountAmount: 0,
+          taxAmount: 0
+        }
+        assert.include(at(decided?.data, "lineItems.0"), line)
+        const [created] = seenOf(cart.id, "checkout.beforeCreate")
+        assert.strictEqual(at(created?.data, "metadata.seenBy:checkout.beforePayment"), true)
+        assert.isString(at(created?.data, "paymentIntentId"))
+        assert.include(made.at("data.metadata"), {
+          channel: "web",
+          "seenBy:checkout.beforePayment": true,
+          "seenBy:checkout.beforeCreate": true
+        })
+      }))
+
+    for (const key of beforeKeys) {
+      it.effect(`a refusal in ${key} is told and leaves nothing behind`, () =>
+        Effect.gen(function*() {
+          const entityId = yield* aProduct()
+          const cart = yield* aCartWith(entityId, 2)
+          const token = `refused_${key}`
+          const answer = yield* checkOut(cart, {
+            paymentMethodId: "recorder",
+            paymentMethodToken: token,
+            metadata: { refuse: key }
+          })
+          checkoutFailed(answer, new RegExp(`Refused by ${key}\\.`))
+          yield* assertNothingLeft(cart.id, entityId)
+          const expected = key === "checkout.beforePayment" ? [] : ["authorize", "cancel"]
+          assert.deepStrictEqual(operationsFor(token), expected)
+          assert.deepStrictEqual(seenOf(cart.id, "checkout.afterCreate"), [])
+          assert.strictEqual((yield* checkOut(cart)).status, 201)
+        }))
+
+      it.effect(`a defect in ${key} fails the checkout and leaves nothing behind`, () =>
+        Effect.gen(function*() {
+          const entityId = yield* aProduct()
+          const cart = yield* aCartWith(entityId)
+          checkoutFailed(yield* checkOut(cart, { metadata: { throw: key } }))
+          yield* assertNothingLeft(cart.id, entityId)
+          assert.strictEqual((yield* checkOut(cart)).status, 201)
+        }))
+    }
+  })
+
+  describe("after", () => {
+    it.effect("get the order with its lines, once per checkout", () =>
+      Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct(), 2)
+        const made = yield* checkOut(cart)
+        for (const key of afterKeys) {
+          const calls = seenOf(cart.id, key)
+          assert.strictEqual(calls.length, 2, key)
+          assert.include(calls[0]?.data, { id: made.text("data.id"), orderNumber: made.text("data.orderNumber") })
+          assert.strictEqual(at(calls[0]?.data, "lineItems.0.quantity"), 2)
+        }
+      }))
+
+    for (const key of afterKeys) {
+      for (const way of ["fail", "throw"]) {
+        it.effect(`a hook of ${key} that ${way}s is reported, the order stands and the others still run`, () =>
+          Effect.gen(function*() {
+            const cart = yield* aCartWith(yield* aProduct())
+            const made = yield* checkOut(cart, { metadata: { [way]: key } })
+            assert.deepStrictEqual([made.status, made.at("data.amountCaptured")], [201, 1_000])
+            const errors = made.list("meta.hookErrors")
+            assert.strictEqual(errors.length, 2)
+            for (const error of errors) {
+              assert.deepStrictEqual(Object.keys(Object(error)).sort(), ["hookName", "message"])
+              assert.isString(at(error, "hookName"))
+              assert.strictEqual(at(error, "message"), `${way === "fail" ? "Failed" : "Broken"} in ${key}.`)
+            }
+            assert.strictEqual(seenOf(cart.id, key).length, 2)
+            const found = yield* api("GET", `/api/orders/${made.text("data.id")}`, { headers: cart.headers })
+            assert.strictEqual(found.status, 200)
+          }))
+      }
+    }
+  })
+})
