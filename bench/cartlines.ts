@@ -25,7 +25,7 @@ export const runCartLines = async (stage: Stage, options: Options): Promise<void
     const window = await measureWindow(stage.postgres, stage.stoa, {
       flow: "cartlines",
       users,
-      warmup: options.warmup ?? 2,
+      warmup: options.warmup ?? 3,
       seconds: options.seconds ?? 5,
       flows: 0,
       products: options.products,

@@ -7,6 +7,7 @@ import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
 import { type Options, readOptions } from "./Options.ts"
+import { stopPostgres } from "./servers/BenchPostgres.ts"
 import { endChildren } from "./servers/ChildServer.ts"
 import { openStage, type Stage } from "./servers/Stage.ts"
 import { runWorkload } from "./workloads.ts"
@@ -54,14 +55,22 @@ const run = async (options: Options) => {
   await finish(facts, options.json)
 }
 
+/** Nothing stays behind, however it ends: the servers first, then the database they work on. */
+const endAll = () => endChildren().then(stopPostgres)
+
+let ending: Promise<void> | undefined
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void endChildren().then(() => process.exit(130)))
+  // Signals may come twice, from the terminal and from whoever started this; the second must not cut the first short.
+  process.on(signal, () => {
+    ending ??= endAll().finally(() => process.exit(130))
+  })
 }
 
 try {
   await run(readOptions(process.argv.slice(2)))
 } catch (error) {
   process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
-  await endChildren()
+  await endAll()
   process.exitCode = 1
 }

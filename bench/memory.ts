@@ -34,7 +34,7 @@ export const runMemory = async (stage: Stage, options: Options): Promise<void> =
   const window = await measureWindow(stage.postgres, stage.stoa, {
     flow: "purchase",
     users: options.users ?? 16,
-    warmup: options.warmup ?? 2,
+    warmup: options.warmup ?? 3,
     seconds,
     flows: 0,
     products: options.products,

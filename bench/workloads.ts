@@ -1,6 +1,7 @@
 import type { FlowName } from "./load/Messages.ts"
-import { atLeast, heading, note } from "./measure/Report.ts"
-import { measureWindow, type Window } from "./measure/Window.ts"
+import { callsBy } from "./measure/DatabaseUse.ts"
+import { atLeast, atMost, heading, note } from "./measure/Report.ts"
+import { flowsOf, measureWindow, type Window } from "./measure/Window.ts"
 import { printStatements, printSteps, printWindows, rateOf } from "./measure/WindowReport.ts"
 import type { Options } from "./Options.ts"
 import type { Stage } from "./servers/Stage.ts"
@@ -13,11 +14,13 @@ interface Workload {
   /** Least share of bare's rate. */
   readonly bar: number
   readonly steps: boolean
+  /** Most SQL statements per flow, where a bar says so. */
+  readonly statements?: number
 }
 
 export const workloads: Readonly<Record<"list" | "product" | "cart" | "purchase", Workload>> = {
-  list: { title: "W1 list page of 20 with prices", flow: "list", users: [16], bar: 0.4, steps: false },
-  product: { title: "W2 product by slug", flow: "product", users: [16], bar: 0.4, steps: false },
+  list: { title: "W1 list page of 20 with prices", flow: "list", users: [16], bar: 0.4, steps: false, statements: 3 },
+  product: { title: "W2 product by slug", flow: "product", users: [16], bar: 0.4, steps: false, statements: 3 },
   cart: { title: "W3 create cart, add 2 items", flow: "cart", users: [16], bar: 0.4, steps: true },
   purchase: { title: "W4 whole purchase", flow: "purchase", users: [16, 200], bar: 0.25, steps: true }
 }
@@ -37,7 +40,7 @@ export const alternate = async (
         await measureWindow(stage.postgres, target, {
           flow,
           users,
-          warmup: options.warmup ?? 2,
+          warmup: options.warmup ?? 3,
           seconds: options.seconds ?? 5,
           flows: 0,
           products: options.products,
@@ -51,7 +54,7 @@ export const alternate = async (
 
 /** Stoa against bare in one workload, at each number of users, with the bar on the ratio of their medians. */
 export const runWorkload = async (name: keyof typeof workloads, stage: Stage, options: Options): Promise<void> => {
-  const { bar, flow, steps, title, users } = workloads[name]
+  const { bar, flow, statements, steps, title, users } = workloads[name]
   for (const count of options.users === undefined ? users : [options.users]) {
     const label = `${title}, ${count} users`
     heading(label)
@@ -63,5 +66,13 @@ export const runWorkload = async (name: keyof typeof workloads, stage: Stage, op
     const [stoa, bare] = [rateOf(windows, "stoa"), rateOf(windows, "bare")]
     note(`median: stoa ${stoa.toFixed(0)}/s, bare ${bare.toFixed(0)}/s`)
     atLeast(label, stoa / bare, bar, " x bare")
+    const window = windows.at(-2)
+    if (statements !== undefined && window !== undefined) {
+      const { cluster, service, transaction } = callsBy(window.database.statements)
+      // What the service does by time, such as expiring holds, falls into the window too.
+      const calls = (service + transaction) / Math.max(1, flowsOf(window))
+      note(`(cluster and timers beside it: ${cluster} calls)`)
+      atMost(`${label}, statements a request`, Math.round(calls), statements)
+    }
   }
 }

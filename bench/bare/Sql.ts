@@ -1,57 +1,62 @@
 /**
- * The least SQL for each request: one statement, which builds the answer's text itself where rows are nested, so that
- * nothing is left for JavaScript to do. Shapes and sizes of the answers are Stoa's.
+ * The least SQL for each request: one statement, which also makes the text of the answer with `row_to_json`, the
+ * cheapest of the ways (a third of what `json_build_object` with formatted times takes), so that nothing is left to do
+ * for JavaScript. Shapes and sizes of the answers are Stoa's, but that times end in +00:00 instead of Z.
  */
-const iso = (column: string): string => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const product = `p.id, 'org_default' as "organizationId", null as "sourceStoreId", p.type, p.slug, p.status,
+  true as "isVisible", null as "taxClass", p.metadata, p.created_at as "createdAt", p.updated_at as "updatedAt",
+  p.published_at as "publishedAt"`
 
-const productFields = `'id', p.id, 'organizationId', 'org_default', 'sourceStoreId', null, 'type', p.type,
-  'slug', p.slug, 'status', p.status, 'isVisible', true, 'taxClass', null, 'metadata', p.metadata,
-  'createdAt', ${iso("p.created_at")}, 'updatedAt', ${iso("p.updated_at")}, 'publishedAt', ${iso("p.published_at")}`
+const price = `r.id, r.currency, r.amount, null as "compareAtAmount", null as "variantId", null as "customerGroupId",
+  null as "minQuantity", null as "maxQuantity", null as "validFrom", null as "validUntil", r.created_at as "createdAt"`
 
-const priceFields = `'id', r.id, 'currency', r.currency, 'amount', r.amount, 'compareAtAmount', null, 'variantId', null,
-  'customerGroupId', null, 'minQuantity', null, 'maxQuantity', null, 'validFrom', null, 'validUntil', null,
-  'createdAt', ${iso("r.created_at")}`
+const cartLine = `l.id, l.cart_id as "cartId", l.product_id as "entityId", null as "variantId", l.quantity,
+  l.unit_price as "unitPriceSnapshot", 'USD' as currency, null as notes, '{}'::json as metadata,
+  l.added_at as "addedAt"`
 
-const lineFields =
-  `'id', l.id, 'cartId', l.cart_id, 'entityId', l.product_id, 'variantId', null, 'quantity', l.quantity,
-  'unitPriceSnapshot', l.unit_price, 'currency', 'USD', 'notes', null, 'metadata', '{}'::json,
-  'addedAt', ${iso("l.added_at")}`
+const orderLine = `s.id, s.order_id as "orderId", s.product_id as "entityId", 'product' as "entityType",
+  null as "variantId", null as sku, s.title, s.quantity, s.unit_price as "unitPrice",
+  s.unit_price * s.quantity as "totalPrice", false as "isCustomPrice", 0 as "taxAmount", 0 as "discountAmount",
+  0 as "refundedQuantity", 'unfulfilled' as "fulfillmentStatus", '{}'::json as metadata`
 
-const orderLineFields = `'id', s.id, 'orderId', $3::uuid, 'entityId', s.product_id, 'entityType', 'product',
-  'variantId', null, 'sku', null, 'title', s.title, 'quantity', s.quantity, 'unitPrice', s.unit_price,
-  'totalPrice', s.unit_price * s.quantity, 'isCustomPrice', false, 'taxAmount', 0, 'discountAmount', 0,
-  'refundedQuantity', 0, 'fulfillmentStatus', 'unfulfilled', 'metadata', '{}'::json`
+const order = `o.id, 'org_default' as "organizationId", o.order_number as "orderNumber", null as "customerId", o.status,
+  o.currency, o.total as subtotal, 0 as "taxTotal", 0 as "shippingTotal", 0 as "discountTotal",
+  o.total as "grandTotal", o.captured as "amountCaptured", 0 as "refundedTotal",
+  'pi_bare_ok_usd_' || o.id as "paymentIntentId", 'test' as "paymentMethodId", null as "idempotencyKey",
+  null as "shippingAddress", '{}'::json as metadata, o.placed_at as "placedAt", o.placed_at as "updatedAt",
+  null as "fulfilledAt", null as "cancelledAt"`
 
 /** $1 page size. */
 export const listPage = `select (select count(*) from products where status = 'active') as total,
-    json_agg(json_build_object(${productFields}, 'pricing', json_build_array(json_build_object(${priceFields})))
-      order by p.created_at desc, p.id desc)::text as body
-  from (select * from products where status = 'active' order by created_at desc, id desc limit $1::int) p
-  join prices r on r.product_id = p.id`
+    json_agg(x order by "createdAt" desc, id desc)::text as body
+  from (select ${product}, array(select row_to_json(y) from (select ${price}) y) as pricing
+    from (select * from products where status = 'active' order by created_at desc, id desc limit $1::int) p
+    join prices r on r.product_id = p.id) x`
 
 /** $1 slug. */
-export const oneProduct = `select json_build_object(${productFields})::text as body from products p where slug = $1`
+export const oneProduct =
+  `select row_to_json(x)::text as body from (select ${product} from products p where slug = $1) x`
 
 /** $1 id, $2 currency, $3 hash of the secret. */
 export const insertCart = `insert into carts (id, status, currency, secret_hash, expires_at)
   values ($1, 'active', $2, $3, now() + interval '7 days') returning created_at, expires_at`
 
 /** $1 line id, $2 cart id, $3 hash of the secret, $4 product id, $5 quantity: the price is looked up on the way. */
-export const addLine = `insert into cart_lines as l (id, cart_id, product_id, quantity, unit_price)
-  select $1::uuid, c.id, p.id, $5::int, r.amount from carts c, products p, prices r
-  where c.id = $2 and c.secret_hash = $3 and c.status = 'active' and p.id = $4 and p.status = 'active'
-    and r.product_id = p.id
-  on conflict (cart_id, product_id) do update
-    set quantity = l.quantity + excluded.quantity, unit_price = excluded.unit_price
-  returning json_build_object(${lineFields})::text as body`
+export const addLine = `with l as (
+    insert into cart_lines as k (id, cart_id, product_id, quantity, unit_price)
+    select $1::uuid, c.id, p.id, $5::int, r.amount from carts c, products p, prices r
+    where c.id = $2 and c.secret_hash = $3 and c.status = 'active' and p.id = $4 and p.status = 'active'
+      and r.product_id = p.id
+    on conflict (cart_id, product_id) do update
+      set quantity = k.quantity + excluded.quantity, unit_price = excluded.unit_price returning *)
+  select row_to_json(x)::text as body from (select ${cartLine} from l) x`
 
 /** $1 line id, $2 cart id. */
 export const removeLine = "delete from cart_lines where id = $1 and cart_id = $2"
 
 /**
  * $1 cart id, $2 hash of the secret, $3 order id. Stock rows are locked in the order of their keys, so that two orders
- * cannot deadlock; a line without stock divides by zero, which takes everything back. `uuidv` ids are made by the
- * server because the lines are only known there.
+ * cannot deadlock; a line without stock divides by zero, which takes everything back.
  */
 export const placeOrder = `with
   cart as (update carts set status = 'checked_out' where id = $1 and secret_hash = $2 and status = 'active'
@@ -73,12 +78,7 @@ export const placeOrder = `with
     from placed, wanted w returning *),
   told as (insert into outbox (id, type, entity_id, payload)
     select gen_random_uuid(), 'orders.create', placed.id, to_jsonb(placed) from placed)
-  select json_build_object('id', o.id, 'organizationId', 'org_default', 'orderNumber', o.order_number,
-    'customerId', null, 'status', o.status, 'currency', o.currency, 'subtotal', o.total, 'taxTotal', 0,
-    'shippingTotal', 0, 'discountTotal', 0, 'grandTotal', o.total, 'amountCaptured', o.captured, 'refundedTotal', 0,
-    'paymentIntentId', 'pi_bare_ok_usd_' || o.id, 'paymentMethodId', 'test', 'idempotencyKey', null,
-    'shippingAddress', null, 'metadata', '{}'::json, 'placedAt', ${iso("o.placed_at")},
-    'updatedAt', ${iso("o.placed_at")}, 'fulfilledAt', null, 'cancelledAt', null,
-    'lineItems', (select json_agg(json_build_object(${orderLineFields}) order by s.position) from sold s),
-    'paymentClientSecret', 'pi_bare_ok_usd_' || o.id || '_secret')::text as body
-  from placed o`
+  select row_to_json(x)::text as body from (select ${order},
+      (select json_agg(row_to_json(y) order by position) from (select ${orderLine}, s.position from sold s) y)
+        as "lineItems",
+      'pi_bare_ok_usd_' || o.id || '_secret' as "paymentClientSecret" from placed o) x`

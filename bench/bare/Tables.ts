@@ -11,11 +11,12 @@ export const createBareTables = async (client: Client): Promise<void> => {
       published_at timestamptz);
     create index products_created on products (created_at desc, id desc);
     create table prices (id uuid primary key, product_id uuid not null unique, currency text not null,
-      amount bigint not null, created_at timestamptz not null default now());
+      amount bigint not null, created_at timestamptz not null default date_trunc('milliseconds', now()));
     create table stock (product_id uuid primary key, on_hand int not null, reserved int not null default 0)
       with (fillfactor = 50);
     create table carts (id uuid primary key, status text not null, currency text not null, secret_hash text not null,
-      expires_at timestamptz not null, created_at timestamptz not null default now()) with (fillfactor = 70);
+      expires_at timestamptz not null,
+      created_at timestamptz not null default date_trunc('milliseconds', now())) with (fillfactor = 70);
     create table cart_lines (id uuid primary key, cart_id uuid not null, product_id uuid not null,
       quantity int not null, unit_price bigint not null, added_at timestamptz not null default now(),
       unique (cart_id, product_id));
@@ -27,7 +28,7 @@ export const createBareTables = async (client: Client): Promise<void> => {
       product_id uuid not null, title text not null, quantity int not null, unit_price bigint not null,
       unique (order_id, position));
     create table outbox (id uuid primary key, type text not null, entity_id uuid not null, payload jsonb not null,
-      created_at timestamptz not null default now())`)
+      created_at timestamptz not null default date_trunc('milliseconds', now()))`)
 }
 
 /** The same products, prices and stock as Stoa's seed. */
@@ -35,15 +36,10 @@ export const seedBare = async (client: Client, products: number): Promise<void> 
   const each = `from generate_series(1, ${products}) n`
   await client.query(
     `insert into products select ${product}, 'product-' || n, 'product', 'active', 'Product number ' || n,
-       jsonb_build_object('sku', 'SKU-' || n), now() - n * interval '1 second', now() - n * interval '1 second',
-       now() ${each}`
+       jsonb_build_object('sku', 'SKU-' || n), made, made,
+       made ${each}, lateral (select date_trunc('milliseconds', now()) - n * interval '1 second' as made) m`
   )
   await client.query(`insert into prices select ${product}, ${product}, 'USD', 1000 + n ${each}`)
   await client.query(`insert into stock select ${product}, 1000000, 0 ${each}`)
   await client.query("vacuum analyze")
-}
-
-/** Sets how many units of a product there are to be sold. */
-export const setBareStock = async (client: Client, id: string, units: number): Promise<void> => {
-  await client.query("update stock set on_hand = reserved + $2 where product_id = $1", [id, units])
 }

@@ -53,6 +53,9 @@ const run = async ({ flows, url, users, variant, warmup }: DriverJob) => {
   await driver.close()
 }
 
+// A benchmark that was killed must not leave its load behind.
+process.once("disconnect", () => process.exit())
+
 const first = await hear()
 if (first._tag === "job") await run(first.job)
 process.disconnect()

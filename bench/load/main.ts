@@ -58,6 +58,9 @@ const run = async (job: LoadJob) => {
   await Promise.all(shoppers.map((shopper) => shopper.close()))
 }
 
+// A benchmark that was killed must not leave its load behind.
+process.once("disconnect", () => process.exit())
+
 const { job } = await next("job")
 await run(job)
 process.disconnect()

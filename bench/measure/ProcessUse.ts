@@ -1,9 +1,15 @@
 import { readdir, readFile } from "node:fs/promises"
 
-/** What processes have used so far: CPU in milliseconds, and how often they went to sleep to wait for something. */
+/** What processes used in a stretch: CPU in milliseconds, and how often they went to sleep to wait for something. */
 export interface ProcessUse {
   readonly cpuMs: number
   readonly waits: number
+}
+
+/** What processes have used so far; the waits by process, since those of one that ends are gone with it. */
+export interface ProcessTotals {
+  readonly cpuMs: number
+  readonly waits: ReadonlyMap<number, number>
 }
 
 /** The kernel counts CPU in ticks of 10 ms on every Linux that Node runs on. */
@@ -23,16 +29,16 @@ const waitsOf = async (pid: number): Promise<number> =>
   Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(await read(`/proc/${pid}/status`))?.[1] ?? 0)
 
 /** One process with all its threads. */
-export const useOf = async (pid: number): Promise<ProcessUse> => {
+export const useOf = async (pid: number): Promise<ProcessTotals> => {
   const fields = await stat(pid)
-  return { cpuMs: (field(fields, 11) + field(fields, 12)) * tickMs, waits: await waitsOf(pid) }
+  return { cpuMs: (field(fields, 11) + field(fields, 12)) * tickMs, waits: new Map([[pid, await waitsOf(pid)]]) }
 }
 
 /**
  * A process and everything it started, as PostgreSQL's postmaster with its backends. What children that have ended
  * used is in the parent's own account once it has taken note of them.
  */
-export const treeUseOf = async (root: number): Promise<ProcessUse> => {
+export const treeUseOf = async (root: number): Promise<ProcessTotals> => {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number)
   const stats = await Promise.all(pids.map(async (pid) => [pid, await stat(pid)] as const))
   const inside = new Set([root])
@@ -40,19 +46,21 @@ export const treeUseOf = async (root: number): Promise<ProcessUse> => {
     size = inside.size
     for (const [pid, fields] of stats) if (inside.has(field(fields, 1))) inside.add(pid)
   }
-  let [cpuMs, waits] = [0, 0]
+  let cpuMs = 0
+  const waits = new Map<number, number>()
   for (const [pid, fields] of stats) {
     if (!inside.has(pid)) continue
     const ended = pid === root ? field(fields, 13) + field(fields, 14) : 0
     cpuMs += (field(fields, 11) + field(fields, 12) + ended) * tickMs
-    waits += await waitsOf(pid)
+    waits.set(pid, await waitsOf(pid))
   }
   return { cpuMs, waits }
 }
 
-export const lessUse = (after: ProcessUse, before: ProcessUse): ProcessUse => ({
+/** What was used between two looks. */
+export const lessUse = (after: ProcessTotals, before: ProcessTotals): ProcessUse => ({
   cpuMs: after.cpuMs - before.cpuMs,
-  waits: after.waits - before.waits
+  waits: [...after.waits].reduce((sum, [pid, waits]) => sum + waits - (before.waits.get(pid) ?? 0), 0)
 })
 
 /** Memory of a process in MiB: what it holds now and the most it ever held. */

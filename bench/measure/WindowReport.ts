@@ -60,7 +60,7 @@ export const printWindows = (title: string, windows: ReadonlyArray<Window>) => {
   )
   for (const window of windows) {
     const why = failures(window)
-    if (why !== "") note(`  ${window.target} FAILED: ${why}`)
+    if (why !== "") note(`  ${window.target}, flows with another answer: ${why}`)
   }
   const kept = windows.map((window) => ({
     target: window.target,

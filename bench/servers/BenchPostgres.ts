@@ -17,12 +17,20 @@ export interface BenchPostgres {
   readonly stop: () => Promise<void>
 }
 
-/** Waits for nothing and leaves nothing behind: the directory lies under the system's temporary one. */
+const running = new Set<() => Promise<void>>()
+
+/** Stops what is still running and removes its directory, for a benchmark that fails or is interrupted. */
+export const stopPostgres = () => Promise.all([...running].map((stop) => stop())).then(() => undefined)
+
+/** Makes and starts a server in a directory of its own under the system's temporary one; `stop` removes it. */
 export const startBenchPostgres = async (
   settings: Readonly<Record<string, string>> = {}
 ): Promise<BenchPostgres> => {
   const dir = await mkdtemp(join(tmpdir(), "stoa-bench-"))
+  const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  running.add(remove)
   const server = await startPostgres({ dir, settings })
+  running.delete(remove)
   const urlOf = (database: string) => {
     const url = new URL(server.url)
     url.pathname = `/${database}`
@@ -31,6 +39,16 @@ export const startBenchPostgres = async (
   const admin = new Client({ connectionString: server.url, application_name: "stoa-bench" })
   // The server ends before this connection does when the benchmark is interrupted.
   admin.on("error", () => undefined)
+  const end = async () => {
+    await admin.end().catch(() => undefined)
+    await server.stop()
+    await remove()
+    running.delete(stop)
+  }
+  let ended: Promise<void> | undefined
+  // Interrupted runs end it from two sides; both have to wait until it is done.
+  const stop = () => ended ??= end()
+  running.add(stop)
   await admin.connect()
   await admin.query("create extension if not exists pg_stat_statements")
   return {
@@ -41,11 +59,7 @@ export const startBenchPostgres = async (
       await admin.query(`create database ${database}`)
       return urlOf(database)
     },
-    stop: async () => {
-      await admin.end().catch(() => undefined)
-      await server.stop()
-      await rm(dir, { recursive: true, force: true })
-    }
+    stop
   }
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
 
 /** A server that runs as a process of its own and answers. */
 export interface ChildServer {
@@ -21,20 +22,23 @@ export const freePort = async (): Promise<number> => {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
-const children = new Set<ChildProcess>()
+const project = fileURLToPath(new URL("../..", import.meta.url))
+
+const children = new Map<ChildProcess, () => Promise<void>>()
 
 const end = async (child: ChildProcess) => {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, "exit")
+    child.kill("SIGTERM")
+    const forced = setTimeout(() => child.kill("SIGKILL"), 15_000)
+    await exited
+    clearTimeout(forced)
+  }
   children.delete(child)
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, "exit")
-  child.kill("SIGTERM")
-  const forced = setTimeout(() => child.kill("SIGKILL"), 15_000)
-  await exited
-  clearTimeout(forced)
 }
 
 /** Ends what is still running, for a benchmark that fails or is interrupted. */
-export const endChildren = () => Promise.all([...children].map(end)).then(() => undefined)
+export const endChildren = () => Promise.all([...children.values()].map((stop) => stop())).then(() => undefined)
 
 const answers = (url: string): Promise<boolean> =>
   fetch(url).then(async (response) => {
@@ -53,10 +57,13 @@ export const startChild = async (options: {
   const { DATABASE_URL: _url, NODE_ENV: _environment, ...inherited } = process.env
   const started = performance.now()
   const child = spawn(process.execPath, options.args, {
+    cwd: project,
     env: { ...inherited, ...options.env },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  children.add(child)
+  let ended: Promise<void> | undefined
+  const stop = () => ended ??= end(child)
+  children.set(child, stop)
   let output = ""
   const keep = (chunk: Buffer) => {
     output = (output + chunk.toString()).slice(-4000)
@@ -68,10 +75,10 @@ export const startChild = async (options: {
   while (!(await answers(`${origin}${options.probe}`))) {
     if (child.exitCode !== null) throw new Error(`${options.args.join(" ")} ended with ${child.exitCode}:\n${output}`)
     if (performance.now() > deadline) {
-      await end(child)
+      await stop()
       throw new Error(`${options.args.join(" ")} does not answer ${options.probe}:\n${output}`)
     }
     await pause(5)
   }
-  return { origin, pid: child.pid ?? 0, readyMs: performance.now() - started, stop: () => end(child) }
+  return { origin, pid: child.pid ?? 0, readyMs: performance.now() - started, stop }
 }

@@ -4,8 +4,8 @@ import type { CartLine, NewCartLine } from "../domain/carts/Cart.ts"
 import { admit, changeable } from "../domain/carts/CartRules.ts"
 import { Carts } from "../domain/carts/Carts.ts"
 import { OfferRepo } from "../domain/carts/OfferRepo.ts"
-import type { Conflict, NotFound, Unavailable } from "../domain/errors/ApiErrors.ts"
-import { ValidationFailed } from "../domain/errors/ApiErrors.ts"
+import type { Conflict, Unavailable } from "../domain/errors/ApiErrors.ts"
+import { NotFound, ValidationFailed } from "../domain/errors/ApiErrors.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { newId } from "../domain/ids/Id.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
@@ -90,7 +90,12 @@ export class CartClient extends Context.Service<CartClient, {
       })
 
       const removeItem = Effect.fn("CartClient.removeItem")(function*(cartId: string, itemId: string) {
-        yield* hooks.before("cart.beforeRemoveItem", { cartId, itemId })
+        if (hooks.has("cart.beforeRemoveItem")) {
+          const { lines } = yield* carts.get(cartId)
+          const line = lines.find(({ id }) => id === itemId)
+          if (line === undefined) return yield* NotFound.of("Cart item not found.")
+          yield* hooks.before("cart.beforeRemoveItem", line)
+        }
         const line = yield* call(actorOf(cartId).removeLine({ ...yield* visit, lineId: itemId }))
         yield* hooks.after("cart.afterRemoveItem", line)
       })

@@ -55,8 +55,11 @@ const runner = Layer.merge(
 const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
   work.pipe(Layer.provideMerge(servicesApp(settings)), Layer.provide(loggingLayer(settings)))
 
-/** Everything in one process: HTTP, actors, workflows and sweeps. */
-export const wholeApp = (settings: AppSettings) => over(Layer.merge(serverLayer, runner), settings)
+/**
+ * Everything in one process: HTTP, actors, workflows and sweeps. HTTP stands on the actors, so that at the end the
+ * requests that are being answered still find them.
+ */
+export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(serverLayer, runner), settings)
 
 /** The process of a role: `api` answers HTTP, `runner` runs actors, workflows and sweeps, `all` does both. */
 export const processApp = (settings: AppSettings) => {

@@ -27,8 +27,13 @@ const timing = {
   runnerHealthCheckInterval: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityTerminationTimeout: "10 seconds",
-  maxResidentEntities: 50_000
+  maxResidentEntities: 50_000,
+  // Equal on all runners. Every confirmation of the locks reads them all, so no more than spread well over ten runners.
+  shardsPerGroup: 64
 } as const
+
+/** The binary form, which is the default, loses the answers of actors in other processes (Effect 4.1.0). */
+const serialization = "ndjson"
 
 /**
  * This process's part of the cluster (ARCHITECTURE §5): a runner owns shards and their actors, an api process is a
@@ -49,8 +54,8 @@ export const clusterLayer = Layer.unwrap(
     const sharding = ShardingConfig.layerFromEnv(shardingConfig)
     const storage = Layer.provide(ClusterStorage.layer(url), sharding)
     const cluster = clientOnly
-      ? NodeClusterSocket.layer({ clientOnly: true, storage: "byo", shardingConfig })
-      : NodeClusterSocket.layer({ storage: "byo", shardingConfig })
+      ? NodeClusterSocket.layer({ clientOnly: true, storage: "byo", serialization, shardingConfig })
+      : NodeClusterSocket.layer({ storage: "byo", serialization, shardingConfig })
     return ClusterWorkflowEngine.layer.pipe(
       Layer.provideMerge(cluster),
       Layer.provideMerge(storage),

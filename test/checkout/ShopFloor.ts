@@ -100,6 +100,14 @@ export const assertNothingLeft = Effect.fnUntraced(function*(cartId: string, ent
   assert.strictEqual((yield* stockOf(entityId)).reserved, 0)
 })
 
+/** A checkout that failed after its order was written left the order cancelled, and nothing else (contract §3.6). */
+export const assertTakenBack = Effect.fnUntraced(function*(cartId: string, entityId: string) {
+  const cart = yield* api("GET", `/api/carts/${cartId}`, { as: asAdmin })
+  assert.strictEqual(cart.at("data.status"), "active")
+  assert.isTrue((yield* ordersFrom(cartId)).every((order) => at(order, "status") === "cancelled"))
+  assert.strictEqual((yield* stockOf(entityId)).reserved, 0)
+})
+
 /** Status and code of a refusal in one comparison. */
 export const refused = (answer: Answer, status: number, code: string, about = "") =>
   assert.deepStrictEqual([answer.status, answer.at("error.code")], [status, code], about || JSON.stringify(answer.body))

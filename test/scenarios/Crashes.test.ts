@@ -1,58 +1,105 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { type FaultPoint, faultPoints } from "../../src/workflows/checkout/FaultPoint.ts"
-import { audit, cartOf, soldOf } from "../support/Audit.ts"
+import { Effect } from "effect"
+import { type FaultPoint, faultPoints, undoFaultPoints } from "../../src/workflows/checkout/FaultPoint.ts"
+import { audit, auditPayments, cartOf, onDatabase, soldOf } from "../support/Audit.ts"
+import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
+import { aCartWith, addTo, aGuestCart, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { restart, startService, talkingTo } from "../support/Service.ts"
 import { persistently } from "../support/ServiceCalls.ts"
 
-const withKey = (cart: GuestCart, body: object = {}) => checkOut(cart, body, { "idempotency-key": `key-${cart.id}` })
+const paidBy = (paymentMethodId: string) => (cart: GuestCart) => checkOut(cart, { paymentMethodId })
+
+const withKey = (paymentMethodId: string) => (cart: GuestCart, key = `key-${cart.id}`) =>
+  checkOut(cart, { paymentMethodId }, { "idempotency-key": key })
 
 /**
  * Two buyers, one with a key and one without, when the process dies at a step boundary of the first checkout that
  * gets there; then the same process without the fault. Gives what the one with the key is told in the end.
  */
-const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, body: object = {}) {
+const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, paymentMethodId: string) {
   const { url: databaseUrl } = yield* freshDatabase
-  const doomed = yield* startService({ databaseUrl, faultPoint })
-  const { first, keyed, keyless } = yield* Effect.gen(function*() {
+  const emulator = yield* startEmulator
+  const options = { databaseUrl, ...emulatedService(emulator) }
+  const doomed = yield* startService({ ...options, faultPoint })
+  const before = yield* Effect.gen(function*() {
     const product = yield* aProduct({ stock: 10 })
     const keyed = yield* aCartWith(product)
     const keyless = yield* aCartWith(product)
-    const first = yield* Effect.forkChild(Effect.all([withKey(keyed, body), checkOut(keyless, body)], {
+    const [first] = yield* Effect.all([withKey(paymentMethodId)(keyed), paidBy(paymentMethodId)(keyless)], {
       concurrency: "unbounded"
-    }))
-    return { first: yield* Fiber.join(first), keyed: { cart: keyed, product }, keyless }
+    })
+    assert.strictEqual(first.status, 0, "nobody is told anything by a dead process")
+    return { keyed, keyless, product }
   }).pipe(Effect.provide(talkingTo(doomed, databaseUrl)))
   assert.strictEqual((yield* Effect.promise(() => doomed.ended)).signal, "SIGKILL")
-  assert.strictEqual(first[0].status, 0, "nobody is told anything by a dead process")
-  const service = yield* restart(doomed, { databaseUrl })
-  const app = talkingTo(service, databaseUrl)
-  const told = yield* withKey(keyed.cart, body).pipe(persistently(), Effect.provide(app))
+  const app = talkingTo(yield* restart(doomed, options), databaseUrl)
+  const told = yield* withKey(paymentMethodId)(before.keyed).pipe(persistently(), Effect.provide(app))
   yield* audit(databaseUrl)
-  return { app, databaseUrl, keyed: keyed.cart, keyless, product: keyed.product, told }
+  yield* auditPayments(databaseUrl, emulator)
+  return { ...before, app, databaseUrl, emulator, told }
 })
 
 describe("a process that dies in the middle of a checkout", () => {
   it.live.each(faultPoints)(
-    "at the boundary \"%s\" leaves one order for the one who asks again",
+    "at the boundary \"%s\" leaves one paid order for the one who asks again",
     (point) =>
       Effect.gen(function*() {
-        const { app, databaseUrl, keyed, keyless, product, told } = yield* dyingAt(point)
+        const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, "card")
         assert.strictEqual(told.status, 201, JSON.stringify(told.body))
         assert.deepStrictEqual(yield* cartOf(databaseUrl, keyed.id), { status: "checked_out", orders: 1 })
-        const again = yield* withKey(keyed).pipe(persistently(), Effect.provide(app))
+        const again = yield* withKey("card")(keyed).pipe(persistently(), Effect.provide(app))
         assert.strictEqual(again.at("data.id"), told.at("data.id"))
 
         const cart = yield* cartOf(databaseUrl, keyless.id)
         if (cart.status === "active") {
-          assert.strictEqual((yield* checkOut(keyless).pipe(Effect.provide(app))).status, 201)
+          assert.strictEqual((yield* paidBy("card")(keyless).pipe(Effect.provide(app))).status, 201)
         }
         assert.deepStrictEqual(yield* cartOf(databaseUrl, keyless.id), { status: "checked_out", orders: 1 })
         yield* audit(databaseUrl)
+        yield* auditPayments(databaseUrl, emulator)
         assert.strictEqual(yield* soldOf(databaseUrl, product), 2)
       }),
     60_000
   )
+
+  const failures = undoFaultPoints.flatMap((point) => [[point, "decline"], [point, "nocapture"]] as const)
+
+  it.live.each(failures)(
+    "at the boundary \"%s\" of one that fails by \"%s\" leaves nothing behind",
+    ([point, method]) =>
+      Effect.gen(function*() {
+        const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, method)
+        assert.strictEqual(told.status, 422, JSON.stringify(told.body))
+        assert.strictEqual(told.at("error.code"), "CHECKOUT_FAILED")
+        assert.strictEqual(yield* soldOf(databaseUrl, product), 0)
+        for (const { id } of [keyed, keyless]) {
+          assert.deepStrictEqual(yield* cartOf(databaseUrl, id), { status: "active", orders: 0 })
+        }
+        const second = yield* withKey("card")(keyed, "another-key").pipe(persistently(), Effect.provide(app))
+        assert.strictEqual(second.status, 201, JSON.stringify(second.body))
+        yield* audit(databaseUrl)
+        yield* auditPayments(databaseUrl, emulator)
+      }),
+    60_000
+  )
 })
+
+it.live("a key whose process died before it started the checkout is as good as new", () =>
+  Effect.gen(function*() {
+    const { url } = yield* freshDatabase
+    const app = talkingTo(yield* startService({ databaseUrl: url }), url)
+    yield* Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const refused = yield* withKey("test")(cart, "left-behind")
+      assert.strictEqual(refused.at("error.message"), "The cart is empty.")
+      // As if the key had been taken by a process that then died: the checkout it led to never existed.
+      yield* onDatabase(url, (sql) =>
+        sql`with gone as (delete from cluster_messages returning 1)
+          update idempotency_keys set status = 'running', locked_until = now() + interval '1 minute'`)
+      yield* addTo(cart, yield* aProduct())
+      const told = yield* withKey("test")(cart, "left-behind").pipe(persistently())
+      assert.strictEqual(told.status, 201, JSON.stringify(told.body))
+    }).pipe(Effect.provide(app))
+    yield* audit(url)
+  }), 60_000)

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import type { PaymentEmulator } from "./PaymentEmulator.ts"
 
 /** Runs statements on a database from outside of the service. */
 export const onDatabase = <A>(
@@ -117,6 +118,23 @@ export const audit = (url: string, wait?: "15 seconds" | "60 seconds") =>
     yield* auditAlways(url)
     holds(yield* onDatabase(url, afterwards))
   })
+
+/**
+ * Asserts from the provider's side that what was paid is ordered and what is ordered was paid: one payment each, over
+ * the same amount, and nothing set aside for anybody beside that.
+ */
+export const auditPayments = Effect.fnUntraced(function*(url: string, emulator: PaymentEmulator) {
+  const orders = yield* onDatabase(
+    url,
+    (sql) =>
+      sql<{ id: string; total: number }>`select id::text as id, grand_total::float8 as total from orders
+      where status <> 'cancelled' order by 1`
+  )
+  const paid = emulator.payments().filter(({ captured, refunded }) => captured > refunded)
+  const byOrder = paid.map(({ captured, key, refunded }) => ({ id: key, total: captured - refunded }))
+  assert.deepStrictEqual(byOrder.sort((a, b) => a.id < b.id ? -1 : 1), [...orders])
+  assert.deepStrictEqual(emulator.payments().filter(({ status }) => status === "requires_capture"), [])
+})
 
 /** Units that live orders have bought of a sellable. */
 export const soldOf = (url: string, entityId: string) =>

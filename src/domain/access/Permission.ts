@@ -1,13 +1,16 @@
 /** A permission: `module:action` or `module:action:scope`; `*:*` and `module:*` are wildcards (spec §5). */
 export type Permission = string
 
+/** Scopes that reach further than their action instead of less far; the action alone does not contain them. */
+const widening = new Set<Permission>(["catalog:read:unpublished"])
+
 /**
  * The one permission test (contract §0.3). Granted by `*:*`, by `module:*`, by the exact string, and by the unscoped
- * form of a scoped requirement: `orders:read` covers `orders:read:own`, never the reverse.
+ * form of a scoped requirement: `orders:read` covers `orders:read:own`, never the reverse, and never a scope that widens.
  */
 export const grants = (held: ReadonlyArray<Permission>, required: Permission): boolean => {
   const [module, action] = required.split(":")
-  const unscoped = `${module}:${action}`
+  const unscoped = widening.has(required) ? required : `${module}:${action}`
   return held.some((one) => one === "*:*" || one === required || one === `${module}:*` || one === unscoped)
 }
 

@@ -40,6 +40,8 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
  * in that order. Reading a key without handlers costs one map look-up.
  */
 export class Hooks extends Context.Service<Hooks, {
+  /** Whether anything listens to a key, for callers that would have to look something up first. */
+  readonly has: (key: string) => boolean
   /** Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 when one refuses. */
   readonly before: <A extends object>(key: string, data: A) => Effect.Effect<A, ValidationFailed, CurrentActor>
   /** Runs the after-hooks of a key; failures, defects and time-outs come back as a list and never abort. */
@@ -57,6 +59,7 @@ const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
     else afters.set(hook.key, [...(afters.get(hook.key) ?? []), hook.after])
   }
   return {
+    has: (key) => befores.has(key) || afters.has(key),
     before: <A extends object>(key: string, data: A) => {
       const handlers = befores.get(key)
       return handlers === undefined ? Effect.succeed(data) : runBefore(key, handlers, data)

@@ -3,10 +3,10 @@ import type { CurrentActor } from "../access/Actor.ts"
 
 /** What claiming a key found. */
 export type Claim =
-  /** The key is ours: do the work, then `finish` or `release`. */
-  | { readonly _tag: "Claimed" }
+  /** The key is ours: do the work, then `finish` or `release`. `workId` stays the same when a dead owner is followed. */
+  | { readonly _tag: "Claimed"; readonly workId: string }
   /** An earlier request with this key has not ended. */
-  | { readonly _tag: "Running" }
+  | { readonly _tag: "Running"; readonly workId: string }
   /** The key belongs to a request with another body or address. */
   | { readonly _tag: "OtherRequest" }
   /** The answer that the first request got. */

@@ -1,11 +1,13 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
 import { type Claim, IdempotencyKeys } from "./IdempotencyKeys.ts"
 
 interface KeyRow {
   readonly claimed: boolean
   readonly request_hash: string
+  readonly work_id: string
   readonly status: string
   readonly response_status: number | null
   readonly response_body: string | null
@@ -18,11 +20,13 @@ interface KeyRow {
 const lease = "1 minute"
 
 const toClaim = (row: KeyRow | undefined, requestHash: string): Claim => {
-  if (row === undefined || row.claimed) return { _tag: "Claimed" }
+  // No row: the owner released the key between the two halves of the statement. The client's next try gets it.
+  if (row === undefined) return { _tag: "Running", workId: newId() }
+  if (row.claimed) return { _tag: "Claimed", workId: row.work_id }
   if (row.request_hash !== requestHash) return { _tag: "OtherRequest" }
   return row.status === "done"
     ? { _tag: "Done", status: row.response_status ?? 200, body: row.response_body ?? "" }
-    : { _tag: "Running" }
+    : { _tag: "Running", workId: row.work_id }
 }
 
 export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient.SqlClient> = Layer.effect(
@@ -32,17 +36,16 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
     const claim = Effect.fn("IdempotencyRepo.claim")(function*(scope: string, key: string, requestHash: string) {
       const organization = yield* currentOrganization
       const rows = yield* sql<KeyRow>`with mine as (
-          insert into idempotency_keys as k (organization_id, scope, key, request_hash, status, locked_until)
-          values (${organization}, ${scope}, ${key}, ${requestHash}, 'running', now() + ${lease}::interval)
+          insert into idempotency_keys as k (organization_id, scope, key, request_hash, work_id, status, locked_until)
+          values (${organization}, ${scope}, ${key}, ${requestHash}, ${newId()}::uuid, 'running', now() + ${lease}::interval)
           on conflict (organization_id, scope, key) do update set locked_until = excluded.locked_until
             where k.status = 'running' and k.locked_until < now() and k.request_hash = excluded.request_hash
-          returning true as claimed, request_hash, status, response_status, response_body)
+          returning true as claimed, request_hash, work_id, status, response_status, response_body)
         select * from mine
         union all
-        select false, request_hash, status, response_status, response_body from idempotency_keys
+        select false, request_hash, work_id, status, response_status, response_body from idempotency_keys
         where organization_id = ${organization} and scope = ${scope} and key = ${key} and not exists (select 1 from mine)`
-      // No row: the owner released the key between the two halves of the statement. The client's next try gets it.
-      return rows.length === 0 ? { _tag: "Running" } satisfies Claim : toClaim(rows[0], requestHash)
+      return toClaim(rows[0], requestHash)
     }, Effect.orDie)
     const finish = Effect.fn("IdempotencyRepo.finish")(
       function*(scope: string, key: string, status: number, body: string) {

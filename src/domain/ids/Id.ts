@@ -1,5 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import { v5, v7 } from "uuid"
+import { v7 } from "uuid"
 
 /**
  * Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version in any case and reads it in
@@ -16,9 +16,3 @@ export const isUuid = (value: string): boolean => pattern.test(value)
 
 /** A new time-ordered identifier (UUIDv7), so that rows made together lie together in their indexes. */
 export const newId = (): string => v7()
-
-/** Fixed by us, so that the same name gives the same id in every process and version. */
-const namespace = "6f1d9c1e-0f5e-4b38-9a55-0d5f0f6b7a10"
-
-/** The id that belongs to a name: whoever comes with the same name gets the same id (UUIDv5). */
-export const idFrom = (...name: ReadonlyArray<string>): string => v5(JSON.stringify(name), namespace)

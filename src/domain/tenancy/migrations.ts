@@ -29,6 +29,7 @@ export const migrations = {
       scope text not null,
       key text not null,
       request_hash text not null,
+      work_id uuid not null,
       status text not null check (status in ('running', 'done')),
       response_status int,
       response_body text,

@@ -11,7 +11,7 @@ import { CheckoutGroup } from "./CheckoutApi.ts"
 /** The key may come in the header, which wins, or in the body (contract §3.1). */
 const keyOf = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, payload: CheckoutRequest) {
   const key = (yield* sentKey(request)) ?? payload.idempotencyKey
-  return key === undefined ? null : { key, scope: keyScope(yield* CurrentActor) }
+  return key === undefined ? null : { key, scope: keyScope(yield* CurrentActor, request) }
 })
 
 const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { createHash } from "node:crypto"
@@ -21,21 +21,25 @@ export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("sto
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a). */
-export const keyScope = (actor: Actor): string =>
-  sha256(`${actor.type}:${actor.userId ?? actor.cartSecret ?? "anonymous"}`)
+/**
+ * Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a).
+ * Visitors who show nothing at all are told apart by their address.
+ */
+export const keyScope = (actor: Actor, request: HttpServerRequest.HttpServerRequest): string =>
+  sha256(`${actor.type}:${actor.userId ?? actor.cartSecret ?? Option.getOrElse(request.remoteAddress, () => "")}`)
 
-const acceptableKey = /^[\x21-\x7e]{1,255}$/
+/** As long as a body's `idempotencyKey` (contract §3.1): a short key would be guessed by a stranger. */
+const acceptableKey = /^[\x21-\x7e]{8,255}$/
 
 /** What makes two requests the same: method, address and body. */
 export const fingerprint = (method: string, url: string, body: string): string => sha256(`${method} ${url}\n${body}`)
 
-/** The key a request carries, undefined without one; 422 when it is not 1 to 255 visible ASCII characters. */
+/** The key a request carries, undefined without one; 422 when it is not 8 to 255 visible ASCII characters. */
 export const sentKey = (request: HttpServerRequest.HttpServerRequest) => {
   const key = request.headers["idempotency-key"]
   return key === undefined || acceptableKey.test(key)
     ? Effect.succeed(key)
-    : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 1 to 255 visible ASCII characters"))
+    : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 8 to 255 visible ASCII characters"))
 }
 
 /** A running request is worth asking for again in a second (ARCHITECTURE invariant 4). */
@@ -60,7 +64,7 @@ export const idempotencyLayer = Layer.effect(
         // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
         // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
         const body = yield* Effect.catch(request.text, Effect.die)
-        const scope = keyScope(yield* CurrentActor)
+        const scope = keyScope(yield* CurrentActor, request)
         const hash = fingerprint(request.method, request.url, body)
         const claim = yield* keys.claim(scope, key, hash)
         if (claim._tag === "OtherRequest") {

@@ -54,5 +54,6 @@ export const answerFailure = (cause: Cause.Cause<unknown>) =>
       return HttpServerResponse.jsonUnsafe({ error: failure.error }, { status: 422 })
     }
     if (response.status >= 500 && response.status !== 503) yield* Effect.logError("request failed", cause)
-    return envelope(response.status)
+    // What is left of a body that was too large stays unread, so the connection cannot serve another request.
+    return envelope(response.status, response.status === 413 ? { connection: "close" } : {})
   })

@@ -23,7 +23,13 @@ const runners = Layer.unwrap(
 
 /** The connections of messages and replies: 4, every answered write is committed and flushed. */
 export const messagesClient = (url: Redacted.Redacted<string>) =>
-  PgClient.layer({ url, maxConnections: 4, applicationName: "stoa-cluster-messages" })
+  PgClient.layer({
+    url,
+    maxConnections: 4,
+    applicationName: "stoa-cluster-messages",
+    // Batches of any size run by one plan: planning each anew costs more than running it.
+    startupParameters: { plan_cache_mode: "force_generic_plan" }
+  })
 
 /**
  * The connections of runner registration, heartbeats and shard locks: 3, of which the advisory locks keep one for the

@@ -17,12 +17,12 @@ import { StockDeskClient } from "../../entities/StockDeskClient.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { claimCart } from "./ClaimStep.ts"
 import { passing } from "./FaultPoint.ts"
-import { authorize, capture, paymentOf, voidPayment } from "./PaymentStep.ts"
+import { authorize, capture, clientSecretOf, paymentOf, voidPayment } from "./PaymentStep.ts"
 import { placeOrder } from "./PlaceStep.ts"
 
 /** Runs `undo` when a step fails for good. A defect is no failure: the whole execution is repeated then. */
 const undoing = <R2>(undo: Effect.Effect<unknown, never, R2>) => <A, E, R>(step: Effect.Effect<A, E, R>) =>
-  Effect.catch(step, (error) => Effect.andThen(undo, Effect.fail(error)))
+  Effect.catch(step, (error) => undo.pipe(Effect.andThen(passing("undone")), Effect.andThen(Effect.fail(error))))
 
 const stockError = (
   error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
@@ -93,6 +93,8 @@ const unplace = Effect.fn("Checkout.unplace")(function*(payload: CheckoutPayload
     authorizationEnded: true
   }).pipe(Effect.ignore)
   yield* (yield* UnplaceRepo).giveBack(orderId, request.cartId)
+  // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
+  yield* (yield* ClaimRepo).giveBack(request.cartId, orderId)
 })
 
 /** Steps 4 and 5: take the money and write it down; whatever fails now cancels the order that was placed. */
@@ -104,7 +106,8 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
 ) {
   const { adapter, request } = payment
   const captured = yield* capture(adapter, request, intentId).pipe(
-    undoing(Effect.andThen(voidPayment(adapter, request, intentId), unplace(payload)))
+    undoing(voidPayment(adapter, request, intentId)),
+    undoing(unplace(payload))
   )
   yield* passing("captured")
   const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, captured.amountCaptured)
@@ -130,15 +133,19 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const { order } = stored
   const payment = yield* paymentOf(payload, order.grandTotal, order.customerId)
   const intentId = order.paymentIntentId ?? payload.checkoutId
-  if (order.amountCaptured === null && order.status === "cancelled") {
+  if (order.amountCaptured !== null) {
+    // Paid: nothing the provider says, or does not say, may undo it any more.
+    const secret = yield* clientSecretOf(payment)
+    return answer(order, secret, yield* afterHooks(order), [])
+  }
+  if (order.status === "cancelled") {
     yield* voidPayment(payment.adapter, payment.request, intentId)
     yield* unplace(payload)
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
-  const intent = yield* authorize(payment.adapter, payment.request)
-  const paid = order.amountCaptured === null && intent.status !== "requires_action"
-    ? yield* captureAndSettle(payload, order, payment, intentId)
-    : order
+  // Cancelled, when the earlier run was undoing the order and had voided the payment already.
+  const intent = yield* authorize(payment.adapter, payment.request).pipe(undoing(unplace(payload)))
+  const paid = intent.status === "requires_action" ? order : yield* captureAndSettle(payload, order, payment, intentId)
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
 })
 
@@ -163,8 +170,8 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
   const { adapter, request } = payment
   const intent = yield* authorize(adapter, request).pipe(undoing(release), undoing(backToCart))
   yield* passing("authorized")
-  const order = yield* beforeCreate(payload, decision).pipe(
-    Effect.andThen(placeOrder(payload, decision, intent, adapter.providerId)),
+  const order = yield* beforeCreate(payload, decision, intent.id).pipe(
+    Effect.flatMap((final) => placeOrder(payload, final, intent, adapter.providerId)),
     undoing(voidPayment(adapter, request, intent.id)),
     undoing(release),
     undoing(backToCart)
@@ -176,13 +183,18 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), decision.rejectedCodes)
 })
 
-const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(payload: CheckoutPayload, decision: Decision) {
+const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
+  payload: CheckoutPayload,
+  decision: Decision,
+  paymentIntentId: string
+) {
   const hooks = yield* Hooks
-  const data = checkoutData(payload, decision)
-  yield* Effect.mapError(
-    Effect.andThen(hooks.before("checkout.beforeCreate", data), hooks.before("orders.beforeCreate", data)),
-    (error) => CheckoutFailed.of(error.error.message)
-  )
+  const data = { ...checkoutData(payload, decision), paymentIntentId }
+  const hooked = yield* Effect.flatMap(
+    hooks.before("checkout.beforeCreate", data),
+    (changed) => hooks.before("orders.beforeCreate", changed)
+  ).pipe(Effect.mapError((error) => CheckoutFailed.of(error.error.message)))
+  return { ...decision, metadata: hooked.metadata }
 })
 
 export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>
@@ -191,5 +203,5 @@ export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>
     if (cart.placed) return yield* resume(payload)
     yield* passing("claimed")
     return yield* purchase(payload, cart)
-  }).pipe(Effect.provideService(CurrentActor, payload.actor))
+  }).pipe(Effect.tapError(() => passing("failed")), Effect.provideService(CurrentActor, payload.actor))
 )

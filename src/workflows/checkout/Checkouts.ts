@@ -5,7 +5,7 @@ import { Carts } from "../../domain/carts/Carts.ts"
 import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Conflict, StillRunning, Unavailable } from "../../domain/errors/ApiErrors.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
-import { idFrom, newId } from "../../domain/ids/Id.ts"
+import { newId } from "../../domain/ids/Id.ts"
 import { type CheckoutError, type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 
 /** A key the client chose, whose it is, and the fingerprint of the request it came with. */
@@ -13,6 +13,9 @@ export interface CheckoutKey {
   readonly key: string
   readonly scope: string
 }
+
+/** Keys of checkouts lie apart from those of other routes: their answers are remembered by the checkout itself. */
+const scopeOf = (scope: string): string => `checkout:${scope}`
 
 /** How long a shopper waits for an answer. The checkout goes on without him; the same key gives its outcome later. */
 const patience = Duration.seconds(30)
@@ -46,23 +49,24 @@ export class Checkouts extends Context.Service<Checkouts, {
           })
         )
 
-      /** An earlier request has the key: its outcome if there is one. */
+      /**
+       * An earlier request has the key: its outcome if there is one. Its process may have died after it took the key and
+       * before the checkout was on disk, so the checkout is started here too; the second start of one changes nothing.
+       */
       const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload) {
         const executionId = yield* CheckoutWorkflow.executionId(payload)
-        const state = yield* CheckoutWorkflow.poll(executionId).pipe(
-          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
-        )
-        return Option.isSome(state) && state.value._tag === "Complete"
-          ? yield* execute(payload)
-          : yield* StillRunning.of()
-      })
+        const state = yield* CheckoutWorkflow.poll(executionId)
+        if (Option.isSome(state) && state.value._tag === "Complete") return yield* execute(payload)
+        yield* CheckoutWorkflow.execute(payload, { discard: true })
+        return yield* StillRunning.of()
+      }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
-      const start = Effect.fn("Checkouts.start")(
-        function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
+      const payloadOf = Effect.fnUntraced(
+        function*(checkoutId: string, request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
           const actor = yield* CurrentActor
           const { customerId, secretHash } = yield* carts.visitor
           const payload: CheckoutPayload = {
-            checkoutId: key === null ? newId() : idFrom("checkout", actor.organizationId, key.scope, key.key),
+            checkoutId,
             actor: { ...actor, cartSecret: null },
             customerId,
             secretHash,
@@ -70,13 +74,29 @@ export class Checkouts extends Context.Service<Checkouts, {
             requestHash,
             idempotencyKey: key?.key ?? null
           }
-          const claim = key === null
-            ? { _tag: "Claimed" } as const
-            : yield* keys.claim(`checkout:${key.scope}`, key.key, requestHash)
-          if (claim._tag === "OtherRequest") {
+          return payload
+        }
+      )
+
+      /** A refused checkout left nothing behind, so its key is free for another try; one that still runs keeps it. */
+      const freeing = <R>(
+        { key, scope }: CheckoutKey,
+        checkout: Effect.Effect<CheckoutResult, CheckoutError | StillRunning, R>
+      ) =>
+        Effect.tapError(checkout, (error) =>
+          error._tag === "StillRunning" || error._tag === "Unavailable"
+            ? Effect.void
+            : keys.release(scopeOf(scope), key))
+
+      const start = Effect.fn("Checkouts.start")(
+        function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
+          if (key === null) return yield* execute(yield* payloadOf(newId(), request, requestHash, key))
+          const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash)
+          if (claim._tag === "OtherRequest" || claim._tag === "Done") {
             return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
           }
-          return claim._tag === "Claimed" ? yield* execute(payload) : yield* outcomeOf(payload)
+          const payload = yield* payloadOf(claim.workId, request, requestHash, key)
+          return yield* freeing(key, claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload))
         }
       )
 

@@ -2,7 +2,11 @@ import { Context, Effect } from "effect"
 
 /** The boundaries between the steps of a checkout; a process may die at any of them. */
 export const faultPoints = ["claimed", "reserved", "authorized", "placed", "captured", "settled"] as const
-export type FaultPoint = typeof faultPoints[number]
+
+/** The same for a checkout that fails: after a compensation, and after all of them, before anybody was told. */
+export const undoFaultPoints = ["undone", "failed"] as const
+
+export type FaultPoint = typeof faultPoints[number] | typeof undoFaultPoints[number]
 
 /** What happens at a step boundary: nothing, unless a crash test wants the process to die right there. */
 export const AtFaultPoint = Context.Reference<(point: FaultPoint) => Effect.Effect<void>>(

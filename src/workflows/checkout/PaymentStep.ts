@@ -64,6 +64,15 @@ export const authorize = Effect.fn("Checkout.authorize")(function*(adapter: Paym
   return intent
 })
 
+/** What a shopper needs to confirm a payment, asked for once more by its key; null when the provider does not say. */
+export const clientSecretOf = (
+  { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest }
+) =>
+  asked(adapter.authorize(request)).pipe(
+    Effect.map(({ clientSecret }) => clientSecret),
+    Effect.catch(() => Effect.succeed(null))
+  )
+
 /** Step 4: the provider takes what was set aside. */
 export const capture = Effect.fn("Checkout.capture")(function*(
   adapter: PaymentAdapter,

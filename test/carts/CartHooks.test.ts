@@ -1,0 +1,117 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { refused } from "../checkout/ShopFloor.ts"
+import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
+import { api, at, testAppLayer } from "../support/TestApp.ts"
+
+/** What the hooks of the cart were given, newest last. */
+const seen: Array<{ readonly key: string; readonly data: object }> = []
+
+/** The test of a hook picks its behaviour by the quantity it asks for. */
+const refusedQuantity = 13
+const brokenQuantity = 14
+const changedQuantity = 15
+
+const before = (key: string): Hook => ({
+  key,
+  before: (data) =>
+    Effect.suspend(() => {
+      seen.push({ key, data })
+      const quantity = at(data, "quantity")
+      if (quantity === refusedQuantity) return Effect.fail(new HookRefusal("Not thirteen."))
+      return Effect.succeed(quantity === changedQuantity ? { ...data, quantity: 16 } : data)
+    })
+})
+
+const after = (key: string): Hook => ({
+  key,
+  after: (result) =>
+    Effect.suspend(() => {
+      seen.push({ key, data: result })
+      return at(result, "quantity") === brokenQuantity ? Effect.die(new Error("Broken.")) : Effect.void
+    })
+})
+
+const operations = ["AddItem", "UpdateQuantity", "RemoveItem"]
+const hooks = operations.flatMap((operation) => [before(`cart.before${operation}`), after(`cart.after${operation}`)])
+
+const withHooks = layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })
+
+const seenBy = (key: string, field: string, value: string) =>
+  seen.filter((one) => one.key === key && at(one.data, field) === value).map(({ data }) => data)
+
+const change = (cart: GuestCart, lineId: string, quantity: number) =>
+  api("PATCH", `/api/carts/${cart.id}/items/${lineId}`, { headers: cart.headers, body: { quantity } })
+
+const quantities = (cart: GuestCart) =>
+  Effect.map(
+    api("GET", `/api/carts/${cart.id}`, { headers: cart.headers }),
+    (found) => found.list("data.lineItems").map((line) => at(line, "quantity"))
+  )
+
+withHooks("hooks of the cart", (it) => {
+  it.effect("adding: the hook before gets the input with the cart's id, the one after the line", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aGuestCart()
+      const line = yield* addTo(cart, entityId, 2)
+      const [input] = seenBy("cart.beforeAddItem", "cartId", cart.id)
+      assert.include(input, { cartId: cart.id, entityId, quantity: 2 })
+      const [result] = seenBy("cart.afterAddItem", "id", line.text("data.id"))
+      assert.include(result, { id: line.text("data.id"), cartId: cart.id, entityId, quantity: 2 })
+    }))
+
+  it.effect("changing: the hook before gets the ids and the quantity, the one after the new line", () =>
+    Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const itemId = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+      yield* change(cart, itemId, 3)
+      assert.include(seenBy("cart.beforeUpdateQuantity", "itemId", itemId)[0], { cartId: cart.id, itemId, quantity: 3 })
+      assert.include(seenBy("cart.afterUpdateQuantity", "id", itemId)[0], { id: itemId, quantity: 3 })
+    }))
+
+  it.effect("removing: both hooks get the line", () =>
+    Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const itemId = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+      yield* api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { headers: cart.headers })
+      for (const key of ["cart.beforeRemoveItem", "cart.afterRemoveItem"]) {
+        assert.include(seenBy(key, "id", itemId)[0], { id: itemId, cartId: cart.id, quantity: 2 }, key)
+      }
+    }))
+
+  it.effect("a refusal before is told with its text and changes nothing", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aGuestCart()
+      const added = yield* addTo(cart, entityId, refusedQuantity)
+      refused(added, 422, "VALIDATION_FAILED")
+      assert.include(added.text("error.message"), "Not thirteen.")
+      assert.deepStrictEqual(yield* quantities(cart), [])
+      const itemId = (yield* addTo(cart, entityId, 2)).text("data.id")
+      refused(yield* change(cart, itemId, refusedQuantity), 422, "VALIDATION_FAILED")
+      assert.deepStrictEqual(yield* quantities(cart), [2])
+    }))
+
+  it.effect("what a hook before returns is what is stored", () =>
+    Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const added = yield* addTo(cart, yield* aProduct(), changedQuantity)
+      assert.deepStrictEqual([added.status, added.at("data.quantity")], [201, 16])
+      const itemId = added.text("data.id")
+      assert.strictEqual((yield* change(cart, itemId, 1)).at("data.quantity"), 1)
+      assert.strictEqual((yield* change(cart, itemId, changedQuantity)).at("data.quantity"), 16)
+      assert.deepStrictEqual(yield* quantities(cart), [16])
+    }))
+
+  it.effect("a hook after that fails changes nothing of the answer", () =>
+    Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const added = yield* addTo(cart, yield* aProduct(), brokenQuantity)
+      assert.deepStrictEqual([added.status, added.at("data.quantity")], [201, brokenQuantity])
+      assert.strictEqual((yield* change(cart, added.text("data.id"), brokenQuantity)).status, 200)
+      const path = `/api/carts/${cart.id}/items/${added.text("data.id")}`
+      assert.strictEqual((yield* api("DELETE", path, { headers: cart.headers })).status, 200)
+    }))
+})

@@ -1,0 +1,269 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart } from "../support/Purchase.ts"
+import { type Answer, api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
+import { assertAddsUp, assertTakenBack, buyAs, checkoutFailed } from "./ShopFloor.ts"
+
+const shipping = 500
+
+const withShipping = layer(testAppLayer({ shipping: { type: "flat", flatRate: shipping } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+const address = { line1: "1 Main St", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
+
+/** Makes a promotion and gives its code. */
+const aPromotion = Effect.fnUntraced(function*(fields: object) {
+  const code = `P${newId().replaceAll("-", "").toUpperCase()}`
+  const made = yield* api("POST", "/api/promotions", {
+    as: asAdmin,
+    body: { code, name: "Promotion", type: "percentage_off_order", value: 10, ...fields }
+  })
+  return { id: made.text("data.id"), code }
+})
+
+/** An article of another entity type than `product`, in stock. */
+const aBook = Effect.fnUntraced(function*(price: number) {
+  const made = yield* api("POST", "/api/catalog/entities", {
+    as: asAdmin,
+    body: { type: "book", slug: `book-${newId()}`, status: "active", attributes: { title: "Book" } }
+  })
+  const entityId = made.text("data.id")
+  yield* api("POST", "/api/pricing/prices", { as: asAdmin, body: { entityId, currency: "USD", amount: price } })
+  const warehouseId = yield* aWarehouse()
+  const body = { entityId, warehouseId, type: "restock", quantity: 100 }
+  yield* api("POST", "/api/inventory/adjust", { as: asAdmin, body })
+  return entityId
+})
+
+const withCodes = (cart: GuestCart, promotionCodes: ReadonlyArray<string>, body: object = {}) =>
+  checkOut(cart, { promotionCodes, shippingAddress: address, ...body })
+
+/** The codes that were refused. A refusal carries the code and why. */
+const rejected = (answer: Answer) =>
+  answer.at("meta.rejectedPromotionCodes") === undefined
+    ? []
+    : answer.list("meta.rejectedPromotionCodes").map((one) => at(one, "code") ?? one)
+
+const discounted = (answer: Answer, discountTotal: number, about = "") => {
+  assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
+  assert.strictEqual(answer.at("data.discountTotal"), discountTotal, about)
+  assertAddsUp(answer)
+}
+
+const usedCount = Effect.fnUntraced(function*(id: string) {
+  const changed = yield* api("PATCH", `/api/promotions/${id}`, { as: asAdmin, body: {} })
+  return changed.number("data.usedCount")
+})
+
+withShipping("promotions at checkout", (it) => {
+  describe("types", () => {
+    /** Two products of 1111 and three books of 700: a subtotal of 4322. */
+    const basket = Effect.fnUntraced(function*() {
+      const cart = yield* aCartWith(yield* aProduct({ price: 1_111 }), 2)
+      yield* addTo(cart, yield* aBook(700), 3)
+      return cart
+    })
+    const books = { conditions: { entityTypes: ["book"] } }
+    const types: ReadonlyArray<readonly [string, object, number]> = [
+      ["10 % off the order", { type: "percentage_off_order", value: 10 }, 432],
+      ["12.5 % off the order, half a unit up", { type: "percentage_off_order", value: 12.5 }, 540],
+      ["100 % off the order", { type: "percentage_off_order", value: 100 }, 4_322],
+      ["900 off the order", { type: "fixed_off_order", value: 900 }, 900],
+      ["more off than the order is worth", { type: "fixed_off_order", value: 10_000 }, 4_322],
+      ["10 % off books", { type: "percentage_off_item", value: 10, ...books }, 210],
+      ["55 off each book", { type: "fixed_off_item", value: 55, ...books }, 165],
+      ["one of three books free", { type: "buy_x_get_y", value: 0, buyQuantity: 2, getQuantity: 1, ...books }, 700],
+      ["one of two free, twice, the cheapest", { type: "buy_x_get_y", value: 0, buyQuantity: 1, getQuantity: 1 }, 1_400]
+    ]
+    for (const [name, fields, discount] of types) {
+      it.effect(`${name} takes off ${discount} and adds up line by line`, () =>
+        Effect.gen(function*() {
+          const { code, id } = yield* aPromotion(fields)
+          const made = yield* withCodes(yield* basket(), [code])
+          discounted(made, discount)
+          assert.strictEqual(made.at("data.subtotal"), 4_322)
+          assert.strictEqual(made.at("data.grandTotal"), 4_322 - discount + shipping)
+          assert.strictEqual(made.at("data.amountCaptured"), 4_322 - discount + shipping)
+          assert.include(made.at("data.metadata.appliedPromotions.0"), {
+            promotionId: id,
+            code,
+            discountAmount: discount
+          })
+          assert.deepStrictEqual(rejected(made), [])
+          assert.strictEqual(yield* usedCount(id), 1)
+        }))
+    }
+
+    it.effect("free shipping takes off the shipping and nothing else", () =>
+      Effect.gen(function*() {
+        const { code } = yield* aPromotion({ type: "free_shipping", value: 0 })
+        const cart = yield* aCartWith(yield* aProduct())
+        const made = yield* withCodes(cart, [code])
+        discounted(made, 0)
+        assert.deepStrictEqual([made.at("data.shippingTotal"), made.at("data.grandTotal")], [0, 1_000])
+      }))
+
+    it.effect("a discount of three equal lines is spread to the unit", () =>
+      Effect.gen(function*() {
+        const { code } = yield* aPromotion({ type: "fixed_off_order", value: 100 })
+        const cart = yield* aGuestCart()
+        for (const _ of [1, 2, 3]) yield* addTo(cart, yield* aProduct({ price: 1_000 }))
+        const made = yield* withCodes(cart, [code])
+        discounted(made, 100)
+        const parts = made.list("data.lineItems").map((line) => Number(at(line, "discountAmount"))).sort()
+        assert.deepStrictEqual(parts, [33, 33, 34])
+      }))
+  })
+
+  describe("codes", () => {
+    it.effect("stack, each on the whole subtotal, and never below zero", () =>
+      Effect.gen(function*() {
+        const first = yield* aPromotion({ value: 60, priority: 1 })
+        const second = yield* aPromotion({ value: 60, priority: 2 })
+        const made = yield* withCodes(yield* aCartWith(yield* aProduct()), [second.code, first.code])
+        discounted(made, 1_000)
+        assert.strictEqual(made.at("data.grandTotal"), shipping)
+        const applied = made.list("data.metadata.appliedPromotions")
+        assert.deepStrictEqual(applied.map((one) => [at(one, "promotionId"), at(one, "discountAmount")]), [
+          [first.id, 600],
+          [second.id, 400]
+        ])
+      }))
+
+    it.effect("count once however they are written and however often", () =>
+      Effect.gen(function*() {
+        const { code, id } = yield* aPromotion({})
+        const made = yield* withCodes(yield* aCartWith(yield* aProduct()), [code, code.toLowerCase(), code])
+        discounted(made, 100)
+        assert.strictEqual(made.list("data.metadata.appliedPromotions").length, 1)
+        assert.strictEqual(yield* usedCount(id), 1)
+      }))
+
+    it.effect("that cannot be used are named in the answer, and the order is placed without them", () =>
+      Effect.gen(function*() {
+        const good = yield* aPromotion({})
+        const off = yield* aPromotion({})
+        yield* api("POST", `/api/promotions/${off.id}/deactivate`, { as: asAdmin })
+        const bad = {
+          inactive: off.code,
+          expired: (yield* aPromotion({ validUntil: "2020-01-01T00:00:00.000Z" })).code,
+          scheduled: (yield* aPromotion({ validFrom: "2099-01-01T00:00:00.000Z" })).code,
+          minimumValue: (yield* aPromotion({ conditions: { minimumOrderValue: 1_001 } })).code,
+          minimumQuantity: (yield* aPromotion({ conditions: { minimumQuantity: 2 } })).code,
+          entityTypes: (yield* aPromotion({ conditions: { entityTypes: ["book"] } })).code,
+          categories: (yield* aPromotion({ conditions: { categories: ["shoes"] } })).code,
+          groups: (yield* aPromotion({ conditions: { customerGroups: ["vip"] } })).code
+        }
+        const cart = yield* aCartWith(yield* aProduct())
+        const made = yield* withCodes(cart, [...Object.values(bad), "BOGUS", good.code], { customerGroupIds: ["vip"] })
+        discounted(made, 100)
+        assert.sameMembers(rejected(made), [...Object.values(bad), "BOGUS"])
+        assert.strictEqual(made.list("data.metadata.appliedPromotions").length, 1)
+      }))
+
+    it.effect("for a group are honoured when staff names the group", () =>
+      Effect.gen(function*() {
+        const { code } = yield* aPromotion({ conditions: { customerGroups: ["vip"] } })
+        const cart = yield* aCartWith(yield* aProduct())
+        const made = yield* api("POST", "/api/checkout", {
+          as: asStaff,
+          headers: cart.headers,
+          body: {
+            cartId: cart.id,
+            paymentMethodId: "test",
+            currency: "USD",
+            customerGroupIds: ["vip"],
+            promotionCodes: [code]
+          }
+        })
+        discounted(made, 100)
+      }))
+
+    it.effect("of automatic promotions count once, named or not", () =>
+      Effect.gen(function*() {
+        const { code, id } = yield* aPromotion({ isAutomatic: true, conditions: { minimumOrderValue: 7_777 } })
+        const dear = yield* aProduct({ price: 7_777 })
+        discounted(yield* withCodes(yield* aCartWith(dear), []), 778)
+        const named = yield* withCodes(yield* aCartWith(dear), [code])
+        discounted(named, 778)
+        assert.strictEqual(named.list("data.metadata.appliedPromotions").length, 1)
+        yield* api("POST", `/api/promotions/${id}/deactivate`, { as: asAdmin })
+        discounted(yield* withCodes(yield* aCartWith(dear), []), 0)
+      }))
+
+    it.effect("for first orders are refused at the second one", () =>
+      Effect.gen(function*() {
+        const { code } = yield* aPromotion({ conditions: { firstOrderOnly: true } })
+        const entityId = yield* aProduct()
+        discounted(yield* buyAs(asCustomer("newcomer"), entityId, { promotionCodes: [code] }), 100)
+        const second = yield* buyAs(asCustomer("newcomer"), entityId, { promotionCodes: [code] })
+        discounted(second, 0)
+        assert.deepStrictEqual(rejected(second), [code])
+      }))
+
+    it.effect("are not used up by a checkout that failed", () =>
+      Effect.gen(function*() {
+        const { code, id } = yield* aPromotion({ usageLimitTotal: 1 })
+        const entityId = yield* aProduct()
+        const cart = yield* aCartWith(entityId)
+        for (const paymentMethodId of ["test_decline", "test_capture_fail"]) {
+          checkoutFailed(yield* withCodes(cart, [code], { paymentMethodId }))
+          assert.strictEqual(yield* usedCount(id), 0, paymentMethodId)
+        }
+        yield* assertTakenBack(cart.id, entityId)
+        discounted(yield* withCodes(cart, [code]), 100)
+        assert.strictEqual(yield* usedCount(id), 1)
+        const late = yield* withCodes(yield* aCartWith(entityId), [code])
+        discounted(late, 0)
+        assert.deepStrictEqual(rejected(late), [code])
+      }))
+  })
+
+  describe("limits", () => {
+    for (const limit of [1, 3]) {
+      it.effect(`of ${limit * 10} buyers at once exactly ${limit} get a code that ${limit} may use`, () =>
+        Effect.gen(function*() {
+          const { code, id } = yield* aPromotion({ usageLimitTotal: limit })
+          const entityId = yield* aProduct()
+          const carts = yield* Effect.forEach(Array.from({ length: limit * 10 }), () => aCartWith(entityId), {
+            concurrency: 4
+          })
+          const answers = yield* Effect.all(carts.map((cart) => withCodes(cart, [code])), { concurrency: "unbounded" })
+          const placed = answers.filter(({ status }) => status === 201)
+          const winners = placed.filter((answer) => answer.at("data.discountTotal") === 100)
+          assert.strictEqual(winners.length, limit)
+          for (const answer of placed) assertAddsUp(answer)
+          for (const answer of placed.filter((one) => !winners.includes(one))) {
+            discounted(answer, 0)
+            assert.deepStrictEqual(rejected(answer), [code])
+          }
+          // A buyer who loses the race may be refused instead of charged more than was promised, and may try again.
+          for (const [index, answer] of answers.entries()) {
+            const cart = carts[index]
+            if (answer.status === 201 || cart === undefined) continue
+            checkoutFailed(answer)
+            discounted(yield* withCodes(cart, [code]), 0)
+          }
+          assert.strictEqual(yield* usedCount(id), limit)
+        }))
+    }
+
+    it.effect("of one per customer hold for that customer alone, also when many checkouts run at once", () =>
+      Effect.gen(function*() {
+        const { code } = yield* aPromotion({ usageLimitPerCustomer: 1 })
+        const entityId = yield* aProduct()
+        const body = { promotionCodes: [code] }
+        const many = Array.from({ length: 10 }, () => buyAs(asCustomer("collector"), entityId, body))
+        const answers = yield* Effect.all(many, { concurrency: "unbounded" })
+        for (const answer of answers) if (answer.status !== 201) checkoutFailed(answer)
+        assert.strictEqual(answers.filter((answer) => answer.at("data.discountTotal") === 100).length, 1)
+        const again = yield* buyAs(asCustomer("collector"), entityId, body)
+        discounted(again, 0)
+        assert.deepStrictEqual(rejected(again), [code])
+        discounted(yield* buyAs(asCustomer("another"), entityId, body), 100)
+      }))
+  })
+})

@@ -1,0 +1,196 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { endpoints } from "../../src/http/docs/Docs.ts"
+import { refused } from "../checkout/ShopFloor.ts"
+import { api, asAdmin, asNobody, at, withApp } from "../support/TestApp.ts"
+
+/** Open to everyone: no permission is asked for. A route comes onto this list by decision, never by itself. */
+const open: ReadonlySet<string> = new Set([
+  "GET /api/health",
+  "POST /api/payments/webhook",
+  "POST /api/promotions/validate"
+])
+
+/**
+ * What an anonymous visitor may do with the permissions of the role customer (contract §0.4): catalog:read,
+ * cart:create, cart:read, cart:update, orders:create and orders:read:own.
+ */
+const storefront: ReadonlySet<string> = new Set([
+  "GET /api/catalog/entities",
+  "GET /api/catalog/entities/{idOrSlug}",
+  "GET /api/catalog/entities/{id}/attributes/{locale}",
+  "GET /api/catalog/categories",
+  "GET /api/catalog/brands",
+  "GET /api/search",
+  "GET /api/search/suggest",
+  "POST /api/carts",
+  "GET /api/carts/{id}",
+  "POST /api/carts/{id}/items",
+  "PATCH /api/carts/{id}/items/{itemId}",
+  "DELETE /api/carts/{id}/items/{itemId}",
+  "POST /api/checkout",
+  "GET /api/orders/{idOrNumber}",
+  "GET /api/orders/{id}/fulfillments"
+])
+
+/** Routes of the session itself (contract, authentication): they answer in their own shape and are tested apart. */
+const isAuthentication = (path: string) => path.startsWith("/api/auth/")
+
+const methods = ["get", "post", "put", "patch", "delete"]
+
+interface Documented {
+  readonly method: string
+  readonly path: string
+  readonly key: string
+}
+
+/** The routes of the document, read from the running service. */
+const documented = Effect.map(
+  api("GET", "/api/doc"),
+  (document) =>
+    Object.entries(Object(document.at("paths"))).flatMap(([path, item]) =>
+      methods.filter((method) => at(item, method) !== undefined).map((method): Documented => ({
+        method: method.toUpperCase(),
+        path,
+        key: `${method.toUpperCase()} ${path}`
+      }))
+    )
+)
+
+/** A path with an identifier that nobody has in every place. */
+const filled = (path: string) => path.replace(/\{[^}]+\}/g, () => randomUUID())
+
+const call = ({ method, path }: Documented, as?: typeof asAdmin) =>
+  api(method, filled(path), { ...(as && { as }), ...(method === "GET" || method === "DELETE" ? {} : { body: {} }) })
+
+/** Runs a check for every route and names the routes that fail it. */
+const failing = Effect.fnUntraced(function*<R>(
+  routes: ReadonlyArray<Documented>,
+  check: (route: Documented) => Effect.Effect<string | undefined, never, R>
+) {
+  const found = yield* Effect.forEach(
+    routes,
+    (route) => Effect.map(check(route), (why) => why && `${route.key}: ${why}`),
+    {
+      concurrency: 4
+    }
+  )
+  return found.filter((one) => one !== undefined && one !== "")
+})
+
+withApp("access", (it) => {
+  it.effect("the document tells of the whole service", () =>
+    Effect.gen(function*() {
+      const routes = yield* documented
+      assert.isAbove(routes.length, 40)
+      const keys = new Set(routes.map(({ key }) => key))
+      for (const key of open) assert.isTrue(keys.has(key), key)
+      assert.isTrue(keys.has("POST /api/checkout"))
+    }))
+
+  it.effect("somebody signed in without permissions is forbidden everything that is not open", () =>
+    Effect.gen(function*() {
+      const guarded = (yield* documented).filter(({ key, path }) => !open.has(key) && !isAuthentication(path))
+      const wrong = yield* failing(
+        guarded,
+        (route) =>
+          Effect.map(call(route, asNobody), (answer) =>
+            answer.status === 403 && answer.at("error.code") === "FORBIDDEN"
+              ? undefined
+              : `${answer.status} ${JSON.stringify(answer.body)}`)
+      )
+      assert.deepStrictEqual(wrong, [])
+    }))
+
+  it.effect("an anonymous visitor is asked for credentials wherever a customer may not go", () =>
+    Effect.gen(function*() {
+      const guarded = (yield* documented).filter(({ key, path }) =>
+        !open.has(key) && !storefront.has(key) && !isAuthentication(path)
+      )
+      const wrong = yield* failing(
+        guarded,
+        (route) =>
+          Effect.map(call(route), (answer) =>
+            answer.status === 401 && answer.at("error.code") === "UNAUTHORIZED"
+              ? undefined
+              : `${answer.status} ${JSON.stringify(answer.body)}`)
+      )
+      assert.deepStrictEqual(wrong, [])
+    }))
+
+  it.effect("an anonymous visitor is let into the storefront, and open routes ask for nothing", () =>
+    Effect.gen(function*() {
+      const free = (yield* documented).filter(({ key }) => open.has(key) || storefront.has(key))
+      const wrong = yield* failing(
+        free,
+        (route) =>
+          Effect.map(call(route), ({ status }) => status === 401 || status === 403 ? String(status) : undefined)
+      )
+      assert.deepStrictEqual(wrong, [])
+    }))
+
+  it.effect("every path is routed for its methods and tells of them when asked by another", () =>
+    Effect.gen(function*() {
+      const routes = yield* documented
+      const paths = [...new Set(routes.map(({ path }) => path))]
+      const wrong = yield* failing(
+        paths.map((path) => ({ method: "", path, key: path })),
+        ({ path }) =>
+          Effect.gen(function*() {
+            const own = routes.filter((route) => route.path === path).map(({ method }) => method)
+            const foreign = ["PUT", "DELETE", "PATCH", "POST", "GET"].find((method) => !own.includes(method))
+            if (foreign === undefined) return undefined
+            const answer = yield* api(foreign, filled(path), { as: asAdmin })
+            const allow = (answer.headers.get("allow") ?? "").split(", ")
+            const told = answer.status === 405 && own.every((method) => allow.includes(method))
+            return told
+              ? undefined
+              : `${foreign} gave ${answer.status} with Allow ${allow.join(" ")}, documented ${own}`
+          })
+      )
+      assert.deepStrictEqual(wrong, [])
+    }))
+
+  it.effect("no route fails on an administrator's empty request", () =>
+    Effect.gen(function*() {
+      const routes = (yield* documented).filter(({ path }) => !isAuthentication(path))
+      const wrong = yield* failing(routes, (route) =>
+        Effect.map(call(route, asAdmin), (answer) => {
+          const unrouted = answer.status === 404 && answer.at("error.message") === "Not found."
+          return answer.status >= 500 || unrouted ? `${answer.status} ${JSON.stringify(answer.body)}` : undefined
+        }))
+      assert.deepStrictEqual(wrong, [])
+    }))
+
+  it.effect("no credential is not a weak one: unknown keys, bearer tokens and broken actors are not let in", () =>
+    Effect.gen(function*() {
+      for (
+        const headers of [
+          { "x-api-key": "wrong" },
+          { "x-api-key": "" },
+          { authorization: "Bearer wrong" },
+          { authorization: "Basic YTpi" }
+        ]
+      ) {
+        refused(yield* api("GET", "/api/orders", { headers }), 401, "UNAUTHORIZED", JSON.stringify(headers))
+      }
+      const answer = yield* api("GET", "/api/orders", { headers: { "x-test-actor": "{" } })
+      assert.isTrue(answer.status >= 400 && answer.status < 500, JSON.stringify(answer.body))
+    }))
+
+  describe("rules", () => {
+    it.effect("every endpoint has one", () =>
+      Effect.sync(() => {
+        assert.isAbove(endpoints().length, 40)
+        assert.deepStrictEqual(endpoints().filter(({ rule }) => rule === undefined).map(({ name }) => name), [])
+      }))
+
+    it.effect("every endpoint is in the document, and the document has no other", () =>
+      Effect.gen(function*() {
+        const declared = endpoints().map(({ method, path }) => `${method} ${path.replace(/:([^/]+)/g, "{$1}")}`)
+        assert.sameMembers((yield* documented).map(({ key }) => key), declared)
+        assert.strictEqual(new Set(declared).size, declared.length)
+      }))
+  })
+})

@@ -1,0 +1,140 @@
+import { Effect, type Scope } from "effect"
+import { createHash } from "node:crypto"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { fileURLToPath } from "node:url"
+
+/** What became of a payment at the provider; amounts in minor units, `key` is the checkout's id. */
+export interface EmulatedPayment {
+  readonly id: string
+  readonly key: string
+  readonly amount: number
+  readonly currency: string
+  readonly token: string | null
+  status: "requires_capture" | "succeeded" | "canceled"
+  captured: number
+  refunded: number
+}
+
+/**
+ * `answers`: as it should be. `hears`: does what it is asked and never says so. `deaf`: does nothing and says nothing.
+ * `late`: does what it is asked and says so after the time.
+ */
+export type EmulatorMode = "answers" | "hears" | "deaf" | { readonly late: number }
+
+/**
+ * A payment provider behind a socket, with a ledger that only its calls change. A payment whose instrument is
+ * `decline` is refused, `nocapture` authorized and never paid. The same key gives the same payment.
+ */
+export interface PaymentEmulator {
+  readonly url: string
+  readonly payments: () => ReadonlyArray<EmulatedPayment>
+  readonly calls: () => ReadonlyArray<string>
+  /** From now on, towards one kind of call or all of them. */
+  readonly behave: (mode: EmulatorMode, towards?: "authorize" | "capture" | "cancel" | "refund") => void
+}
+
+interface Asked {
+  readonly id?: string
+  readonly key?: string
+  readonly amount?: number
+  readonly currency?: string
+  readonly token?: string | null
+}
+
+type Reply = { readonly declined: string } | { readonly payment: EmulatedPayment } | { readonly reference: string }
+
+const idOf = (key: string): string => `pay_${createHash("sha256").update(key).digest("hex").slice(0, 24)}`
+
+class Ledger {
+  readonly payments = new Map<string, EmulatedPayment>()
+  readonly calls: Array<string> = []
+
+  authorize({ amount = 0, currency = "", key = "", token = null }: Asked): Reply {
+    if (token === "decline") return { declined: "The card was declined." }
+    const id = idOf(key)
+    const payment = this.payments.get(id) ??
+      { id, key, amount, currency, token, status: "requires_capture", captured: 0, refunded: 0 }
+    this.payments.set(id, payment)
+    return { payment }
+  }
+
+  capture(payment: EmulatedPayment, { amount = 0 }: Asked): Reply {
+    if (payment.status === "canceled") return { declined: "The payment was cancelled." }
+    if (payment.token === "nocapture" || amount > payment.amount) return { declined: "The bank refused to pay." }
+    payment.status = "succeeded"
+    payment.captured = amount
+    return { payment }
+  }
+
+  cancel(payment: EmulatedPayment): Reply {
+    payment.refunded = payment.captured
+    payment.status = "canceled"
+    return { payment }
+  }
+
+  refund(payment: EmulatedPayment, { amount = 0, key = "" }: Asked): Reply {
+    if (payment.refunded + amount > payment.captured) return { declined: "More than was paid." }
+    payment.refunded += amount
+    return { reference: `re_${idOf(key)}` }
+  }
+
+  do(action: string, asked: Asked): Reply {
+    this.calls.push(`${action} ${asked.key ?? ""}`)
+    if (action === "authorize") return this.authorize(asked)
+    const payment = this.payments.get(asked.id ?? "")
+    if (payment === undefined) return { declined: "No such payment." }
+    if (action === "capture") return this.capture(payment, asked)
+    return action === "cancel" ? this.cancel(payment) : this.refund(payment, asked)
+  }
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Asked> => {
+  let text = ""
+  for await (const chunk of request) text += String(chunk)
+  return JSON.parse(text) as Asked // sent by the adapter beside this file
+}
+
+/** Starts a provider of the test's own; it ends with the scope. */
+export const startEmulator: Effect.Effect<PaymentEmulator, never, Scope.Scope> = Effect.gen(function*() {
+  const ledger = new Ledger()
+  let modeOf: (action: string) => EmulatorMode = () => "answers"
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const asked = await bodyOf(request)
+    const action = (request.url ?? "/").slice(1)
+    const mode = modeOf(action)
+    if (mode === "deaf") return
+    const reply = ledger.do(action, asked)
+    if (mode === "hears") return
+    const say = () => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(reply))
+    if (mode === "answers") say()
+    else setTimeout(say, mode.late)
+  }
+
+  const server = createServer((request, response) => void serve(request, response))
+  yield* Effect.addFinalizer(() =>
+    Effect.callback<void>((resume) => {
+      server.close(() => resume(Effect.void))
+      server.closeAllConnections()
+    })
+  )
+  yield* Effect.callback<void>((resume) => {
+    server.listen(0, "127.0.0.1", () => resume(Effect.void))
+  })
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    payments: () => [...ledger.payments.values()],
+    calls: () => ledger.calls,
+    behave: (mode, towards) => {
+      const before = modeOf
+      modeOf = (action) => towards === undefined || towards === action ? mode : before(action)
+    }
+  }
+})
+
+/** Options of a service process that has the emulator as its payment provider. */
+export const emulatedService = (emulator: PaymentEmulator) => ({
+  program: [fileURLToPath(new URL("./serveEmulated.ts", import.meta.url))],
+  environment: { STOA_TEST_EMULATOR: emulator.url }
+})

@@ -1,0 +1,35 @@
+import { Effect, type Scope } from "effect"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type EmbeddedPostgresServer, startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
+
+/** A PostgreSQL of the test's own that can be stopped and started again on its port, with its data. */
+export interface ServerOfItsOwn {
+  readonly url: string
+  readonly stop: Effect.Effect<void>
+  readonly start: Effect.Effect<void>
+}
+
+/** Starts one on an empty directory; it is stopped and removed when the scope closes. */
+export const serverOfItsOwn: Effect.Effect<ServerOfItsOwn, never, Scope.Scope> = Effect.gen(function*() {
+  const parent = yield* Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-restart-")))
+  yield* Effect.promise(() => chmod(parent, 0o755))
+  const dir = join(parent, "pg")
+  const open = (port?: number) => startPostgres({ dir, ...(port === undefined ? {} : { port }) })
+  let server: EmbeddedPostgresServer = yield* Effect.promise(() => open())
+  const { port, url } = server
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(async () => {
+      await server.stop()
+      await rm(parent, { recursive: true, force: true })
+    })
+  )
+  return {
+    url,
+    stop: Effect.promise(() => server.stop()),
+    start: Effect.promise(async () => {
+      server = await open(port)
+    })
+  }
+})
