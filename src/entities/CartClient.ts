@@ -49,14 +49,13 @@ export class CartClient extends Context.Service<CartClient, {
         const who = yield* visit
         const addedAt = DateTime.toDateUtc(yield* DateTime.now)
         // Refused here already, so that what is not his to change costs the cart's actor no turn.
-        const found = yield* offers.find(cartId, item.entityId, variantId)
+        const [found, priceIn] = yield* Effect.all([
+          offers.find(cartId, item.entityId, variantId),
+          prices.offerIn(cartId, { entityId: item.entityId, variantId, quantity: item.quantity })
+        ], { concurrency: "unbounded" })
         const admitted = yield* Effect.fromResult(admit(found, who, "cart:update"))
         const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
-        const resolved = yield* prices.unitPrice(
-          { entityId: item.entityId, variantId, quantity: item.quantity },
-          seen.cart.currency
-        )
-        const unitPriceSnapshot = resolved ?? item.unitPriceSnapshot
+        const unitPriceSnapshot = priceIn(seen.cart.currency) ?? item.unitPriceSnapshot
         if (unitPriceSnapshot === undefined) {
           return yield* ValidationFailed.of(
             "unitPriceSnapshot",

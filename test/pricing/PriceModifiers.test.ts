@@ -39,7 +39,10 @@ describe("price modifiers", () => {
         const { entityId } = yield* seedEntity({ basePrice: 1000 })
         const modifier = yield* modifiers.create(body({ ...tenOff, entityId }))
         assert.deepStrictEqual([modifier.priority, modifier.conditions, modifier.currency], [100, {}, null])
-        assert.strictEqual(yield* prices.unitPrice({ entityId, variantId: null, quantity: 1 }, "USD"), 900)
+        assert.deepStrictEqual(
+          yield* prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date()),
+          [900]
+        )
         assert.deepStrictEqual((yield* eventsOf(modifier.id)).map(({ type }) => type), ["pricing.create"])
       }).pipe(asStaff))
 
@@ -160,7 +163,10 @@ describe("price modifiers", () => {
         assert.strictEqual((yield* Effect.flip(modifiers.remove(id)))._tag, "NotFound")
         assert.strictEqual((yield* modifiers.list({}, firstPage)).total, 0)
         const { entityId } = yield* seedEntity({ basePrice: 100 }, otherOrganization)
-        assert.strictEqual(yield* prices.unitPrice({ entityId, variantId: null, quantity: 1 }, "USD"), 100)
+        assert.deepStrictEqual(
+          yield* prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date()),
+          [100]
+        )
       }).pipe(asStranger))
   })
 })

@@ -187,8 +187,8 @@ describe("prices", () => {
         const { id } = yield* prices.set(body({ entityId, currency: "USD", amount: 5 }))
         const resolved = yield* prices.resolve(line, "USD", [], new Date())
         assert.deepStrictEqual([resolved.finalAmount as number, resolved.basePriceId], [5, id])
-        assert.strictEqual(yield* prices.unitPrice(line, "USD"), 5)
-        assert.strictEqual(yield* prices.unitPrice(line, "EUR"), undefined)
+        assert.deepStrictEqual(yield* prices.resolveLines([line], "USD", [], new Date()), [5])
+        assert.deepStrictEqual(yield* prices.resolveLines([line], "EUR", [], new Date()), [null])
       }).pipe(asStaff))
 
     it.effect("another organization neither lists nor resolves these prices", () =>

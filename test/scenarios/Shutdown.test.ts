@@ -16,10 +16,13 @@ const endsWell = Effect.fnUntraced(function*(service: Service) {
 })
 
 const allClaimed = (url: string) =>
-  waitFor("every checkout to be under way", () =>
-    Effect.runPromise(onDatabase(url, (sql) =>
-      Effect.map(sql<{ open: number }>`select count(*)::int4 as open from carts where status = 'active'`, ([row]) =>
-        row?.open === 0))))
+  waitFor(
+    "every checkout to be under way",
+    () =>
+      Effect.runPromise(onDatabase(url, (sql) =>
+        Effect.map(sql<{ open: number }>`select count(*)::int4 as open from carts where status = 'active'`, ([row]) =>
+          row?.open === 0)))
+  )
 
 it.live("a process that is told to stop answers the checkouts it has begun", () =>
   Effect.gen(function*() {
@@ -44,10 +47,14 @@ it.live("a process that is told to stop answers the checkouts it has begun", () 
     yield* auditPayments(url, emulator)
   }), 60_000)
 
-it.live.each(["all", "api", "runner"] as const)("the role \"%s\" ends with code 0 when it is told to stop", (role) =>
-  Effect.gen(function*() {
-    const { url: databaseUrl } = yield* freshDatabase
-    const service = yield* startService({ databaseUrl, role })
-    service.kill("SIGTERM")
-    yield* endsWell(service)
-  }), 60_000)
+it.live.each(["all", "api", "runner"] as const)(
+  "the role \"%s\" ends with code 0 when it is told to stop",
+  (role) =>
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const service = yield* startService({ databaseUrl, role })
+      service.kill("SIGTERM")
+      yield* endsWell(service)
+    }),
+  60_000
+)

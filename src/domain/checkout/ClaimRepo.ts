@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
 import type { CartVisitor } from "../carts/CartRules.ts"
+import { unflushed } from "./UnflushedRepo.ts"
 
 /** A line of a claimed cart with what its order line will remember of the catalog. */
 export interface ClaimedLine {
@@ -83,7 +84,7 @@ export const claimRepoLayer = Layer.effect(
               and exists (select 1 from cart_lines l where l.cart_id = t.id)
               and t.version = c.version -- a line that was added after this statement began would be missing below
             returning t.id)
-          select exists (select 1 from claimed) as claimed, coalesce(${admitted}, false) as admitted,
+          select ${unflushed(sql)}, exists (select 1 from claimed) as claimed, coalesce(${admitted}, false) as admitted,
             c.status, c.expires_at <= now() as expired, c.currency, c.customer_id, c.secret_hash,
             (select group_ids from customers u where u.id = c.customer_id) as group_ids,
             exists (select 1 from orders o where o.id = ${checkoutId}::uuid) as placed,

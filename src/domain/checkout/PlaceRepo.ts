@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { type Placement, placeStatement } from "./PlaceStatementRepo.ts"
+import { unflushed } from "./UnflushedRepo.ts"
 
 /** How a placing ended: now, in an earlier run, or not at all since the reservation had run out. */
 export type Placed = "placed" | "already" | "reservation-gone"
@@ -58,7 +59,8 @@ export const placeRepoLayer = Layer.effect(
       >`update orders set amount_captured = coalesce(amount_captured, ${captured}::bigint),
           payment_intent_id = ${intentId}, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${organizationId}
-          and (status <> 'cancelled' or amount_captured is not null) returning updated_at`
+          and (status <> 'cancelled' or amount_captured is not null)
+        returning updated_at, ${unflushed(sql)}`
       return rows[0]?.updated_at
     }, Effect.orDie)
 

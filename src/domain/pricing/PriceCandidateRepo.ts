@@ -9,6 +9,9 @@ export interface PricedThing {
   readonly variantId: string | null
 }
 
+/** A currency, or the one of a cart, for callers that look the cart up in the same moment. */
+export type PricedIn = string | { readonly cartId: string }
+
 /** Everything that may decide the prices of some things in one currency. */
 export interface PriceCandidates {
   readonly prices: ReadonlyArray<PriceRow>
@@ -28,7 +31,7 @@ export class PriceCandidateRepo extends Context.Service<PriceCandidateRepo, {
   /** Prices, modifiers and base prices for all things at once, in one statement, without what ended before `now`. */
   readonly candidates: (
     things: ReadonlyArray<PricedThing>,
-    currency: string,
+    currency: PricedIn,
     now: Date
   ) => Effect.Effect<PriceCandidates, never, CurrentActor>
 }>()("stoa/domain/pricing/PriceCandidateRepo") {}
@@ -49,15 +52,22 @@ export const priceCandidateRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* lookupSql
 
-    const pricesOf = (organization: string, ids: ReadonlyArray<string>, currency: string, now: Date) =>
+    const currencyOf = (organization: string, currency: PricedIn) =>
+      typeof currency === "string"
+        ? sql`${currency}`
+        : sql`(select currency from carts where id = ${currency.cartId}::uuid and organization_id = ${organization})`
+
+    const pricesOf = (organization: string, ids: ReadonlyArray<string>, currency: PricedIn, now: Date) =>
       sql`select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id, 'variantId', p.variant_id,
           'currency', p.currency, 'amount', p.amount, 'customerGroupId', p.customer_group_id,
           'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity, 'validFrom', p.valid_from,
           'validUntil', p.valid_until, 'createdAt', p.created_at))
         from prices p where p.organization_id = ${organization} and p.entity_id = any(${ids}::uuid[])
-          and p.currency = ${currency} and (p.valid_until is null or p.valid_until >= ${now}::timestamptz)`
+          and p.currency = ${
+        currencyOf(organization, currency)
+      } and (p.valid_until is null or p.valid_until >= ${now}::timestamptz)`
 
-    const modifiersOf = (organization: string, ids: ReadonlyArray<string>, currency: string, now: Date) =>
+    const modifiersOf = (organization: string, ids: ReadonlyArray<string>, currency: PricedIn, now: Date) =>
       sql`select jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.type, 'value', m.value,
           'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
           'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
@@ -65,11 +75,11 @@ export const priceCandidateRepoLayer = Layer.effect(
           'validUntil', m.valid_until))
         from price_modifiers m where m.organization_id = ${organization}
           and (m.entity_id is null or m.entity_id = any(${ids}::uuid[]))
-          and (m.currency is null or m.currency = ${currency})
+          and (m.currency is null or m.currency = ${currencyOf(organization, currency)})
           and (m.valid_until is null or m.valid_until >= ${now}::timestamptz)`
 
     const candidates = Effect.fn("PriceCandidateRepo.candidates")(
-      function*(things: ReadonlyArray<PricedThing>, currency: string, now: Date) {
+      function*(things: ReadonlyArray<PricedThing>, currency: PricedIn, now: Date) {
         if (things.length === 0) return { prices: [], modifiers: [], entities: new Map<string, PricedEntity>() }
         const organization = yield* currentOrganization
         const ids = [...new Set(things.map((thing) => thing.entityId))]

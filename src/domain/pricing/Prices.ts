@@ -40,12 +40,14 @@ export class Prices extends Context.Service<Prices, {
     groups: ReadonlyArray<string>,
     now: Date
   ) => Effect.Effect<ReadonlyArray<number | null>, never, CurrentActor>
-  /** The unit price of one line now, for a buyer of these groups (default none); undefined where the store has none. */
-  readonly unitPrice: (
-    line: PricedLine,
-    currency: string,
-    groups?: ReadonlyArray<string>
-  ) => Effect.Effect<number | undefined, never, CurrentActor>
+  /**
+   * Looks up what a line may cost now in a cart, for a buyer of no group, without waiting for the cart itself: the
+   * answer gives the unit price once its currency is known, undefined where the store has none.
+   */
+  readonly offerIn: (
+    cartId: string,
+    line: PricedLine
+  ) => Effect.Effect<(currency: string) => number | undefined, never, CurrentActor>
 }>()("stoa/domain/pricing/Prices") {
   static readonly layer = Layer.effect(
     Prices,
@@ -93,14 +95,17 @@ export class Prices extends Context.Service<Prices, {
         }
       )
 
-      const unitPrice = Effect.fn("Prices.unitPrice")(
-        function*(line: PricedLine, currency: string, groups: ReadonlyArray<string> = []) {
-          const now = DateTime.toDateUtc(yield* DateTime.now)
-          return (yield* resolveLines([line], currency, groups, now))[0] ?? undefined
-        }
-      )
+      const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: string, line: PricedLine) {
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        const candidates = yield* rows.candidates([line], { cartId }, now)
+        return (currency: string) =>
+          Result.match(resolved(line, candidates, { currency, groups: [], now }), {
+            onFailure: () => undefined,
+            onSuccess: (price) => price.finalAmount
+          })
+      })
 
-      return { set, list, resolve, resolveLines, unitPrice }
+      return { set, list, resolve, resolveLines, offerIn }
     })
   )
 }

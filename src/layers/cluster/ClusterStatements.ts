@@ -109,7 +109,8 @@ const claim = (sql: SqlClient.SqlClient) =>
       returning c.*, sent.id as sent_id, sent.sequence as sent_sequence, sent.payload as sent_payload
     )
     select id, shard_id, entity_type, entity_id, kind, tag, payload, headers, trace_id, span_id, sampled,
-      request_id, reply_id, sent_id, sent_sequence, sent_payload
+      request_id, reply_id, sent_id, sent_sequence, sent_payload,
+      set_config('synchronous_commit', 'off', true) as durability
     from claimed order by rowid`
 }
 

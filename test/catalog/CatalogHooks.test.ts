@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Catalog } from "../../src/domain/catalog/Catalog.ts"
+import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { asShopkeeper, catalogLayer } from "./CatalogServices.ts"
+
+const heard: Array<string> = []
+
+const moments = ["Create", "Update", "Read", "List"]
+const listeners: ReadonlyArray<Hook> = ["catalog", "catalog.product"].flatMap((prefix) => [
+  ...moments.map((moment) => {
+    const key = `${prefix}.before${moment}`
+    return { key, before: (data: object) => Effect.as(Effect.sync(() => heard.push(key)), data) }
+  }),
+  ...[...moments, "Delete"].map((moment) => {
+    const key = `${prefix}.after${moment}`
+    return { key, after: () => Effect.sync(() => heard.push(key)) }
+  })
+])
+
+const rules: ReadonlyArray<Hook> = [
+  { key: "catalog.beforeCreate", before: (data) => Effect.succeed({ ...data, taxClass: "from-hook" }) },
+  {
+    key: "catalog.forbidden.beforeCreate",
+    before: () => Effect.fail(new HookRefusal("Not in this store."))
+  }
+]
+
+/** Which hooks ran while the effect did. */
+const during = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    heard.length = 0
+    return Effect.map(effect, () => [...heard])
+  })
+
+describe("hooks of the catalog", () => {
+  it.layer(catalogLayer([...listeners, ...rules]))((it) => {
+    it.effect("run around each change, general ones before those of the type", () =>
+      Effect.gen(function*() {
+        const catalog = yield* Catalog
+        const slug = newId()
+        const { id } = yield* catalog.create({ type: "product", slug })
+        assert.deepStrictEqual(yield* during(catalog.create({ type: "product", slug: newId() })), [
+          "catalog.beforeCreate",
+          "catalog.product.beforeCreate",
+          "catalog.afterCreate",
+          "catalog.product.afterCreate"
+        ])
+        const updated = ["catalog.afterUpdate", "catalog.product.afterUpdate"]
+        assert.deepStrictEqual(yield* during(catalog.update(id, { metadata: {} })), [
+          "catalog.beforeUpdate",
+          ...updated
+        ])
+        assert.deepStrictEqual(yield* during(catalog.publish(id)), updated)
+        assert.deepStrictEqual(yield* during(catalog.setAttributes(id, "en", { title: "Sock" })), updated)
+        assert.deepStrictEqual(yield* during(catalog.setAttributes(id, "en", { title: "Sock" })), [])
+        assert.deepStrictEqual(yield* during(catalog.remove(id)), [
+          "catalog.afterDelete",
+          "catalog.product.afterDelete"
+        ])
+      }).pipe(asShopkeeper))
+
+    it.effect("run around reads and lists", () =>
+      Effect.gen(function*() {
+        const [catalog, reads] = [yield* Catalog, yield* CatalogReads]
+        const { id } = yield* catalog.create({ type: "product", slug: newId() })
+        assert.deepStrictEqual(yield* during(reads.get(id, [])), [
+          "catalog.beforeRead",
+          "catalog.product.beforeRead",
+          "catalog.afterRead",
+          "catalog.product.afterRead"
+        ])
+        const query = { page: 1, limit: 1, include: [], sort: { field: "slug", ascending: true } } as const
+        assert.deepStrictEqual(yield* during(reads.list(query)), ["catalog.beforeList", "catalog.afterList"])
+        assert.deepStrictEqual(yield* during(reads.list({ ...query, type: "product" })), [
+          "catalog.beforeList",
+          "catalog.product.beforeList",
+          "catalog.afterList",
+          "catalog.product.afterList"
+        ])
+      }).pipe(asShopkeeper))
+
+    it.effect("may change what is created, and refuse it", () =>
+      Effect.gen(function*() {
+        const catalog = yield* Catalog
+        const made = yield* catalog.create({ type: "product", slug: newId() })
+        assert.strictEqual(made.taxClass, "from-hook")
+        const refusal = yield* Effect.flip(catalog.create({ type: "forbidden", slug: newId() }))
+        assert.strictEqual(refusal.error.message, "Not in this store.")
+      }).pipe(asShopkeeper))
+  })
+})

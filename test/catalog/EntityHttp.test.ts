@@ -1,0 +1,229 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
+
+const titled = { title: "Sock" }
+
+withApp("catalog entities over HTTP", (it) => {
+  describe("creating", () => {
+    it.effect("gives a draft with defaults, hidden and unpublished", () =>
+      Effect.gen(function*() {
+        const slug = newId()
+        const answer = yield* api("POST", entities, { as: asAdmin, body: { type: "spaceship", slug, unknown: 1 } })
+        assert.strictEqual(answer.status, 201)
+        const { createdAt, id, updatedAt, ...rest } = answer.at("data") as Record<string, unknown>
+        assert.deepStrictEqual(rest, {
+          organizationId: "org_default",
+          sourceStoreId: null,
+          type: "spaceship",
+          slug,
+          status: "draft",
+          isVisible: false,
+          taxClass: null,
+          metadata: {},
+          publishedAt: null
+        })
+        assert.match(String(createdAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        assert.strictEqual(updatedAt, createdAt)
+        assert.isString(id)
+      }))
+
+    it.effect("as active makes it visible and published at once, with its words and tax class", () =>
+      Effect.gen(function*() {
+        const { data, id } = yield* make({
+          status: "active",
+          taxClass: "food",
+          attributes: titled,
+          metadata: { a: [1] }
+        })
+        assert.deepStrictEqual([data.at("data.isVisible"), data.at("data.taxClass")], [true, "food"])
+        assert.isString(data.at("data.publishedAt"))
+        assert.deepStrictEqual(data.at("data.metadata"), { a: [1] })
+        const words = yield* api("GET", `${entities}/${id}/attributes/en`, { as: shopper })
+        assert.strictEqual(words.text("data.title"), "Sock")
+      }))
+
+    it.effect("is refused for a slug that is taken, and allowed for the same slug in another organization", () =>
+      Effect.gen(function*() {
+        const { slug } = yield* make({})
+        yield* refused("POST", entities, { type: "product", slug }, 409, "CONFLICT")
+        yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_b', 'b', 'B')`)
+        const as = inOrganization("org_b", asAdmin)
+        const other = yield* api("POST", entities, { as, body: { type: "product", slug } })
+        assert.deepStrictEqual([other.status, other.at("data.organizationId")], [201, "org_b"])
+      }))
+
+    it.effect("is refused for every unusable body, naming the fields", () =>
+      Effect.gen(function*() {
+        const usable = { type: "product", slug: "s" }
+        const bodies: ReadonlyArray<readonly [string, object]> = [
+          ["slug", { type: "product" }],
+          ["type", { slug: "s" }],
+          ["slug", { ...usable, slug: "" }],
+          ["slug", { ...usable, slug: "a\u0000b" }],
+          ["slug", { ...usable, slug: "x".repeat(256) }],
+          ["status", { ...usable, status: "sold" }],
+          ["metadata", { ...usable, metadata: [] }],
+          ["metadata", { ...usable, metadata: { a: "\u0000" } }],
+          ["attributes.title", { ...usable, attributes: { locale: "de" } }]
+        ]
+        for (const [path, body] of bodies) {
+          const answer = yield* refused("POST", entities, body, 422, "VALIDATION_FAILED")
+          assert.strictEqual(answer.at("error.details.issues.0.path"), path, JSON.stringify(body))
+        }
+        yield* refused("POST", entities, "{", 400, "BAD_REQUEST")
+      }))
+  })
+
+  describe("changing", () => {
+    it.effect("sets the given fields, replaces metadata whole and clears the tax class with null", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({ taxClass: "food", metadata: { a: 1, b: 2 } })
+        const slug = newId()
+        const body = { slug, metadata: { c: 3 }, taxClass: null }
+        const answer = yield* api("PATCH", `${entities}/${id}`, { as: asStaff, body })
+        assert.strictEqual(answer.status, 200)
+        assert.deepStrictEqual(
+          [answer.at("data.slug"), answer.at("data.metadata"), answer.at("data.taxClass"), answer.at("data.status")],
+          [slug, { c: 3 }, null, "draft"]
+        )
+      }))
+
+    it.effect("to active shows and publishes it, unless the change says otherwise", () =>
+      Effect.gen(function*() {
+        const [one, two] = [yield* make({}), yield* make({})]
+        const shown = yield* api("PATCH", `${entities}/${one.id}`, { as: asAdmin, body: { status: "active" } })
+        assert.strictEqual(shown.at("data.isVisible"), true)
+        assert.isString(shown.at("data.publishedAt"))
+        const body = { status: "active", isVisible: false }
+        const hidden = yield* api("PATCH", `${entities}/${two.id}`, { as: asAdmin, body })
+        assert.strictEqual(hidden.at("data.isVisible"), false)
+      }))
+
+    it.effect("is refused for a slug that is taken, an unknown status, an unknown entity and an unusable id", () =>
+      Effect.gen(function*() {
+        const [one, two] = [yield* make({}), yield* make({})]
+        yield* refused("PATCH", `${entities}/${one.id}`, { slug: two.slug }, 409, "CONFLICT")
+        yield* refused("PATCH", `${entities}/${one.id}`, { status: "sold" }, 422, "VALIDATION_FAILED")
+        yield* refused("PATCH", `${entities}/${newId()}`, { status: "draft" }, 404, "NOT_FOUND")
+        yield* refused("PATCH", `${entities}/nonsense`, { status: "draft" }, 422, "VALIDATION_FAILED")
+      }))
+
+    it.effect("by publish, archive and discontinue works from any status and as often as asked", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({})
+        for (
+          const [action, status] of [
+            ["archive", "archived"],
+            ["publish", "active"],
+            ["publish", "active"],
+            ["discontinue", "discontinued"],
+            ["archive", "archived"],
+            ["publish", "active"]
+          ]
+        ) {
+          const answer = yield* api("POST", `${entities}/${id}/${action}`, { as: asAdmin })
+          assert.deepStrictEqual([answer.status, answer.at("data.status")], [200, status])
+        }
+        yield* refused("POST", `${entities}/${newId()}/publish`, undefined, 404, "NOT_FOUND")
+      }))
+  })
+
+  describe("deleting", () => {
+    it.effect("answers deleted, once", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({ attributes: titled })
+        const answer = yield* api("DELETE", `${entities}/${id}`, { as: asAdmin })
+        assert.deepStrictEqual([answer.status, answer.at("data")], [200, { deleted: true }])
+        yield* refused("DELETE", `${entities}/${id}`, undefined, 404, "NOT_FOUND")
+      }))
+
+    it.effect("is refused while a cart, an order or a stock movement refers to it", () =>
+      Effect.gen(function*() {
+        const [inCart, moved] = [yield* make({ status: "active" }), yield* make({ status: "active" })]
+        yield* onDatabase((sql) =>
+          Effect.gen(function*() {
+            const [cartId, warehouseId] = [newId(), newId()]
+            yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
+              values (${cartId}::uuid, 'org_default', 'active', 'USD', '', now())`
+            yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+              values (${newId()}::uuid, ${cartId}::uuid, ${inCart.id}::uuid, 1, 1, 'USD')`
+            yield* sql`insert into warehouses (id, organization_id, name, code)
+              values (${warehouseId}::uuid, 'org_default', 'w', ${warehouseId})`
+            yield* sql`insert into stock_movements (id, organization_id, entity_id, warehouse_id, type, quantity)
+              values (${newId()}::uuid, 'org_default', ${moved.id}::uuid, ${warehouseId}::uuid, 'receipt', 1)`
+          })
+        )
+        yield* refused("DELETE", `${entities}/${inCart.id}`, undefined, 409, "CONFLICT")
+        yield* refused("DELETE", `${entities}/${moved.id}`, undefined, 409, "CONFLICT")
+      }))
+  })
+
+  describe("words", () => {
+    it.effect("need a title first, then keep what is not given and clear what is null", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({})
+        const path = `${entities}/${id}/attributes/de-CH`
+        const missing = yield* refused("PUT", path, { description: "d" }, 422, "VALIDATION_FAILED")
+        assert.strictEqual(missing.at("error.details.issues.0.path"), "title")
+        const put = (body: object) => api("PUT", path, { as: asAdmin, body })
+        const first = yield* put({ title: "Socke", description: "warm", richDescription: { type: "doc" } })
+        assert.deepStrictEqual([first.status, first.at("data")], [200, { updated: true }])
+        yield* put({ seoTitle: "Socken", description: null })
+        yield* put({})
+        const words = yield* api("GET", path, { as: asAdmin })
+        const { id: _, ...rest } = words.at("data") as Record<string, unknown>
+        assert.deepStrictEqual(rest, {
+          entityId: id,
+          locale: "de-CH",
+          title: "Socke",
+          subtitle: null,
+          description: null,
+          richDescription: { type: "doc" },
+          seoTitle: "Socken",
+          seoDescription: null
+        })
+      }))
+
+    it.effect("of an unknown entity or locale, or of a draft asked for by a shopper, are not found", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({ attributes: titled })
+        yield* refused("PUT", `${entities}/${newId()}/attributes/en`, titled, 404, "NOT_FOUND")
+        yield* refused("GET", `${entities}/${newId()}/attributes/en`, undefined, 404, "NOT_FOUND")
+        yield* refused("GET", `${entities}/${id}/attributes/fr`, undefined, 404, "NOT_FOUND")
+        yield* refused("GET", `${entities}/${id}/attributes/en`, undefined, 404, "NOT_FOUND", shopper)
+      }))
+  })
+
+  describe("access", () => {
+    it.effect("follows the permissions: shoppers read, staff writes, only those who may delete do", () =>
+      Effect.gen(function*() {
+        const { id, slug } = yield* make({})
+        const body = { type: "product", slug: newId() }
+        yield* refused("POST", entities, body, 403, "FORBIDDEN", asCustomer("u1"))
+        yield* refused("POST", entities, body, 401, "UNAUTHORIZED", undefined)
+        yield* refused("GET", entities, undefined, 403, "FORBIDDEN", asNobody)
+        yield* refused("DELETE", `${entities}/${id}`, undefined, 403, "FORBIDDEN", asStaff)
+        yield* refused("GET", `${entities}/${slug}`, undefined, 404, "NOT_FOUND", undefined)
+        const seen = yield* api("GET", `${entities}/${slug}`, { as: asStaff })
+        assert.strictEqual(seen.status, 200)
+      }))
+
+    it.effect("to another organization's entity reads as not found, whatever is asked", () =>
+      Effect.gen(function*() {
+        const { id, slug } = yield* make({ status: "active", attributes: titled })
+        const stranger = inOrganization("org_c", asAdmin)
+        yield* refused("GET", `${entities}/${id}`, undefined, 404, "NOT_FOUND", stranger)
+        yield* refused("GET", `${entities}/${slug}`, undefined, 404, "NOT_FOUND", stranger)
+        yield* refused("PATCH", `${entities}/${id}`, { status: "draft" }, 404, "NOT_FOUND", stranger)
+        yield* refused("DELETE", `${entities}/${id}`, undefined, 404, "NOT_FOUND", stranger)
+        yield* refused("POST", `${entities}/${id}/archive`, undefined, 404, "NOT_FOUND", stranger)
+        yield* refused("PUT", `${entities}/${id}/attributes/en`, titled, 404, "NOT_FOUND", stranger)
+        yield* refused("POST", `${entities}/${id}/options`, { name: "n" }, 404, "NOT_FOUND", stranger)
+        yield* refused("POST", `${entities}/${id}/variants`, { options: {} }, 404, "NOT_FOUND", stranger)
+        yield* refused("POST", `${entities}/${id}/variants/generate`, { mode: "all" }, 404, "NOT_FOUND", stranger)
+      }))
+  })
+})

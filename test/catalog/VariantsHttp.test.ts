@@ -1,0 +1,176 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { entities, make, refused } from "./CatalogCalls.ts"
+
+/** An entity with two sizes and two colors, and the ids of their values by name. */
+const shirt = Effect.gen(function*() {
+  const { id } = yield* make({})
+  for (const [name, values] of [["size", ["s", "m"]], ["color", ["red", "blue"]]]) {
+    const made = yield* api("POST", `${entities}/${id}/options`, { as: asAdmin, body: { name, values } })
+    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+  }
+  const read = yield* api("GET", `${entities}/${id}?include=optionTypes`, { as: asAdmin })
+  const value = (type: number, index: number) => read.text(`data.optionTypes.${type}.values.${index}.id`)
+  return {
+    id,
+    s: value(0, 0),
+    m: value(0, 1),
+    red: value(1, 0),
+    blue: value(1, 1),
+    size: read.text("data.optionTypes.0.id")
+  }
+})
+
+const generate = Effect.fnUntraced(function*(id: string, body: unknown) {
+  const answer = yield* api("POST", `${entities}/${id}/variants/generate`, {
+    as: asAdmin,
+    ...(body === undefined ? {} : { body })
+  })
+  assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
+  return answer.list("data").map((one) => one as { optionValueIds: ReadonlyArray<string>; metadata: object })
+})
+
+const combinations = (made: ReadonlyArray<{ readonly optionValueIds: ReadonlyArray<string> }>) =>
+  made.map((one) => one.optionValueIds.join())
+
+withApp("options and variants over HTTP", (it) => {
+  describe("options", () => {
+    it.effect("take their place after the ones before, and show their name as display name", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({})
+        const first = yield* api("POST", `${entities}/${id}/options`, { as: asAdmin, body: { name: "size" } })
+        const typeId = first.text("data.id")
+        assert.deepStrictEqual(first.at("data"), {
+          id: typeId,
+          entityId: id,
+          name: "size",
+          displayName: "size",
+          sortOrder: 0
+        })
+        const second = yield* api("POST", `${entities}/${id}/options`, { as: asAdmin, body: { name: "color" } })
+        assert.strictEqual(second.number("data.sortOrder"), 1)
+        const path = `/api/catalog/options/${typeId}/values`
+        yield* api("POST", path, { as: asAdmin, body: { value: "s" } })
+        const value = yield* api("POST", path, { as: asAdmin, body: { value: "m" } })
+        assert.strictEqual(value.status, 201)
+        assert.deepStrictEqual(value.at("data"), {
+          id: value.text("data.id"),
+          optionTypeId: typeId,
+          value: "m",
+          displayValue: "m",
+          sortOrder: 1,
+          metadata: {}
+        })
+      }))
+
+    it.effect("exist once by name, as do their values", () =>
+      Effect.gen(function*() {
+        const { id, size } = yield* shirt
+        yield* refused("POST", `${entities}/${id}/options`, { name: "size" }, 409, "CONFLICT")
+        yield* refused("POST", `${entities}/${id}/options`, { name: "fit", values: ["a", "a"] }, 409, "CONFLICT")
+        yield* refused("POST", `${entities}/${newId()}/options`, { name: "size" }, 404, "NOT_FOUND")
+        yield* refused("POST", `${entities}/${id}/options`, {}, 422, "VALIDATION_FAILED")
+        yield* refused("POST", `/api/catalog/options/${size}/values`, { value: "m" }, 409, "CONFLICT")
+        yield* refused("POST", `/api/catalog/options/${newId()}/values`, { value: "m" }, 404, "NOT_FOUND")
+        yield* refused("POST", `/api/catalog/options/${size}/values`, {}, 422, "VALIDATION_FAILED")
+      }))
+  })
+
+  describe("one variant", () => {
+    it.effect("is made of named options and keeps its codes", () =>
+      Effect.gen(function*() {
+        const { blue, id, m } = yield* shirt
+        const body = { options: { color: "blue", size: "m" }, sku: newId(), barcode: "123", taxClass: "food", price: 9 }
+        const made = yield* api("POST", `${entities}/${id}/variants`, { as: asAdmin, body })
+        assert.strictEqual(made.status, 201)
+        assert.deepStrictEqual(made.at("data"), {
+          id: made.text("data.id"),
+          entityId: id,
+          organizationId: "org_default",
+          sourceStoreId: null,
+          sku: body.sku,
+          barcode: "123",
+          taxClass: "food",
+          status: "active",
+          sortOrder: 0,
+          metadata: {},
+          optionValueIds: [blue, m]
+        })
+        yield* refused("POST", `${entities}/${id}/variants`, { options: { size: "m", color: "blue" } }, 409, "CONFLICT")
+        yield* refused("POST", `${entities}/${id}/variants`, { options: {}, sku: body.sku }, 409, "CONFLICT")
+        const plain = yield* api("POST", `${entities}/${id}/variants`, { as: asAdmin, body: { options: {} } })
+        assert.deepStrictEqual([plain.status, plain.at("data.optionValueIds"), plain.at("data.sku")], [201, [], null])
+        yield* refused("POST", `${entities}/${id}/variants`, { options: {} }, 409, "CONFLICT")
+      }))
+
+    it.effect("is refused for an option or a value the entity does not have, and without options", () =>
+      Effect.gen(function*() {
+        const { id } = yield* shirt
+        const path = `${entities}/${id}/variants`
+        const unknown = yield* refused("POST", path, { options: { fit: "slim" } }, 422, "VALIDATION_FAILED")
+        assert.strictEqual(unknown.at("error.details.issues.0.path"), "options.fit")
+        yield* refused("POST", path, { options: { size: "xxl" } }, 422, "VALIDATION_FAILED")
+        yield* refused("POST", path, {}, 422, "VALIDATION_FAILED")
+        yield* refused("POST", `${entities}/${newId()}/variants`, { options: {} }, 404, "NOT_FOUND")
+      }))
+  })
+
+  describe("generating", () => {
+    it.effect("without a body makes all combinations once; again it makes only what is new", () =>
+      Effect.gen(function*() {
+        const { blue, id, m, red, s, size } = yield* shirt
+        const made = yield* generate(id, undefined)
+        assert.deepStrictEqual(combinations(made), [`${s},${red}`, `${s},${blue}`, `${m},${red}`, `${m},${blue}`])
+        assert.deepStrictEqual(made[0]?.metadata, { generatedBy: "all" })
+        assert.deepStrictEqual(yield* generate(id, { mode: "all" }), [])
+        yield* api("POST", `/api/catalog/options/${size}/values`, { as: asAdmin, body: { value: "l" } })
+        assert.strictEqual((yield* generate(id, { mode: "all" })).length, 2)
+      }))
+
+    it.effect("of a matrix keeps what is included and not excluded", () =>
+      Effect.gen(function*() {
+        const { blue, id, m, red, s } = yield* shirt
+        const made = yield* generate(id, { mode: "matrix", matrix: { include: [[s], [red]], exclude: [[s, red]] } })
+        assert.deepStrictEqual(combinations(made), [`${s},${blue}`, `${m},${red}`])
+        assert.deepStrictEqual(made[0]?.metadata, { generatedBy: "matrix" })
+      }))
+
+    it.effect("by hand makes the combinations given", () =>
+      Effect.gen(function*() {
+        const { blue, id, m } = yield* shirt
+        const made = yield* generate(id, { mode: "manual", combinations: [[m.toUpperCase(), blue], [m], []] })
+        assert.deepStrictEqual(combinations(made), [`${m},${blue}`, m, ""])
+        yield* refused(
+          "POST",
+          `${entities}/${id}/variants/generate`,
+          { mode: "manual", combinations: [[newId()]] },
+          422,
+          "VALIDATION_FAILED"
+        )
+      }))
+
+    it.effect("without options makes one variant without options", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({})
+        assert.deepStrictEqual(combinations(yield* generate(id, { mode: "all" })), [""])
+        assert.deepStrictEqual(yield* generate(id, { mode: "all" }), [])
+      }))
+
+    it.effect("is refused without a mode, with an unknown one, and above 1,000 combinations", () =>
+      Effect.gen(function*() {
+        const { id } = yield* make({})
+        const path = `${entities}/${id}/variants/generate`
+        const values = Array.from({ length: 32 }, (_, n) => `v${n}`)
+        for (const name of ["a", "b"]) {
+          yield* api("POST", `${entities}/${id}/options`, { as: asAdmin, body: { name, values } })
+        }
+        yield* refused("POST", path, {}, 422, "VALIDATION_FAILED")
+        yield* refused("POST", path, { mode: "some" }, 422, "VALIDATION_FAILED")
+        yield* refused("POST", path, { mode: "manual" }, 422, "VALIDATION_FAILED")
+        yield* refused("POST", path, { mode: "all" }, 422, "VALIDATION_FAILED")
+        yield* refused("POST", `${entities}/${newId()}/variants/generate`, { mode: "all" }, 404, "NOT_FOUND")
+      }))
+  })
+})

@@ -1,0 +1,71 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { audit, auditAlways, auditPayments } from "../support/Audit.ts"
+import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { aProduct } from "../support/Purchase.ts"
+import { restart, type Service, startService, talkingTo } from "../support/Service.ts"
+import { auditConfirmed, nobodyTold, shoppers } from "../support/Shoppers.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+const kills = Number(process.env["STOA_CHAOS_KILLS"] ?? 500)
+const crowd = 8
+const auditEvery = 25
+
+const methods = ["card", "card", "card", "nocapture", "card", "card", "card", "decline"]
+
+/** A place in the deployment: processes come and go in it, the ports stay. */
+const place = Effect.fnUntraced(function*(options: Parameters<typeof startService>[0]) {
+  let service: Service = yield* startService(options)
+  return {
+    first: service,
+    strike: Effect.gen(function*() {
+      service.kill("SIGKILL")
+      service = yield* restart(service, options)
+    })
+  }
+})
+
+it.live(`${kills} kills at random moments lose and double nothing`, () =>
+  Effect.gen(function*() {
+    const { url: databaseUrl } = yield* freshDatabase
+    const emulator = yield* startEmulator
+    const options = { databaseUrl, ...emulatedService(emulator) }
+    const edge = yield* place({ ...options, role: "api" })
+    const places = [yield* place({ ...options, role: "runner" }), yield* place({ ...options, role: "runner" }), edge]
+    const app = talkingTo(edge.first, databaseUrl)
+    const product = yield* aProduct({ stock: 10_000_000 }).pipe(Effect.provide(app))
+    const told = nobodyTold()
+    let closing = false
+    const buyers = yield* Effect.forkChild(
+      shoppers(crowd, product, told, () => closing, methods).pipe(Effect.provide(app))
+    )
+    for (let kill = 1; kill <= kills; kill++) {
+      // A random number of orders from now: a moment that is random and still tied to work being done.
+      const wanted = told.orders.length + Math.floor(Math.random() * 12)
+      yield* Effect.promise(() =>
+        waitFor("orders between the kills", () =>
+          told.orders.length >= wanted || buyers.pollUnsafe() !== undefined, 90_000)
+      )
+      if (buyers.pollUnsafe() !== undefined) {
+        break
+      }
+      yield* places[Math.floor(Math.random() * places.length)]?.strike ?? Effect.void
+      if (kill % auditEvery === 0) {
+        yield* auditAlways(databaseUrl)
+        console.log(`${kill} kills, ${told.orders.length} orders, refused ${JSON.stringify([...told.refusals])}`)
+      }
+    }
+    closing = true
+    yield* Fiber.join(buyers)
+    yield* audit(databaseUrl, "60 seconds")
+    yield* Effect.promise(() =>
+      waitFor("nothing to be set aside", () =>
+        emulator.payments().every(({ status }) =>
+          status !== "requires_capture"
+        ), 60_000)
+    )
+    yield* auditPayments(databaseUrl, emulator)
+    yield* auditConfirmed(databaseUrl, told)
+    assert.isAbove(told.orders.length, kills)
+  }))

@@ -1,0 +1,61 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { audit, auditAlways, onDatabase, soldOf } from "../support/Audit.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { aRush, everybodyBuys } from "../support/Rush.ts"
+import { restart, type Service, startDeployment, talkingTo } from "../support/Service.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+const buyers = Number(process.env["STOA_CHAOS_BUYERS"] ?? 2_000)
+const pieces = 100
+
+/** Checkouts that the desk has decided, either way. */
+const served = (url: string) =>
+  onDatabase(
+    url,
+    (sql) => Effect.map(sql<{ n: number }>`select count(*)::int4 as n from holds`, ([row]) => row?.n ?? 0)
+  )
+
+it.live(`${buyers} buyers on ${pieces} pieces buy exactly these while runners are killed`, () =>
+  Effect.gen(function*() {
+    const { url } = yield* freshDatabase
+    const { apis: [edge], runners } = yield* startDeployment(url, { apis: 1, runners: 2 })
+    assert.isDefined(edge)
+    const app = talkingTo(edge, url)
+    const { carts, product } = yield* aRush(pieces, buyers).pipe(Effect.provide(app))
+    const places: Array<Service> = [...runners]
+    let left = carts
+    for (let round = 1; left.length > 0; round++) {
+      const crowd = yield* Effect.forkChild(everybodyBuys(left, round, "60 seconds").pipe(Effect.provide(app)))
+      for (let turn = 0; crowd.pollUnsafe() === undefined; turn = 1 - turn) {
+        // Once a random number more of buyers were served, or nobody is left to be.
+        const wanted = (yield* served(url)) + 1 + Math.random() * 100
+        yield* Effect.promise(() =>
+          waitFor(
+            "buyers to be served",
+            async () => crowd.pollUnsafe() !== undefined || await Effect.runPromise(served(url)) >= wanted,
+            90_000
+          )
+        )
+        const victim = places[turn]
+        assert.isDefined(victim)
+        victim.kill("SIGKILL")
+        places[turn] = yield* restart(victim, { databaseUrl: url, role: "runner" })
+        yield* auditAlways(url)
+        assert.isAtMost(yield* soldOf(url, product), pieces)
+      }
+      const answers = yield* Fiber.join(crowd)
+      yield* audit(url, "60 seconds")
+      const sold = yield* soldOf(url, product)
+      console.log(`round ${round}: sold ${sold}, ${
+        JSON.stringify(Object.fromEntries(
+          [...Map.groupBy(answers, (told) => told.status === 201 ? "bought" : told.text("error.message").slice(0, 24))]
+            .map(([told, of]) => [told, of.length])
+        ))
+      }`)
+      if (sold === pieces) break
+      assert.isAtMost(round, 10, "the pieces sell once the killing stops mattering")
+      left = left.filter((_, n) => answers[n]?.status !== 201)
+    }
+    assert.strictEqual(yield* soldOf(url, product), pieces)
+  }))

@@ -1,0 +1,67 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "./Audit.ts"
+import { persistently } from "./ServiceCalls.ts"
+import { type Answer, api, type TestApp } from "./TestApp.ts"
+
+/** What shoppers were told: the orders that the shop confirmed, and the refusals by their text. */
+export interface Told {
+  readonly orders: Array<string>
+  readonly refusals: Map<string, number>
+}
+
+export const nobodyTold = (): Told => ({ orders: [], refusals: new Map() })
+
+const stubborn = persistently("60 seconds")
+
+/** One purchase by somebody who repeats every request until it has an outcome, whatever happens to the service. */
+const buy = Effect.fnUntraced(function*(product: string, paymentMethodId: string) {
+  const made = yield* stubborn(api("POST", "/api/carts", { body: { currency: "USD" } }))
+  const cartId = made.text("data.id")
+  const headers = { "x-cart-secret": made.text("data.secret") }
+  const added = yield* stubborn(api("POST", `/api/carts/${cartId}/items`, {
+    headers: { ...headers, "idempotency-key": `add-${cartId}` },
+    body: { entityId: product, quantity: 1 }
+  }))
+  assert.strictEqual(added.status, 201, JSON.stringify(added.body))
+  return yield* stubborn(api("POST", "/api/checkout", {
+    headers: { ...headers, "idempotency-key": `buy-${cartId}` },
+    body: { cartId, paymentMethodId, currency: "USD" }
+  }))
+})
+
+const note = (told: Told, answer: Answer) => {
+  if (answer.status === 201) told.orders.push(answer.text("data.id"))
+  else {
+    assert.strictEqual(answer.at("error.code"), "CHECKOUT_FAILED", `${answer.status} ${JSON.stringify(answer.body)}`)
+    const message = answer.text("error.message")
+    told.refusals.set(message, (told.refusals.get(message) ?? 0) + 1)
+  }
+}
+
+/** So many shoppers buy one after the other until told to stop; each takes the methods of payment in turn. */
+export const shoppers = (
+  count: number,
+  product: string,
+  told: Told,
+  done: () => boolean,
+  methods: ReadonlyArray<string> = ["test"]
+): Effect.Effect<void, never, TestApp> =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, n) => n),
+    Effect.fnUntraced(function*(n) {
+      for (let turn = n; !done(); turn++) note(told, yield* buy(product, methods[turn % methods.length] ?? "test"))
+    }),
+    { concurrency: "unbounded", discard: true }
+  )
+
+/** Asserts that every confirmed order is there, once, and lives. */
+export const auditConfirmed = Effect.fnUntraced(function*(url: string, { orders }: Told) {
+  const kept = yield* onDatabase(
+    url,
+    (sql) => sql<{ id: string }>`select id::text as id from orders where status <> 'cancelled'`
+  )
+  const ids = new Set(kept.map(({ id }) => id))
+  assert.deepStrictEqual(orders.filter((id) => !ids.has(id)), [])
+  assert.strictEqual(new Set(orders).size, orders.length)
+})
