@@ -307,6 +307,7 @@ withApp("the edge of the API", (it) => {
       Effect.gen(function*() {
         assert.match((yield* api("GET", "/api/doc")).text("openapi"), /^3\.0\./)
         const explorer = yield* api("GET", "/api/reference")
+        assert.include(explorer.headers.get("content-security-policy") ?? "", "default-src 'self'")
         assert.strictEqual(explorer.status, 200)
         assert.match(explorer.headers.get("content-type") ?? "", /^text\/html/)
       }))

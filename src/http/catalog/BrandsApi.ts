@@ -23,6 +23,9 @@ export const BrandsGroup = HttpApiGroup.make("brands").add(
   })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Create a brand" })),
+  HttpApiEndpoint.delete("remove", "/api/catalog/brands/:brandId", { params: brand, success: Deleted })
+    .annotate(Access, anyOf("catalog:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Delete a brand" })),
   HttpApiEndpoint.patch("update", "/api/catalog/brands/:brandId", {
     params: brand,
     payload: BrandChange,
@@ -30,9 +33,6 @@ export const BrandsGroup = HttpApiGroup.make("brands").add(
   })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Change a brand" })),
-  HttpApiEndpoint.delete("remove", "/api/catalog/brands/:brandId", { params: brand, success: Deleted })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a brand" })),
   HttpApiEndpoint.post("link", "/api/catalog/entities/:id/brands/:brandId", { params: link, success: Linked })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Give an entity a brand" })),

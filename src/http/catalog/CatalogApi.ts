@@ -54,6 +54,9 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
   })
     .annotate(Access, anyOf("catalog:create"))
     .annotateMerge(OpenApi.annotations({ summary: "Create an entity, with its first words when given" })),
+  HttpApiEndpoint.delete("remove", "/api/catalog/entities/:id", { params: entity, success: Deleted })
+    .annotate(Access, anyOf("catalog:delete"))
+    .annotateMerge(OpenApi.annotations({ summary: "Delete an entity that no cart, order or movement refers to" })),
   HttpApiEndpoint.patch("update", "/api/catalog/entities/:id", {
     params: entity,
     payload: EntityChange,
@@ -61,25 +64,22 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
   })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Change an entity; metadata replaces the whole object" })),
-  HttpApiEndpoint.delete("remove", "/api/catalog/entities/:id", { params: entity, success: Deleted })
-    .annotate(Access, anyOf("catalog:delete"))
-    .annotateMerge(OpenApi.annotations({ summary: "Delete an entity that no cart, order or movement refers to" })),
   change("publish", "Make an entity active and visible"),
   change("archive", "Archive an entity"),
   change("discontinue", "Discontinue an entity"),
+  HttpApiEndpoint.get("readAttributes", "/api/catalog/entities/:id/attributes/:locale", {
+    params: words,
+    success: Data(Attributes)
+  })
+    .annotate(Access, anyOf("catalog:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "Read the words of one locale" })),
   HttpApiEndpoint.put("setAttributes", "/api/catalog/entities/:id/attributes/:locale", {
     params: words,
     payload: AttributesChange,
     success: Data(Schema.Struct({ updated: Schema.Literal(true) }))
   })
     .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Set words of one locale; absent keys keep their value" })),
-  HttpApiEndpoint.get("readAttributes", "/api/catalog/entities/:id/attributes/:locale", {
-    params: words,
-    success: Data(Attributes)
-  })
-    .annotate(Access, anyOf("catalog:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "Read the words of one locale" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Set words of one locale; absent keys keep their value" }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -29,6 +29,9 @@ export const CategoriesGroup = HttpApiGroup.make("categories").add(
   })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Create a category" })),
+  HttpApiEndpoint.delete("remove", "/api/catalog/categories/:categoryId", { params: category, success: Deleted })
+    .annotate(Access, anyOf("catalog:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Delete a category; its children become roots" })),
   HttpApiEndpoint.patch("update", "/api/catalog/categories/:categoryId", {
     params: category,
     payload: CategoryChange,
@@ -36,9 +39,6 @@ export const CategoriesGroup = HttpApiGroup.make("categories").add(
   })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Change or move a category" })),
-  HttpApiEndpoint.delete("remove", "/api/catalog/categories/:categoryId", { params: category, success: Deleted })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a category; its children become roots" })),
   HttpApiEndpoint.post("archive", "/api/catalog/categories/:categoryId/archive", {
     params: category,
     success: Data(Category)

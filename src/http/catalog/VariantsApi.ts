@@ -37,7 +37,7 @@ export const VariantsGroup = HttpApiGroup.make("variants").add(
   // No body at all means mode `all`, so null stands for it.
   HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {
     params: entity,
-    payload: Schema.NullOr(Generate),
+    payload: [Generate, Schema.Null],
     success: Data(Schema.Array(Variant)).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("catalog:update"))

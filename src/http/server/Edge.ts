@@ -21,6 +21,15 @@ const securityHeaders = {
   "permissions-policy": "camera=(), microphone=(), geolocation=()"
 } as const
 
+/** A page of ours runs what it brings along and talks to this host alone. */
+const pagePolicy = {
+  "content-security-policy":
+    "default-src 'self' 'unsafe-inline' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+} as const
+
+const isPage = (response: HttpServerResponse.HttpServerResponse): boolean =>
+  response.body._tag !== "Empty" && response.body.contentType?.startsWith("text/html") === true
+
 const strictTransport = { "strict-transport-security": "max-age=31536000; includeSubDomains" } as const
 
 const pathOf = (url: string): string => {
@@ -74,6 +83,7 @@ export const edge = <E, R>(
       ...fixedHeaders,
       ...corsHeaders(request.headers["origin"], options.allowedOrigin),
       ...retryAfter(response),
+      ...(isPage(response) ? pagePolicy : {}),
       "x-request-id": requestId
     })
   })
