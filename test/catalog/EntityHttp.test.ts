@@ -142,22 +142,30 @@ withApp("catalog entities over HTTP", (it) => {
 
     it.effect("is refused while a cart, an order or a stock movement refers to it", () =>
       Effect.gen(function*() {
-        const [inCart, moved] = [yield* make({ status: "active" }), yield* make({ status: "active" })]
+        const [inCart, ordered, moved] = [yield* make({}), yield* make({}), yield* make({})]
         yield* onDatabase((sql) =>
           Effect.gen(function*() {
-            const [cartId, warehouseId] = [newId(), newId()]
+            const [cartId, orderId, warehouseId] = [newId(), newId(), newId()]
             yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
               values (${cartId}::uuid, 'org_default', 'active', 'USD', '', now())`
             yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
               values (${newId()}::uuid, ${cartId}::uuid, ${inCart.id}::uuid, 1, 1, 'USD')`
+            yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total,
+                shipping_total, discount_total, grand_total)
+              values (${orderId}::uuid, 'org_default', 'ORD-1', 'pending', 'USD', 1, 0, 0, 0, 1)`
+            yield* sql`insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title,
+                quantity, unit_price, total_price)
+              values (${newId()}::uuid, 'org_default', ${orderId}::uuid, 0, ${ordered.id}::uuid, 'product', 't', 1, 1, 1)`
             yield* sql`insert into warehouses (id, organization_id, name, code)
               values (${warehouseId}::uuid, 'org_default', 'w', ${warehouseId})`
             yield* sql`insert into stock_movements (id, organization_id, entity_id, warehouse_id, type, quantity)
               values (${newId()}::uuid, 'org_default', ${moved.id}::uuid, ${warehouseId}::uuid, 'receipt', 1)`
           })
         )
-        yield* refused("DELETE", `${entities}/${inCart.id}`, undefined, 409, "CONFLICT")
-        yield* refused("DELETE", `${entities}/${moved.id}`, undefined, 409, "CONFLICT")
+        for (const { id } of [inCart, ordered, moved]) {
+          yield* refused("DELETE", `${entities}/${id}`, undefined, 409, "CONFLICT")
+          assert.strictEqual((yield* api("GET", `${entities}/${id}`, { as: asAdmin })).status, 200)
+        }
       }))
   })
 

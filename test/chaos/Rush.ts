@@ -9,6 +9,9 @@ import { waitFor } from "../support/waitFor.ts"
 const buyers = Number(process.env["STOA_CHAOS_BUYERS"] ?? 2_000)
 const pieces = 100
 
+const buyAll = (carts: Parameters<typeof everybodyBuys>[0], round: number) =>
+  everybodyBuys(carts, round, { atOnce: 200, wait: "60 seconds" })
+
 /** Checkouts that the desk has decided, either way. */
 const served = (url: string) =>
   onDatabase(
@@ -26,7 +29,7 @@ it.live(`${buyers} buyers on ${pieces} pieces buy exactly these while runners ar
     const places: Array<Service> = [...runners]
     let left = carts
     for (let round = 1; left.length > 0; round++) {
-      const crowd = yield* Effect.forkChild(everybodyBuys(left, round, "60 seconds").pipe(Effect.provide(app)))
+      const crowd = yield* Effect.forkChild(buyAll(left, round).pipe(Effect.provide(app)))
       for (let turn = 0; crowd.pollUnsafe() === undefined; turn = 1 - turn) {
         // Once a random number more of buyers were served, or nobody is left to be.
         const wanted = (yield* served(url)) + 1 + Math.random() * 100

@@ -5,8 +5,6 @@ import { aCartWith, aProduct, checkOut, type GuestCart } from "./Purchase.ts"
 import { persistently } from "./ServiceCalls.ts"
 import type { Answer, TestApp } from "./TestApp.ts"
 
-const all = { concurrency: "unbounded" } as const
-
 /** A product of which there are few, and a cart with one piece of it for each of many buyers. */
 export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number) {
   const product = yield* aProduct({ stock: pieces })
@@ -14,16 +12,19 @@ export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number)
   return { product, carts }
 })
 
-/** What all buyers are told when they check out at the same moment, each with a key and for as long as it takes. */
+/** What all buyers are told when they check out, so many at once, each with a key and for as long as it takes. */
 export const everybodyBuys = (
   carts: ReadonlyArray<GuestCart>,
   round = 1,
-  wait: "15 seconds" | "60 seconds" = "15 seconds"
+  { atOnce = "unbounded", wait = "15 seconds" }: {
+    readonly atOnce?: number | "unbounded"
+    readonly wait?: "15 seconds" | "60 seconds"
+  } = {}
 ): Effect.Effect<ReadonlyArray<Answer>, never, TestApp> =>
   Effect.forEach(
     carts,
     (cart) => checkOut(cart, {}, { "idempotency-key": `round-${round}-${cart.id}` }).pipe(persistently(wait)),
-    all
+    { concurrency: atOnce }
   )
 
 const refusal = /^Insufficient stock/

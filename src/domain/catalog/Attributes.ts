@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import { AnyJson, FreeText, Locale } from "./FieldText.ts"
+import { AnyJson, FreeText } from "../text/Storable.ts"
+import { Locale } from "./FieldText.ts"
 
 const text = Schema.NullOr(Schema.String)
 

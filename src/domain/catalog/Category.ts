@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import { Metadata, Slug, SortOrder } from "./FieldText.ts"
+import { StorableObject } from "../text/Storable.ts"
+import { Slug, SortOrder } from "./FieldText.ts"
 
 /** A node of the category tree; an archived one is left out of lists (contract §1.1). Titles live in `metadata`. */
 export const Category = Schema.Struct({
@@ -18,7 +19,7 @@ export const NewCategory = Schema.Struct({
   slug: Slug,
   parentId: Schema.optional(Schema.NullOr(Uuid)),
   sortOrder: Schema.optional(SortOrder),
-  metadata: Schema.optional(Metadata)
+  metadata: Schema.optional(StorableObject)
 })
 export type NewCategory = typeof NewCategory.Type
 
@@ -27,6 +28,6 @@ export const CategoryChange = Schema.Struct({
   slug: Schema.optional(Slug),
   parentId: Schema.optional(Schema.NullOr(Uuid)),
   sortOrder: Schema.optional(SortOrder),
-  metadata: Schema.optional(Metadata)
+  metadata: Schema.optional(StorableObject)
 })
 export type CategoryChange = typeof CategoryChange.Type

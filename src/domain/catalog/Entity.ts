@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { keyText, StorableObject } from "../text/Storable.ts"
 import { NewAttributes } from "./Attributes.ts"
-import { keyText, Metadata, Slug } from "./FieldText.ts"
+import { Slug } from "./FieldText.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
@@ -34,7 +35,7 @@ export const NewEntity = Schema.Struct({
   type: EntityType,
   slug: Slug,
   status: Schema.optional(EntityStatus),
-  metadata: Schema.optional(Metadata),
+  metadata: Schema.optional(StorableObject),
   taxClass: Schema.optional(Schema.NullOr(TaxClass)),
   attributes: Schema.optional(NewAttributes)
 })
@@ -44,7 +45,7 @@ export type NewEntity = typeof NewEntity.Type
 export const EntityChange = Schema.Struct({
   slug: Schema.optional(Slug),
   status: Schema.optional(EntityStatus),
-  metadata: Schema.optional(Metadata),
+  metadata: Schema.optional(StorableObject),
   isVisible: Schema.optional(Schema.Boolean),
   taxClass: Schema.optional(Schema.NullOr(TaxClass))
 })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import { keyText } from "./FieldText.ts"
+import { keyText } from "../text/Storable.ts"
 
 /** One choice of an option type, for example `red` (contract §1.1); `displayValue` starts as the value. */
 export const OptionValue = Schema.Struct({

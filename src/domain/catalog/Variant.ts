@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { keyText } from "../text/Storable.ts"
 import { TaxClass } from "./Entity.ts"
-import { keyText } from "./FieldText.ts"
 
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
 export const Variant = Schema.Struct({

@@ -8,6 +8,9 @@ const storable = Schema.makeFilter((text: string) => isStorable(text) || "must b
 /** A text of any length, empty included. */
 export const FreeText = Schema.String.check(storable)
 
+/** A text that is looked up by or indexed, so never empty and never too long for an index entry. */
+export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLength(1, maximum))
+
 /** A text of 1 to 255 characters, as a name or a group id. */
 export const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255), storable)
 
@@ -17,7 +20,12 @@ const isStorableJson = (value: unknown): boolean =>
     : typeof value !== "object" || value === null ||
       Object.entries(value).every(([key, entry]) => isStorable(key) && isStorableJson(entry))
 
-/** A free-form object that jsonb can hold. */
-export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(
-  Schema.makeFilter((value) => isStorableJson(value) || "must hold valid Unicode without NUL")
+const storableJson = Schema.makeFilter((value: unknown) =>
+  isStorableJson(value) || "must hold valid Unicode without NUL"
 )
+
+/** A free-form object that jsonb can hold; written as a whole, never merged. */
+export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
+
+/** Any JSON value, for example the document of a rich text editor. */
+export const AnyJson = Schema.Unknown.check(storableJson)

@@ -1,0 +1,163 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { scriptedProvider, silence } from "./ScriptedProvider.ts"
+import { assertNothingLeft, assertTakenBack, checkoutFailed, onDatabase, ordersFrom, stockOf } from "./ShopFloor.ts"
+
+const provider = scriptedProvider()
+
+/** The boundary the next checkout dies at, once, and what happens there before. */
+let death: { readonly point: FaultPoint; readonly first: Effect.Effect<unknown> } | undefined
+
+const dying = Layer.succeed(AtFaultPoint, (point) =>
+  Effect.suspend(() => {
+    if (death?.point !== point) return Effect.void
+    const { first } = death
+    death = undefined
+    return Effect.andThen(first, Effect.die(new Error(`the process died at "${point}"`)))
+  }))
+
+const dieAt = (point: FaultPoint, first: Effect.Effect<unknown> = Effect.void) =>
+  Effect.sync(() => {
+    death = { point, first }
+  })
+
+/** Answers of the hook before the order is written; a test puts refusals in. */
+const refusals: Array<string> = []
+
+const refusing = {
+  key: "checkout.beforeCreate",
+  before: (data: object) =>
+    Effect.suspend(() => {
+      const refusal = refusals.shift()
+      return refusal === undefined ? Effect.succeed(data) : Effect.fail(new HookRefusal(refusal))
+    })
+}
+
+const withDeaths = layer(
+  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing] }).pipe(Layer.provide(dying)),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)
+
+const by = (paymentMethodToken: string) => ({ paymentMethodId: "scripted", paymentMethodToken })
+
+const voided = (token: string) =>
+  Effect.promise(() =>
+    waitFor(`the payment of ${token} to be voided`, () => provider.paymentOf(token)?.status === "canceled", 20_000)
+  )
+
+/** Whatever the answer was: a shopper who was told "paid" has a paid order, any other has his money. */
+const assertHonest = Effect.fnUntraced(function*(token: string, cartId: string, answer: Answer) {
+  const alive = (yield* ordersFrom(cartId)).filter((order) => at(order, "status") !== "cancelled")
+  const payment = provider.paymentOf(token)
+  const kept = (payment?.captured ?? 0) - (payment?.refunded ?? 0)
+  assert.deepStrictEqual(
+    [answer.status, alive.length, kept],
+    answer.status === 201 ? [201, 1, payment?.amount] : [422, 0, 0]
+  )
+})
+
+withDeaths("a checkout that runs again", (it) => {
+  it.effect("leaves no authorization open when its reservation ran out while no process lived", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      const context = yield* Effect.context<TestApp>()
+      const expire = onDatabase((sql) =>
+        sql`update holds set expires_at = now() - interval '1 second' where state = 'held'`
+      ).pipe(
+        Effect.andThen(
+          Effect.promise(() =>
+            waitFor(
+              "the sweep",
+              () => Effect.runPromiseWith(context)(Effect.map(stockOf(entityId), ({ reserved }) => reserved === 0))
+            )
+          )
+        ),
+        Effect.provideContext(context)
+      )
+      yield* dieAt("authorized", expire)
+      checkoutFailed(yield* checkOut(cart, by("ran_out")))
+      yield* voided("ran_out")
+      yield* assertNothingLeft(cart.id, entityId)
+    }))
+
+  it.effect("does not take money that an earlier run had already begun to void before the order was written", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      refusals.push("Not today.")
+      // The provider hears the void only after a while, so that a durable process has to bring it about.
+      provider.obstruct("void_before", (operation, nth) => operation === "cancel" && nth <= 4 ? silence : Effect.void)
+      yield* dieAt("undone")
+      const answer = yield* checkOut(cart, by("void_before"))
+      yield* voided("void_before").pipe(Effect.when(Effect.succeed(answer.status !== 201)))
+      yield* Effect.promise(() => waitFor("cancel", () => provider.callsOf("void_before", "cancel") >= 5, 15_000))
+        .pipe(Effect.ignoreCause)
+      yield* assertHonest("void_before", cart.id, answer)
+    }))
+
+  it.effect("does not take money that an earlier run had already begun to void after the order was written", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      provider.obstruct(
+        "void_after",
+        (operation, nth) =>
+          (operation === "cancel" && nth <= 4) || (operation === "capture" && nth <= 3) ? silence : Effect.void
+      )
+      yield* dieAt("undone")
+      const answer = yield* checkOut(cart, by("void_after"))
+      yield* Effect.promise(() => waitFor("cancel", () => provider.callsOf("void_after", "cancel") >= 5, 15_000))
+        .pipe(Effect.ignoreCause)
+      yield* assertHonest("void_after", cart.id, answer)
+    }))
+})
+
+withDeaths("a checkout beside others", (it) => {
+  it.effect("cancels the order it cannot be paid for also when somebody has confirmed it meanwhile", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      const context = yield* Effect.context<TestApp>()
+      const confirm = ordersFrom(cart.id).pipe(
+        Effect.flatMap(([order]) =>
+          api("PATCH", `/api/orders/${String(at(order, "id"))}/status`, { as: asAdmin, body: { status: "confirmed" } })
+        ),
+        Effect.asVoid,
+        Effect.provideContext(context)
+      )
+      provider.obstruct("broke_confirmed", (operation) => operation === "capture" ? confirm : Effect.void)
+      checkoutFailed(yield* checkOut(cart, by("broke_confirmed")))
+      yield* assertTakenBack(cart.id, entityId)
+      assert.strictEqual(provider.paymentOf("broke_confirmed")?.status, "canceled")
+    }))
+
+  it.effect("fails and is taken back when the adapter of its provider breaks", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      provider.obstruct("bug_authorize", (operation, nth) =>
+        operation === "authorize" && nth <= 3 ? Effect.die(new TypeError("x is undefined")) : Effect.void)
+      checkoutFailed(yield* checkOut(cart, by("bug_authorize")))
+      yield* assertNothingLeft(cart.id, entityId)
+    }))
+
+  it.effect("voids its payment also when the adapter of its provider breaks at it", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      provider.obstruct("broke_bug_cancel", (operation, nth) =>
+        operation !== "cancel" || nth > 5
+          ? Effect.void
+          : nth <= 3
+          ? silence
+          : Effect.die(new TypeError("x is undefined")))
+      checkoutFailed(yield* checkOut(cart, by("broke_bug_cancel")))
+      yield* voided("broke_bug_cancel")
+    }))
+})

@@ -1,0 +1,102 @@
+import { Effect } from "effect"
+import {
+  type PaymentAdapter,
+  PaymentDeclined,
+  type PaymentIntent,
+  PaymentUnknown,
+  WebhookRejected
+} from "../../src/domain/payments/PaymentAdapter.ts"
+
+export type PaymentOperation = "authorize" | "capture" | "cancel" | "refund"
+
+/** A payment as the provider has it; minor units. */
+export interface ScriptedPayment {
+  readonly id: string
+  readonly amount: number
+  readonly currency: string
+  status: PaymentIntent["status"]
+  captured: number
+  refunded: number
+}
+
+/** What happens before the provider hears a call; a failure or a defect here is one of the call. */
+export type Obstacle = (operation: PaymentOperation, nth: number) => Effect.Effect<void, PaymentUnknown>
+
+/** A silence: the call is not heard and gets no answer. */
+export const silence = Effect.fail(new PaymentUnknown({ message: "No answer." }))
+
+/**
+ * A provider with a ledger, one payment per idempotency key, whose calls meet what a test puts in their way. The
+ * instrument's text names the payment for `paymentOf`.
+ */
+export const scriptedProvider = () => {
+  const payments = new Map<string, ScriptedPayment>()
+  const tokens = new Map<string, string>()
+  const counts = new Map<string, number>()
+  const obstacles = new Map<string, Obstacle>()
+
+  const heard = (token: string, operation: PaymentOperation) =>
+    Effect.suspend(() => {
+      const nth = (counts.get(`${token} ${operation}`) ?? 0) + 1
+      counts.set(`${token} ${operation}`, nth)
+      return obstacles.get(token)?.(operation, nth) ?? Effect.void
+    })
+
+  const answer = (payment: ScriptedPayment): PaymentIntent => ({
+    id: payment.id,
+    status: payment.status,
+    amount: payment.amount,
+    currency: payment.currency,
+    clientSecret: null,
+    amountCaptured: payment.captured
+  })
+
+  const declined = (code: PaymentDeclined["code"]) => Effect.fail(new PaymentDeclined({ code, message: "Refused." }))
+  const tokenOf = (intentId: string) => tokens.get(intentId) ?? ""
+
+  const adapter: PaymentAdapter = {
+    providerId: "scripted",
+    authorize: ({ amount, currency, idempotencyKey, paymentMethodToken }) =>
+      Effect.map(heard(paymentMethodToken ?? "", "authorize"), () => {
+        const id = `pay_${idempotencyKey}`
+        tokens.set(id, paymentMethodToken ?? "")
+        const payment: ScriptedPayment = payments.get(id) ??
+          { id, amount, currency, status: "requires_capture", captured: 0, refunded: 0 }
+        payments.set(id, payment)
+        return answer(payment)
+      }),
+    capture: (intentId, amount) =>
+      Effect.flatMap(heard(tokenOf(intentId), "capture"), () => {
+        const payment = payments.get(intentId)
+        if (payment === undefined || payment.status === "canceled" || tokenOf(intentId).startsWith("broke")) {
+          return declined("PAYMENT_CAPTURE_FAILED")
+        }
+        Object.assign(payment, { status: "succeeded", captured: amount })
+        return Effect.succeed(answer(payment))
+      }),
+    cancel: (intentId) =>
+      Effect.map(heard(tokenOf(intentId), "cancel"), () => {
+        const payment = payments.get(intentId)
+        if (payment !== undefined) Object.assign(payment, { status: "canceled", refunded: payment.captured })
+      }),
+    refund: (intentId, amount, _reason, key) =>
+      Effect.flatMap(heard(tokenOf(intentId), "refund"), () => {
+        const payment = payments.get(intentId)
+        if (payment === undefined || payment.refunded + amount > payment.captured) {
+          return declined("PAYMENT_REFUND_FAILED")
+        }
+        payment.refunded += amount
+        return Effect.succeed(`re_${key}`)
+      }),
+    verifyWebhook: () =>
+      Effect.fail(new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message: "Sends no events." }))
+  }
+  return {
+    adapter,
+    /** Puts something in the way of the calls for this instrument. */
+    obstruct: (token: string, obstacle: Obstacle) => void obstacles.set(token, obstacle),
+    /** The payment made with this instrument. */
+    paymentOf: (token: string) => [...payments.values()].find(({ id }) => tokenOf(id) === token),
+    callsOf: (token: string, operation: PaymentOperation) => counts.get(`${token} ${operation}`) ?? 0
+  }
+}
