@@ -1,5 +1,5 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, Layer, Option } from "effect"
+import { Console, Effect, Layer, Option, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../commerce.config.ts"
@@ -23,7 +23,9 @@ const serve = Command.make("serve", { role }, (flags) =>
     const ready = Layer.effectDiscard(
       Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce(settings))
     )
-    return yield* Layer.launch(ready.pipe(Layer.provideMerge(processApp(settings))))
+    return yield* Layer.launch(
+      ready.pipe(Layer.provideMerge(processApp(settings)), Layer.provide(loggingLayer(settings)))
+    )
   })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
 
 const migrateCommand = Command.make("migrate", {}, () =>
@@ -72,5 +74,9 @@ stoa.pipe(
   Command.run({ version }),
   Effect.provide(NodeServices.layer),
   Effect.tapError(explain),
-  NodeRuntime.runMain({ disableErrorReporting: true })
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    // Being told to stop is how a service ends well: only then the interruption is not an error to the supervisor.
+    teardown: (exit, onExit) => Runtime.defaultTeardown(exit, (code) => onExit(code === 130 ? 0 : code))
+  })
 )

@@ -64,7 +64,7 @@ const checkDatabase = (url: Redacted.Redacted<string>) =>
         : {
           ok: false,
           text: `tables to migrate: ${missing.join(", ")}`,
-          advice: "run: npx stoa migrate, or start the service"
+          advice: "run: node src/main.ts migrate, or start the service"
         }
     ]),
     Effect.catch(() =>

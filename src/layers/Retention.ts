@@ -43,11 +43,11 @@ const sweeps = Effect.gen(function*() {
   yield* Effect.all([
     whileFull(holds.expireDue, 500).pipe(everySafely("expired holds", "1 second")),
     refunds.sweep.pipe(everySafely("abandoned refunds", "30 seconds")),
-    carts.abandonExpired.pipe(everySafely("expired carts", "30 seconds")),
-    carts.purgeEnded(endedDays).pipe(everySafely("ended carts", "10 minutes")),
-    holds.purgeEnded(endedDays).pipe(everySafely("ended holds", "10 minutes")),
-    keys.purge(idempotencyHours).pipe(everySafely("idempotency keys", "10 minutes")),
-    events.purge(eventDays).pipe(everySafely("provider events", "10 minutes")),
+    whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),
+    whileFull(carts.purgeEnded(endedDays), 1000).pipe(everySafely("ended carts", "10 minutes")),
+    whileFull(holds.purgeEnded(endedDays), 1000).pipe(everySafely("ended holds", "10 minutes")),
+    whileFull(keys.purge(idempotencyHours), 1000).pipe(everySafely("idempotency keys", "10 minutes")),
+    whileFull(events.purge(eventDays), 1000).pipe(everySafely("provider events", "10 minutes")),
     cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
       Effect.map(({ messages, replies }) => messages + replies),
       Effect.orDie,

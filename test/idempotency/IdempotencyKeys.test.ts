@@ -51,8 +51,8 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
-      yield* keys.claim("caller", key, "hash")
-      yield* keys.release("caller", key)
+      const claim = yield* keys.claim("caller", key, "hash")
+      yield* keys.release("caller", key, claim._tag === "Claimed" ? claim.workId : "")
       assert.strictEqual((yield* keys.claim("caller", key, "other"))._tag, "Claimed")
     }).pipe(here))
 

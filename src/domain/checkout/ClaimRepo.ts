@@ -29,6 +29,8 @@ export interface ClaimedCart {
   readonly customerGroupIds: ReadonlyArray<string>
   readonly secretHash: string
   readonly lines: ReadonlyArray<ClaimedLine>
+  /** The claim is this checkout's, made by a run before or beside this one; `claimed` says whether this one has it too. */
+  readonly ours: boolean
   /** This checkout has placed its order already, in a run before this one. */
   readonly placed: boolean
 }
@@ -58,6 +60,7 @@ interface ClaimRow {
   readonly customer_id: string | null
   readonly group_ids: ReadonlyArray<string> | null
   readonly secret_hash: string
+  readonly ours: boolean
   readonly placed: boolean
   readonly lines: ReadonlyArray<ClaimedLine>
 }
@@ -87,7 +90,9 @@ export const claimRepoLayer = Layer.effect(
           select ${unflushed(sql)}, exists (select 1 from claimed) as claimed, coalesce(${admitted}, false) as admitted,
             c.status, c.expires_at <= now() as expired, c.currency, c.customer_id, c.secret_hash,
             (select group_ids from customers u where u.id = c.customer_id) as group_ids,
-            exists (select 1 from orders o where o.id = ${checkoutId}::uuid) as placed,
+            c.status = 'checking_out' and c.checkout_id = ${checkoutId}::uuid as ours,
+            exists (select 1 from orders o where o.id = ${checkoutId}::uuid
+              and o.organization_id = c.organization_id) as placed,
             coalesce((select jsonb_agg(jsonb_build_object(
               'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
               'available', coalesce(e.status = 'active' and e.is_visible
@@ -131,5 +136,6 @@ const toClaimed = (row: ClaimRow): ClaimedCart => ({
   customerGroupIds: row.group_ids ?? [],
   secretHash: row.secret_hash,
   lines: row.lines,
+  ours: row.ours,
   placed: row.placed
 })

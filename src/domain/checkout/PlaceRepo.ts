@@ -40,11 +40,13 @@ export const placeRepoLayer = Layer.effect(
     const place = Effect.fn("PlaceRepo.place")(
       function*(placement: Placement) {
         const [row] = yield* placeStatement(sql, yield* CurrentActor, placement)
-        return row?.placed === true
-          ? "placed" as const
-          : row?.existed === true
-          ? "already" as const
-          : "reservation-gone" as const
+        if (row?.placed === true) return "placed" as const
+        if (row?.existed === true) return "already" as const
+        // Two runs may place at once (a partition): the later one waits for the hold and then sees it sold, but not the
+        // order, which is younger than its snapshot. Taking that for a lost reservation would void a paid order.
+        const placed = yield* sql`select 1 from orders
+          where id = ${placement.order.id}::uuid and organization_id = ${placement.order.organizationId}`
+        return placed.length > 0 ? "already" as const : "reservation-gone" as const
       },
       Effect.catchTag("SqlError", (error) =>
         usageExhausted(error)

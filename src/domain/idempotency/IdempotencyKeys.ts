@@ -16,6 +16,8 @@ export type Claim =
 export class IdempotencyKeys extends Context.Service<IdempotencyKeys, {
   /** Takes the key or says who has it. `requestHash` tells the same request from another one. */
   readonly claim: (scope: string, key: string, requestHash: string) => Effect.Effect<Claim, never, CurrentActor>
+  /** Keeps the key while the work takes its time; to be called every few seconds. */
+  readonly renew: (scope: string, key: string) => Effect.Effect<void, never, CurrentActor>
   /** Stores the answer, as sent. */
   readonly finish: (
     scope: string,
@@ -23,8 +25,8 @@ export class IdempotencyKeys extends Context.Service<IdempotencyKeys, {
     status: number,
     body: string
   ) => Effect.Effect<void, never, CurrentActor>
-  /** Gives the key back after a request that changed nothing. */
-  readonly release: (scope: string, key: string) => Effect.Effect<void, never, CurrentActor>
+  /** Gives the key back after a request that changed nothing, unless it belongs to other work since. */
+  readonly release: (scope: string, key: string, workId: string) => Effect.Effect<void, never, CurrentActor>
   /** Forgets answers older than the window; at most 1,000 a call. Gives how many went. */
   readonly purge: (olderThanHours: number) => Effect.Effect<number>
 }>()("stoa/domain/idempotency/IdempotencyKeys") {}

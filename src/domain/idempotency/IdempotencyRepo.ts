@@ -14,14 +14,12 @@ interface KeyRow {
 }
 
 /**
- * A claim is a lease of one minute: the process that took it may die, and then the same request must be able to come
- * again. Longer than any request is allowed to run, so a living owner never loses it.
+ * A claim is a short lease that its owner renews while it works: the process that took it may die, and then the same
+ * request must be able to come again, within the time of a fail-over.
  */
-const lease = "1 minute"
+const lease = "8 seconds"
 
-const toClaim = (row: KeyRow | undefined, requestHash: string): Claim => {
-  // No row: the owner released the key between the two halves of the statement. The client's next try gets it.
-  if (row === undefined) return { _tag: "Running", workId: newId() }
+const toClaim = (row: KeyRow, requestHash: string): Claim => {
   if (row.claimed) return { _tag: "Claimed", workId: row.work_id }
   if (row.request_hash !== requestHash) return { _tag: "OtherRequest" }
   return row.status === "done"
@@ -33,9 +31,8 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
   IdempotencyKeys,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const claim = Effect.fn("IdempotencyRepo.claim")(function*(scope: string, key: string, requestHash: string) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql<KeyRow>`with mine as (
+    const tryClaim = (organization: string, scope: string, key: string, requestHash: string) =>
+      sql<KeyRow>`with mine as (
           insert into idempotency_keys as k (organization_id, scope, key, request_hash, work_id, status, locked_until)
           values (${organization}, ${scope}, ${key}, ${requestHash}, ${newId()}::uuid, 'running', now() + ${lease}::interval)
           on conflict (organization_id, scope, key) do update set locked_until = excluded.locked_until
@@ -45,7 +42,18 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
         union all
         select false, request_hash, work_id, status, response_status, response_body from idempotency_keys
         where organization_id = ${organization} and scope = ${scope} and key = ${key} and not exists (select 1 from mine)`
-      return toClaim(rows[0], requestHash)
+    const claim = Effect.fn("IdempotencyRepo.claim")(function*(scope: string, key: string, requestHash: string) {
+      const organization = yield* currentOrganization
+      for (;;) {
+        const [row] = yield* tryClaim(organization, scope, key, requestHash)
+        if (row !== undefined) return toClaim(row, requestHash)
+        // The owner released the key between the two halves of the statement: it can be had now.
+      }
+    }, Effect.orDie)
+    const renew = Effect.fn("IdempotencyRepo.renew")(function*(scope: string, key: string) {
+      const organization = yield* currentOrganization
+      yield* sql`update idempotency_keys set locked_until = now() + ${lease}::interval
+        where organization_id = ${organization} and scope = ${scope} and key = ${key} and status = 'running'`
     }, Effect.orDie)
     const finish = Effect.fn("IdempotencyRepo.finish")(
       function*(scope: string, key: string, status: number, body: string) {
@@ -55,10 +63,11 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
       },
       Effect.orDie
     )
-    const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string) {
+    const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string, workId: string) {
       const organization = yield* currentOrganization
-      yield* sql`delete from idempotency_keys
-        where organization_id = ${organization} and scope = ${scope} and key = ${key} and status = 'running'`
+      // Two requests may learn that the same work failed; the slower one must not free the key that a third has taken.
+      yield* sql`delete from idempotency_keys where organization_id = ${organization} and scope = ${scope}
+        and key = ${key} and work_id = ${workId}::uuid and status = 'running'`
     }, Effect.orDie)
     const purge = Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
       const rows = yield* sql`delete from idempotency_keys where ctid = any(array(
@@ -66,6 +75,6 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
         order by created_at limit 1000)) returning 1`
       return rows.length
     }, Effect.orDie)
-    return IdempotencyKeys.of({ claim, finish, release, purge })
+    return IdempotencyKeys.of({ claim, renew, finish, release, purge })
   })
 )

@@ -158,7 +158,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
     }))
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
     const rows = yield* locking(orderId, (organization, holders) =>
-      sql<{ units: number }>`with mine as materialized (
+      sql<{ units: bigint }>`with mine as materialized (
           select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
             and state in ('held', 'sold')),
         lines as materialized (
@@ -171,8 +171,8 @@ const makeSold = (sql: SqlClient.SqlClient) => {
         ended as (
           update holds set state = 'released', expires_at = null, updated_at = now()
           where organization_id = ${organization} and holder = any(array(select holder from mine)))
-        select coalesce(sum(quantity), 0)::int4 as units from lines`)
-    return rows[0]?.units ?? 0
+        select coalesce(sum(quantity), 0)::int8 as units from lines`)
+    return Number(rows[0]?.units ?? 0n)
   }, Effect.orDie)
   const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: string, lines?: ReadonlyArray<StockDemand>) {
     const shipped = lines === undefined ? undefined : unitsBySellable(lines)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { isUuid, newId } from "../ids/Id.ts"
 import { ManualHoldRepo } from "./ManualHoldRepo.ts"
 import type { ManualStock } from "./ManualStock.ts"
 import { ReservationRepo } from "./ReservationRepo.ts"
@@ -58,7 +58,8 @@ export class Inventory extends Context.Service<Inventory, {
 }
 
 const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouseId }: ManualStock) => ({
-  orderId,
+  // An order's id is written in lower case everywhere: under another spelling its end would not find this hold.
+  orderId: isUuid(orderId) ? orderId.toLowerCase() : orderId,
   quantity,
   entityId: entityId.toLowerCase(),
   sellable: (variantId ?? entityId).toLowerCase(),

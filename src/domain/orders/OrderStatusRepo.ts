@@ -19,6 +19,8 @@ export interface OrderTransition {
   readonly amountCaptured?: number | undefined
   /** The provider has already ended the authorization: nothing is left to void. */
   readonly authorizationEnded?: boolean | undefined
+  /** Only while nothing was captured; else the change is refused like one of an order that has left `from`. */
+  readonly unpaid?: boolean | undefined
 }
 
 /** The order after a transition, and the refund or void that a durable step has to settle with the provider. */
@@ -46,6 +48,7 @@ const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTran
       cancelled_at = case when ${effectsOf[change.to].includes("stampCancelledAt")} then now() else cancelled_at end,
       amount_captured = coalesce(${change.amountCaptured ?? null}::bigint, amount_captured)
     where id = ${change.orderId}::uuid and organization_id = ${actor.organizationId} and status = ${change.from}
+      and (amount_captured is null or not ${change.unpaid ?? false}::boolean)
     returning exists (select 1 from order_lines l where l.order_id = o.id and l.refunded_quantity > 0) as refunded_units`
 
 /**

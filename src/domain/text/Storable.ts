@@ -14,14 +14,18 @@ export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLengt
 /** A text of 1 to 255 characters, as a name or a group id. */
 export const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255), storable)
 
-const isStorableJson = (value: unknown): boolean =>
+/** A body of 1 MB can be nested a hundred thousand levels deep; the stacks that read it here and in PostgreSQL cannot. */
+const maxDepth = 100
+
+const isStorableJson = (value: unknown, levels = maxDepth): boolean =>
   typeof value === "string"
     ? isStorable(value)
     : typeof value !== "object" || value === null ||
-      Object.entries(value).every(([key, entry]) => isStorable(key) && isStorableJson(entry))
+      levels > 0 &&
+        Object.entries(value).every(([key, entry]) => isStorable(key) && isStorableJson(entry, levels - 1))
 
 const storableJson = Schema.makeFilter((value: unknown) =>
-  isStorableJson(value) || "must hold valid Unicode without NUL"
+  isStorableJson(value) || `must hold valid Unicode without NUL, at most ${maxDepth} levels deep`
 )
 
 /** A free-form object that jsonb can hold; written as a whole, never merged. */

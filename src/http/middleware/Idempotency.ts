@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Fiber, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { createHash } from "node:crypto"
@@ -52,8 +52,11 @@ const withRetryAfter = (error: unknown) =>
 
 export const idempotencyLayer = Layer.effect(
   Idempotency,
-  Effect.map(IdempotencyKeys, (keys) =>
-    Idempotency.of((handler, { endpoint }) =>
+  Effect.gen(function*() {
+    const keys = yield* IdempotencyKeys
+    const scopeOfService = yield* Effect.scope
+
+    return Idempotency.of((handler, { endpoint }) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         if (request.method === "GET" || Context.getOrUndefined(endpoint.annotations, OwnIdempotency)) {
@@ -74,11 +77,22 @@ export const idempotencyLayer = Layer.effect(
         if (claim._tag === "Done") {
           return HttpServerResponse.text(claim.body, { status: claim.status, contentType: "application/json" })
         }
-        const response = yield* Effect.onError(handler, () => keys.release(scope, key))
-        yield* response.status < 300 && response.body._tag === "Uint8Array"
-          ? keys.finish(scope, key, response.status, new TextDecoder().decode(response.body.body))
-          : keys.release(scope, key)
-        return response
+        const release = keys.release(scope, key, claim.workId)
+        const renewing = Effect.forever(Effect.delay(keys.renew(scope, key), "2 seconds"))
+        const work = Effect.gen(function*() {
+          const response = yield* Effect.andThen(Effect.forkScoped(renewing), handler).pipe(
+            Effect.scoped,
+            Effect.onError(() => release)
+          )
+          yield* response.status < 300 && response.body._tag === "Uint8Array"
+            ? keys.finish(scope, key, response.status, new TextDecoder().decode(response.body.body))
+            : release
+          return response
+        })
+        // A client that hangs up ends its request. The work goes on: he comes again with the same key because he does
+        // not know what became of it, and freeing the key after something was written would write it twice.
+        return yield* Fiber.join(yield* Effect.forkIn(work, scopeOfService))
       }).pipe(Effect.tapError(withRetryAfter))
-    ))
+    )
+  })
 )

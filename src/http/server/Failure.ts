@@ -29,6 +29,9 @@ const isUnstorable = (defect: unknown): boolean =>
   typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
   unstorable.test(JSON.stringify(defect))
 
+/** SQLSTATEs of a server that is stopping, starting or out of resources; the driver does not call them retryable. */
+const away = /"code":"(57P0[1-3]|53\d{3})"/
+
 interface Retryable {
   readonly isRetryable?: boolean
   readonly _tag?: string
@@ -38,7 +41,8 @@ interface Retryable {
 const isTransient = (defect: unknown): boolean => {
   if (typeof defect !== "object" || defect === null) return false
   const error = defect as Retryable
-  return (error._tag === "SqlError" && error.isRetryable === true) || error._tag === "TimeoutError"
+  if (error._tag === "SqlError") return error.isRetryable === true || away.test(JSON.stringify(defect))
+  return error._tag === "TimeoutError"
 }
 
 /** Turns whatever escaped the routes into an answer; defects are logged with the request id and never shown. */

@@ -1,28 +1,30 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Decision } from "../../domain/checkout/Checkout.ts"
-import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
+import type { ClaimedCart } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
-import { UnplaceRepo } from "../../domain/checkout/UnplaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
-import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { claimCart } from "./ClaimStep.ts"
+import { abandon, takeBack, voidEarlier } from "./Compensation.ts"
 import { passing } from "./FaultPoint.ts"
-import { authorize, capture, clientSecretOf, paymentOf, voidPayment } from "./PaymentStep.ts"
+import {
+  authorizationFailed,
+  authorize,
+  capture,
+  clientSecretOf,
+  paymentOf,
+  voidPayment,
+  voidUnknown
+} from "./PaymentStep.ts"
 import { placeOrder } from "./PlaceStep.ts"
-
-/** Runs `undo` when a step fails for good. A defect is no failure: the whole execution is repeated then. */
-const undoing = <R2>(undo: Effect.Effect<unknown, never, R2>) => <A, E, R>(step: Effect.Effect<A, E, R>) =>
-  Effect.catch(step, (error) => undo.pipe(Effect.andThen(passing("undone")), Effect.andThen(Effect.fail(error))))
 
 const stockError = (
   error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
@@ -82,22 +84,7 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   metadata: decision.metadata
 })
 
-/** Cancels an order whose money could not be taken: stock, usage and cart go back (contract §3.6). */
-const unplace = Effect.fn("Checkout.unplace")(function*(payload: CheckoutPayload) {
-  const { checkoutId: orderId, request } = payload
-  yield* (yield* OrderStatusRepo).transition({
-    orderId,
-    from: "pending",
-    to: "cancelled",
-    reason: "payment_failed",
-    authorizationEnded: true
-  }).pipe(Effect.ignore)
-  yield* (yield* UnplaceRepo).giveBack(orderId, request.cartId)
-  // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
-  yield* (yield* ClaimRepo).giveBack(request.cartId, orderId)
-})
-
-/** Steps 4 and 5: take the money and write it down; whatever fails now cancels the order that was placed. */
+/** Steps 4 and 5: take the money and write it down; whatever fails now takes the order back that was placed. */
 const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   payload: CheckoutPayload,
   order: Order,
@@ -105,18 +92,18 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   intentId: string
 ) {
   const { adapter, request } = payment
-  const captured = yield* capture(adapter, request, intentId).pipe(
-    undoing(voidPayment(adapter, request, intentId)),
-    undoing(unplace(payload))
-  )
+  const undoPayment = voidPayment(adapter, request, intentId)
+  const captured = yield* Effect.result(capture(adapter, request, intentId))
+  if (Result.isFailure(captured)) return (yield* takeBack(payload, undoPayment)) ?? (yield* captured.failure)
   yield* passing("captured")
-  const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, captured.amountCaptured)
+  const { amountCaptured } = captured.success
+  const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, amountCaptured)
   if (updatedAt === undefined) {
-    yield* Effect.andThen(voidPayment(adapter, request, intentId), unplace(payload))
+    yield* takeBack(payload, undoPayment)
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
-  return { ...order, amountCaptured: captured.amountCaptured, updatedAt }
+  return { ...order, amountCaptured, updatedAt }
 })
 
 /** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
@@ -139,12 +126,16 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     return answer(order, secret, yield* afterHooks(order), [])
   }
   if (order.status === "cancelled") {
-    yield* voidPayment(payment.adapter, payment.request, intentId)
-    yield* unplace(payload)
+    yield* takeBack(payload, voidPayment(payment.adapter, payment.request, intentId))
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
-  // Cancelled, when the earlier run was undoing the order and had voided the payment already.
-  const intent = yield* authorize(payment.adapter, payment.request).pipe(undoing(unplace(payload)))
+  const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
+  if (Result.isFailure(authorized)) {
+    const paid = yield* takeBack(payload, voidUnknown(payment, authorized.failure))
+    if (paid === undefined) return yield* authorizationFailed(authorized.failure)
+    return answer(paid, null, yield* afterHooks(paid), [])
+  }
+  const intent = authorized.success
   const paid = intent.status === "requires_action" ? order : yield* captureAndSettle(payload, order, payment, intentId)
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
 })
@@ -156,25 +147,26 @@ const answer = (
   rejectedCodes: CheckoutResult["rejectedCodes"]
 ): CheckoutResult => ({ order, clientSecret, hookErrors, rejectedCodes })
 
-/** From the claimed cart to the paid order; each step names what undoes the ones before it. */
+/**
+ * From the claimed cart to the paid order; each step names what undoes the ones before it. A defect is no failure: the
+ * whole execution is repeated then.
+ */
 const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
-  const claims = yield* ClaimRepo
-  const stock = yield* HoldRepo
-  const release = stock.release(payload.checkoutId)
-  const backToCart = claims.giveBack(payload.request.cartId, payload.checkoutId)
-  // Stock is released even when the desk said no: a call that timed out may be granted later, the tombstone stops it.
-  const decision = yield* decideAndReserve(payload, cart).pipe(undoing(release))
-    .pipe(undoing(backToCart))
+  const decision = yield* decideAndReserve(payload, cart).pipe(
+    // Stock is released even when the desk said no: a call that timed out may be granted later, the tombstone stops it.
+    Effect.tapError(() => abandon(payload, voidEarlier(payload)))
+  )
   yield* passing("reserved")
   const payment = yield* paymentOf(payload, decision.grandTotal, decision.customerId)
   const { adapter, request } = payment
-  const intent = yield* authorize(adapter, request).pipe(undoing(release), undoing(backToCart))
+  const intent = yield* authorize(adapter, request).pipe(
+    Effect.tapError((error) => abandon(payload, () => voidUnknown(payment, error))),
+    Effect.mapError(authorizationFailed)
+  )
   yield* passing("authorized")
   const order = yield* beforeCreate(payload, decision, intent.id).pipe(
     Effect.flatMap((final) => placeOrder(payload, final, intent, adapter.providerId)),
-    undoing(voidPayment(adapter, request, intent.id)),
-    undoing(release),
-    undoing(backToCart)
+    Effect.tapError(() => abandon(payload, () => voidPayment(adapter, request, intent.id)))
   )
   yield* passing("placed")
   const paid = intent.status === "requires_action"

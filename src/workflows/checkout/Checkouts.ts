@@ -81,12 +81,13 @@ export class Checkouts extends Context.Service<Checkouts, {
       /** A refused checkout left nothing behind, so its key is free for another try; one that still runs keeps it. */
       const freeing = <R>(
         { key, scope }: CheckoutKey,
+        checkoutId: string,
         checkout: Effect.Effect<CheckoutResult, CheckoutError | StillRunning, R>
       ) =>
         Effect.tapError(checkout, (error) =>
           error._tag === "StillRunning" || error._tag === "Unavailable"
             ? Effect.void
-            : keys.release(scopeOf(scope), key))
+            : keys.release(scopeOf(scope), key, checkoutId))
 
       const start = Effect.fn("Checkouts.start")(
         function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
@@ -96,7 +97,7 @@ export class Checkouts extends Context.Service<Checkouts, {
             return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
           }
           const payload = yield* payloadOf(claim.workId, request, requestHash, key)
-          return yield* freeing(key, claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload))
+          return yield* freeing(key, claim.workId, claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload))
         }
       )
 

@@ -3,7 +3,7 @@ import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { CheckoutFailed, NotFound } from "../../domain/errors/ApiErrors.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
-/** How often a claim is tried anew because a line was added while it was being read. */
+/** How often a claim is tried anew because the cart moved while it was being read: a line, or a run beside this one. */
 const rounds = 5
 
 const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | NotFound => {
@@ -24,8 +24,8 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(payload: Checkout
     const cart = yield* claims.claim(request.cartId, checkoutId, { actor, customerId, secretHash }, request.currency)
     if (cart === undefined) return yield* NotFound.of("Cart not found.")
     if (cart.claimed || cart.placed) return cart
-    const moved = cart.admitted && cart.status === "active" && !cart.expired && cart.lines.length > 0 &&
-      cart.currency === request.currency
+    const moved = cart.ours || cart.admitted && cart.status === "active" && !cart.expired && cart.lines.length > 0 &&
+        cart.currency === request.currency
     if (!moved || round === rounds) return yield* refusal(cart, request.currency)
   }
 })

@@ -3,19 +3,22 @@ import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import {
   type PaymentAdapter,
   PaymentAdapters,
-  type PaymentDeclined,
+  PaymentDeclined,
   type PaymentRequest,
   PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
+import { brokenAdapter } from "../payments/BrokenAdapter.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 /**
  * A provider that does not answer is asked again with the same key, which gives its first answer and moves no money
- * twice; three times here, and if it stays silent a durable process goes on asking (ARCHITECTURE §3).
+ * twice; three times here, and if it stays silent a durable process goes on asking (ARCHITECTURE §3). An adapter that
+ * breaks has not answered either: repeating the checkout for ever would keep the cart from the shopper.
  */
 const asked = <A>(answer: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
   answer.pipe(
+    Effect.catchDefect(brokenAdapter),
     Effect.timeoutOrElse({
       duration: "5 seconds",
       orElse: () => Effect.fail(new PaymentUnknown({ message: "The payment provider did not answer in time." }))
@@ -50,19 +53,26 @@ export const paymentOf = Effect.fnUntraced(
 )
 
 /** Makes sure, for as long as it takes, that a payment nobody wants any more is not kept. */
-const voidLater = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string | null) =>
+export const voidLater = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string | null) =>
   Effect.asVoid(VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true }))
 
-/** Step 2: the provider sets the amount aside. An unknown outcome is a failure to the shopper and is undone durably. */
+/** Step 2: the provider sets the amount aside. */
 export const authorize = Effect.fn("Checkout.authorize")(function*(adapter: PaymentAdapter, request: PaymentRequest) {
-  const intent = yield* asked(adapter.authorize(request)).pipe(
-    Effect.tapError((error) => error._tag === "PaymentUnknown" ? voidLater(adapter, request, null) : Effect.void),
-    Effect.mapError((error) => CheckoutFailed.of(`Payment authorization failed: ${error.message}`))
-  )
+  const intent = yield* asked(adapter.authorize(request))
+  if (intent.status !== "canceled") return intent
   // An earlier run of this checkout failed and voided it, and died before it could say so.
-  if (intent.status === "canceled") return yield* CheckoutFailed.of("Payment authorization failed: it was cancelled.")
-  return intent
+  return yield* new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "it was cancelled." })
 })
+
+/** What the shopper is told when the amount could not be set aside. */
+export const authorizationFailed = ({ message }: PaymentDeclined | PaymentUnknown) =>
+  CheckoutFailed.of(`Payment authorization failed: ${message}`)
+
+/** Compensation of a refused authorization: nothing, unless nobody knows whether it was refused. */
+export const voidUnknown = (
+  { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest },
+  error: PaymentDeclined | PaymentUnknown
+) => error._tag === "PaymentUnknown" ? voidLater(adapter, request, null) : Effect.void
 
 /** What a shopper needs to confirm a payment, asked for once more by its key; null when the provider does not say. */
 export const clientSecretOf = (

@@ -5,6 +5,7 @@ import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
+import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
@@ -76,5 +77,6 @@ export const placeOrder = Effect.fn("Checkout.place")(function*(
   if (placed === "reservation-gone") {
     return yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
   }
-  return order
+  // The other run's order has a number and a time of its own.
+  return placed === "already" ? (yield* (yield* OrderRepo).find(order.id))?.order ?? order : order
 }, (effect, payload) => Effect.provideService(effect, CurrentActor, payload.actor))

@@ -5,6 +5,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { type PaymentAdapter, PaymentAdapters, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
 import type { Refund } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
+import { brokenAdapter } from "./BrokenAdapter.ts"
 
 /** How a refund ended. `unknown`: no such refund. */
 const Outcome = Schema.Literals(["completed", "failed", "unknown"])
@@ -32,6 +33,7 @@ const askProvider = (adapter: PaymentAdapter, intentId: string, refund: Refund) 
   (refund.amount === 0
     ? Effect.as(adapter.cancel(intentId, refund.id), null)
     : adapter.refund(intentId, refund.amount, refund.reason, refund.id)).pipe(
+      Effect.catchDefect(brokenAdapter),
       Effect.timeoutOrElse({
         duration: "20 seconds",
         orElse: () => Effect.fail(new PaymentUnknown({ message: "The payment provider did not answer in time." }))

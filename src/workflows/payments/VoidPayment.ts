@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { DurableClock, Workflow } from "effect/workflow"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { brokenAdapter } from "./BrokenAdapter.ts"
 
 /**
  * Undoes a payment whose outcome was unknown when its checkout failed: asks the provider by the payment's key until it
@@ -42,6 +43,8 @@ export const voidPaymentLayer = VoidPayment.toLayer(
       yield* adapter.cancel(known, `${request.idempotencyKey}:cancel`)
       return "voided" as const
     }).pipe(
+      // As a result of this execution it would end it, and nobody would void the payment any more.
+      Effect.catchDefect(brokenAdapter),
       Effect.timeout("20 seconds"),
       // A provider that declines the authorization when asked again never took anything.
       Effect.catchTag(

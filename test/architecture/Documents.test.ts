@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
+
+const documents = [
+  "README.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md")).map((name) => join("docs", name))
+]
+
+/** Written by whoever measures; other documents may point at it before it is there. */
+const toCome = "docs/performance.md"
+
+/** Where the links of a document lead, relative to the project. */
+const linked = (document: string): ReadonlyArray<string> =>
+  [...read(document).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
+    .map(([, target = ""]) => relative(root, join(root, dirname(document), target)))
+
+/** Files and folders of the project that a document names in its text. */
+const named = (document: string): ReadonlyArray<string> =>
+  [...read(document).matchAll(/`((?:src|test|bench|scripts|docs|deploy)\/[\w./-]+)`/g)].map(([, path = ""]) => path)
+
+describe("the documents", () => {
+  it.each(documents)("%s leads only to what exists", (document) => {
+    const absent = [...linked(document), ...named(document)]
+      .filter((path) => path !== toCome && !existsSync(join(root, path)))
+    assert.deepStrictEqual(absent, [])
+  })
+
+  it("list every variable that the service reads, and no other", () => {
+    const variables = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).toSorted()
+    assert.deepStrictEqual(
+      variables(read("README.md"), /^\| `([A-Z][A-Z_]+)` \|/gm),
+      [...new Set(variables(read("src/layers/config/AppConfig.ts"), /"([A-Z][A-Z_]+)"/g))]
+    )
+  })
+
+  it("name only commands that exist", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Record<string, string> }
+    for (const document of documents) {
+      for (const [, name = ""] of read(document).matchAll(/\bnpm run ([\w:-]+)/g)) {
+        assert.property(scripts, name, document)
+      }
+      for (const [, name = ""] of read(document).matchAll(/node src\/main\.ts (\w+)/g)) {
+        assert.include(read("src/main.ts"), `Command.make("${name}"`, document)
+      }
+    }
+  })
+})

@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import { Layer } from "effect"
+import { randomUUID } from "node:crypto"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import type { Hook } from "../../src/domain/hooks/Hooks.ts"
+import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
+import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { aGuestCart, aProduct } from "../support/Purchase.ts"
+import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+/** What happens after an item went into a cart; a test sets it. */
+let afterAddItem: Effect.Effect<void> = Effect.void
+
+const hook: Hook = { key: "cart.afterAddItem", after: () => Effect.suspend(() => afterAddItem) }
+
+const withHook = layer(testAppLayer({ hooks: [hook] }), { excludeTestServices: true, timeout: "60 seconds" })
+
+withHook("a client that hangs up while its request is worked on", (it) => {
+  it.effect("finds the answer under its key, and what was written is not written again", () =>
+    Effect.gen(function*() {
+      const { url } = yield* TestApp
+      const cart = yield* aGuestCart()
+      const body = { entityId: yield* aProduct(), quantity: 1 }
+      const headers = { ...cart.headers, "idempotency-key": randomUUID() }
+      const [written, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      afterAddItem = Deferred.succeed(written, undefined).pipe(Effect.andThen(Deferred.await(goOn)))
+      const client = new AbortController()
+      const cut = fetch(`${url}/api/carts/${cart.id}/items`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify(body),
+        signal: client.signal
+      }).catch(() => "cut")
+      yield* Deferred.await(written)
+      client.abort()
+      assert.strictEqual(yield* Effect.promise(() => cut), "cut")
+      const again = api("POST", `/api/carts/${cart.id}/items`, { headers, body })
+      // Long enough for the service to notice, which it does at once.
+      afterAddItem = Effect.void
+      const early = yield* again
+      yield* Deferred.succeed(goOn, undefined)
+      const context = yield* Effect.context<TestApp>()
+      const late = yield* Effect.promise(() =>
+        waitFor("the answer", async () => {
+          const answer = await Effect.runPromiseWith(context)(again)
+          return answer.status === 409 ? undefined : answer
+        })
+      )
+      assert.deepStrictEqual([early.status, late.status, late.at("data.quantity")], [409, 201, 1])
+      const stored = yield* api("GET", `/api/carts/${cart.id}`, { headers: cart.headers })
+      assert.strictEqual(stored.at("data.lineItems.0.quantity"), 1)
+    }))
+})
+
+layer(Layer.provideMerge(idempotencyRepoLayer, TestDatabase), { excludeTestServices: true })(
+  "an idempotency key",
+  (it) => {
+    it.effect("is not freed by the late news of a failure before, once other work has it", () =>
+      Effect.gen(function*() {
+        const keys = yield* IdempotencyKeys
+        const key = randomUUID()
+        const first = yield* keys.claim("scope", key, "hash")
+        const beside = yield* keys.claim("scope", key, "hash")
+        assert.deepStrictEqual([first._tag, beside._tag], ["Claimed", "Running"])
+        if (first._tag !== "Claimed" || beside._tag !== "Running") return
+        yield* keys.release("scope", key, first.workId)
+        const second = yield* keys.claim("scope", key, "hash")
+        yield* keys.release("scope", key, beside.workId)
+        assert.strictEqual(second._tag, "Claimed")
+        assert.strictEqual((yield* keys.claim("scope", key, "hash"))._tag, "Running")
+      }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
+  }
+)
