@@ -91,6 +91,9 @@ export const cartEntityLayer = CartEntity.toLayer(
           }
           const current = yield* Effect.fromResult(open)
           const outcome = yield* Effect.onError(write(current), () => forget)
+          if (outcome === "too-many") {
+            return yield* ValidationFailed.of("quantity", "The cart cannot hold so many of this item.", "too_many")
+          }
           if (outcome === "no-line") return yield* NotFound.of("Cart item not found.")
           known = outcome === "stale" ? undefined : afterWrite(current)
           if (outcome !== "stale") return outcome

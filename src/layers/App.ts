@@ -10,6 +10,7 @@ import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionLayer } from "./Retention.ts"
 import { serverLayer } from "./Server.ts"
+import { Statistics } from "./Statistics.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
@@ -49,7 +50,7 @@ export const servicesApp = (settings: AppSettings) =>
 
 const runner = Layer.merge(
   Layer.provide(actors, faultPointLayer),
-  Layer.provide(retentionLayer, ClusterRetention.layer)
+  Layer.provide(retentionLayer, Layer.merge(ClusterRetention.layer, Statistics.layer))
 )
 
 const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>

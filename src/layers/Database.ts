@@ -44,7 +44,7 @@ export const databaseLayer = Layer.effect(
 
 /**
  * Statements are prepared once and keep one plan: planning a statement of several parts anew costs more than running
- * it. Tests hold the plans of all of them to their indexes, made on empty tables and on full ones.
+ * it. `Statistics` has them planned again while their tables are young.
  */
 const onePlan = { plan_cache_mode: "force_generic_plan" } as const
 

@@ -7,6 +7,7 @@ import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+import { Statistics } from "./Statistics.ts"
 
 /** Carts that ended and holds that came to nothing stay this long, for whoever has to look what happened. */
 const endedDays = 30
@@ -39,8 +40,10 @@ const sweeps = Effect.gen(function*() {
   const keys = yield* IdempotencyKeys
   const refunds = yield* RefundSettlement
   const cluster = yield* ClusterRetention
+  const statistics = yield* Statistics
   const { idempotencyHours } = yield* StoreSettings
   yield* Effect.all([
+    statistics.refresh.pipe(everySafely("statistics", "1 second")),
     whileFull(holds.expireDue, 500).pipe(everySafely("expired holds", "1 second")),
     refunds.sweep.pipe(everySafely("abandoned refunds", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),
@@ -49,6 +52,7 @@ const sweeps = Effect.gen(function*() {
     whileFull(keys.purge(idempotencyHours), 1000).pipe(everySafely("idempotency keys", "10 minutes")),
     whileFull(events.purge(eventDays), 1000).pipe(everySafely("provider events", "10 minutes")),
     cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
+      Effect.repeat({ while: ({ more }) => more }),
       Effect.map(({ messages, replies }) => messages + replies),
       Effect.orDie,
       everySafely("cluster messages", "10 minutes")

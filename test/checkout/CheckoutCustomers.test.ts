@@ -46,6 +46,15 @@ withApp("customers at checkout", (it) => {
         assert.deepStrictEqual([made.status, made.at("data.customerId")], [201, customerId])
       }))
 
+    it.effect("of a guest's cart is the guest's when staff check it out, who reads it by the cart's secret", () =>
+      Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct())
+        const body = { cartId: cart.id, paymentMethodId: "test", currency: "USD" }
+        const made = yield* api("POST", "/api/checkout", { as: asStaff, body })
+        assert.deepStrictEqual([made.status, made.at("data.customerId")], [201, null])
+        assert.strictEqual((yield* readOrder(made.text("data.id"), undefined, cart.headers)).status, 200)
+      }))
+
     it.effect("without customers:read the name is not honoured", () =>
       Effect.gen(function*() {
         const { customerId } = yield* aCustomerCart(asCustomer("somebody"))

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Layer } from "effect"
 import { HookRefusal } from "../../src/domain/hooks/Hooks.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
@@ -166,5 +166,34 @@ withDeaths("a checkout beside others", (it) => {
           : Effect.die(new TypeError("x is undefined")))
       checkoutFailed(yield* checkOut(cart, by("broke_bug_cancel")))
       yield* voided("broke_bug_cancel")
+    }))
+
+  it.effect("goes on to its end when the shopper hangs up", () =>
+    Effect.gen(function*() {
+      const { url } = yield* TestApp
+      const cart = yield* aCartWith(yield* aProduct())
+      const [asked, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      provider.obstruct("hung_up", (operation) =>
+        operation === "authorize"
+          ? Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(goOn))
+          : Effect.void)
+      const client = new AbortController()
+      const cut = fetch(`${url}/api/checkout`, {
+        method: "POST",
+        headers: { ...cart.headers, "content-type": "application/json" },
+        body: JSON.stringify({ cartId: cart.id, currency: "USD", ...by("hung_up") }),
+        signal: client.signal
+      }).catch(() => "cut")
+      yield* Deferred.await(asked)
+      client.abort()
+      assert.strictEqual(yield* Effect.promise(() => cut), "cut")
+      yield* Deferred.succeed(goOn, undefined)
+      const context = yield* Effect.context<TestApp>()
+      yield* Effect.promise(() =>
+        waitFor("the order to be paid", () =>
+          Effect.runPromiseWith(context)(
+            Effect.map(ordersFrom(cart.id), ([order]) => at(order, "amountCaptured") === 1000)
+          ))
+      )
     }))
 })

@@ -1,12 +1,18 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import { type LineRow, toLine } from "./CartRows.ts"
 
-/** How a write to a line ended: the line after it, no such line, or a cart that others have moved meanwhile. */
-export type LineWrite = CartLine | "no-line" | "stale"
+/**
+ * How a write to a line ended: the line after it, no such line, more units than a line can hold, or a cart that others
+ * have moved meanwhile.
+ */
+export type LineWrite = CartLine | "no-line" | "too-many" | "stale"
+
+/** SQLSTATE of a number that does not fit its column: of all columns only a quantity is added up. */
+const isTooMany = ({ reason }: SqlError.SqlError): boolean => /"code":"22003"/.test(JSON.stringify(reason))
 
 /**
  * Changes to the lines of carts. Every write is one statement fenced by the cart's version and status: when another
@@ -32,9 +38,10 @@ export const cartLineRepoLayer = Layer.effect(
         where id = ${cart.id}::uuid and organization_id = ${cart.organizationId} and version = ${version}
           and status = 'active' and expires_at > now()`
 
-    const add = Effect.fn("CartLineRepo.add")(function*(from: CartState, line: CartLine) {
-      const actor = yield* CurrentActor
-      const rows = yield* sql<{ readonly line: LineRow }>`with moved as (${moveVersion(from)} returning id),
+    const add = Effect.fn("CartLineRepo.add")(
+      function*(from: CartState, line: CartLine) {
+        const actor = yield* CurrentActor
+        const rows = yield* sql<{ readonly line: LineRow }>`with moved as (${moveVersion(from)} returning id),
         line as (insert into cart_lines (id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, added_at)
           select ${line.id}::uuid, moved.id, ${line.entityId}::uuid, ${line.variantId}::uuid, ${line.quantity}::int,
             ${line.unitPriceSnapshot}::bigint, ${line.currency}, ${line.addedAt}::timestamptz from moved
@@ -49,8 +56,10 @@ export const cartLineRepoLayer = Layer.effect(
               'notes', l.notes, 'metadata', l.metadata, 'addedAt', ${line.addedAt.toISOString()}::text),
             ${actor.userId}::text, ${actor.requestId}::text from line l)
         select to_jsonb(line) as line from line`
-      return rows[0] === undefined ? "stale" as const : toLine(rows[0].line)
-    }, Effect.orDie)
+        return rows[0] === undefined ? "stale" as const : toLine(rows[0].line)
+      },
+      Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
+    )
 
     const written = (rows: ReadonlyArray<{ readonly found: boolean; readonly line: LineRow | null }>): LineWrite => {
       const row = rows[0]

@@ -31,7 +31,7 @@ export type Allocate = (
 
 /** Reservations by hand: one hold per order, which never runs out and may grow and shrink. */
 export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
-  /** Adds to what the order holds. 404 when the sellable has no level there; what `allocate` refuses changes nothing. */
+  /** Adds to what the order holds. 404 when the entity's sellable has no level there; what `allocate` refuses changes nothing. */
   readonly reserve: (
     hold: ManualHold,
     allocate: Allocate
@@ -47,7 +47,7 @@ export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
 
 /** Levels are read by a statement that starts after the locks, so nobody changes them between decision and write. */
 const lockedLevels = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, { orderId, sellable, warehouseId }: ManualHold) {
+  function*(sql: SqlClient.SqlClient, { entityId, orderId, sellable, warehouseId }: ManualHold) {
     const organization = yield* currentOrganization
     yield* sql`insert into holds (organization_id, holder) values (${organization}, ${manualHolder(orderId)})
       on conflict (organization_id, holder) do update set state = 'held', updated_at = now()`
@@ -55,7 +55,7 @@ const lockedLevels = Effect.fnUntraced(
       where organization_id = ${organization} and sellable_id = ${sellable}::uuid for update`
     return yield* sql<LevelRow>`select l.warehouse_id, w.priority, w.is_active, l.on_hand - l.reserved as available
       from stock_levels l join warehouses w on w.id = l.warehouse_id
-      where l.organization_id = ${organization} and l.sellable_id = ${sellable}::uuid
+      where l.organization_id = ${organization} and l.sellable_id = ${sellable}::uuid and l.entity_id = ${entityId}::uuid
         and (${warehouseId}::uuid is null or l.warehouse_id = ${warehouseId}::uuid)`
   }
 )

@@ -118,7 +118,9 @@ export const adjustStock = (
   const wanted = asked(state, rule.effect, quantity)
   const after = rule.clamps ? Math.max(wanted, floorOf(state)) : wanted
   // Of the change too: between two levels on either side of zero it can be larger than both.
-  if (Math.max(Math.abs(after), Math.abs(after - state.onHand)) > maxUnits) return Result.fail(ValidationFailed.of(path, "exceeds what a level can hold"))
+  if (Math.max(Math.abs(after), Math.abs(after - state.onHand)) > maxUnits) {
+    return Result.fail(ValidationFailed.of(path, "exceeds what a level can hold"))
+  }
   if (after < state.onHand && after < Math.max(0, state.reserved) && !state.allowNegative) {
     const reason = `would leave ${after} on hand with ${state.reserved} reserved`
     return Result.fail(ValidationFailed.of(path, reason, "insufficient_stock"))

@@ -27,7 +27,7 @@ export const messagesClient = (url: Redacted.Redacted<string>) =>
     url,
     maxConnections: 4,
     applicationName: "stoa-cluster-messages",
-    // Batches of any size run by one plan: planning each anew costs more than running it.
+    // One plan for batches of any size: planning each anew costs more than running it.
     startupParameters: { plan_cache_mode: "force_generic_plan" }
   })
 

@@ -1,0 +1,65 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { aCartWith, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
+import { api, asAdmin, withApp } from "../support/TestApp.ts"
+
+const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+
+withApp("input that is meant to break the service", (it) => {
+  for (const levels of [100, 5_000, 400_000]) {
+    it.effect(`metadata nested ${levels} levels deep is refused and the cart stays usable`, () =>
+      Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct())
+        const body = `{"cartId":"${cart.id}","paymentMethodId":"test","currency":"USD","metadata":{"a":${
+          nested(levels)
+        }}}`
+        refused(yield* api("POST", "/api/checkout", { headers: cart.headers, body }), 422, "VALIDATION_FAILED")
+        assert.strictEqual((yield* checkOut(cart)).status, 201)
+      }))
+  }
+
+  it.effect("metadata of 100 levels is kept as it is", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      const metadata: unknown = JSON.parse(`{"a":${nested(99)}}`)
+      const made = yield* checkOut(cart, { metadata })
+      assert.deepStrictEqual(
+        [made.status, JSON.stringify(made.at("data.metadata.a"))],
+        [201, nested(99)]
+      )
+    }))
+
+  it.effect("keys with a meaning in JavaScript are data and reach no prototype", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      const metadata = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x"}`
+      const body =
+        `{"cartId":"${cart.id}","paymentMethodId":"test","currency":"USD","__proto__":{"currency":"EUR"},"metadata":${metadata}}`
+      const made = yield* api("POST", "/api/checkout", { headers: cart.headers, body })
+      assert.deepStrictEqual([made.status, made.at("data.metadata.cartId")], [201, cart.id])
+      assert.notProperty({}, "polluted")
+    }))
+
+  it.effect("a correction of stock by more than a movement can record is refused", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct({ stock: 0 })
+      const adjust = { entityId, warehouseId: yield* aWarehouse() }
+      const send = (body: object) => api("POST", "/api/inventory/adjust", { as: asAdmin, body: { ...adjust, ...body } })
+      assert.strictEqual((yield* send({ adjustment: -2_147_483_647, allowNegative: true })).status, 200)
+      refused(yield* send({ mode: "set", amount: 2_147_483_647 }), 422, "VALIDATION_FAILED")
+    }))
+
+  it.effect("quantities that add up beyond a line's limits are refused", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aGuestCart()
+      const add = api("POST", `/api/carts/${cart.id}/items`, {
+        headers: cart.headers,
+        body: { entityId, quantity: 9999 }
+      })
+      assert.strictEqual((yield* add).status, 201)
+      yield* onDatabase((sql) => sql`update cart_lines set quantity = 2147483640 where cart_id = ${cart.id}::uuid`)
+      refused(yield* add, 422, "VALIDATION_FAILED")
+    }))
+})

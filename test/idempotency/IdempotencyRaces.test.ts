@@ -1,0 +1,44 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
+import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const database = Layer.provideMerge(idempotencyRepoLayer, TestDatabase)
+
+const isWaiting = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.repeat(
+    sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+    { until: ([row]) => row?.waiting === 1 }
+  )
+})
+
+layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
+  it.effect("that two requests want in the same moment is one work for both", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* IdempotencyKeys
+      const [key, workId] = [newId(), newId()]
+      const [taken, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const first = yield* Effect.forkChild(sql.withTransaction(
+        sql`insert into idempotency_keys (organization_id, scope, key, request_hash, work_id, status, locked_until)
+          values ('org_default', 'scope', ${key}, 'hash', ${workId}::uuid, 'running', now() + interval '1 minute')`
+          .pipe(
+            Effect.andThen(Deferred.succeed(taken, undefined)),
+            Effect.andThen(Deferred.await(commit))
+          )
+      ))
+      yield* Deferred.await(taken)
+      // It begins before the first request's key can be seen and waits for it.
+      const second = yield* Effect.forkChild(keys.claim("scope", key, "hash"))
+      yield* isWaiting
+      yield* Deferred.succeed(commit, undefined)
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(yield* Fiber.join(second), { _tag: "Running", workId })
+    }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
+})

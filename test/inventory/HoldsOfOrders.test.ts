@@ -1,0 +1,48 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { aProductInSizes, refused, stockOf } from "../checkout/ShopFloor.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, asAdmin, withApp } from "../support/TestApp.ts"
+
+const reserve = (entityId: string, quantity: number, orderId: string) =>
+  api("POST", "/api/inventory/reserve", { as: asAdmin, body: { entityId, quantity, orderId } })
+
+const anOrder = Effect.fnUntraced(function*() {
+  return (yield* checkOut(yield* aCartWith(yield* aProduct()))).text("data.id")
+})
+
+const cancel = (orderId: string) =>
+  api("PATCH", `/api/orders/${orderId}/status`, { as: asAdmin, body: { status: "cancelled" } })
+
+withApp("stock reserved by hand for an order", (it) => {
+  it.effect("goes back when the order is cancelled, in whatever case its id was written", () =>
+    Effect.gen(function*() {
+      const orderId = yield* anOrder()
+      const entityId = yield* aProduct({ stock: 5 })
+      assert.strictEqual((yield* reserve(entityId, 2, orderId.toUpperCase())).status, 200)
+      assert.strictEqual((yield* reserve(entityId, 1, orderId)).status, 200)
+      assert.strictEqual((yield* cancel(orderId)).status, 200)
+      assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 5, reserved: 0 })
+    }))
+
+  it.effect("goes back also when its units together exceed a 32-bit number", () =>
+    Effect.gen(function*() {
+      const orderId = yield* anOrder()
+      const most = 2_147_483_647
+      const entities = [yield* aProduct({ stock: most }), yield* aProduct({ stock: most })]
+      for (const entityId of entities) assert.strictEqual((yield* reserve(entityId, most, orderId)).status, 200)
+      assert.strictEqual((yield* cancel(orderId)).status, 200)
+      for (const entityId of entities) assert.strictEqual((yield* stockOf(entityId)).reserved, 0)
+    }))
+
+  it.effect("is not taken of a variant under the name of another entity", () =>
+    Effect.gen(function*() {
+      const { entityId, small } = yield* aProductInSizes({ stock: 5 })
+      const other = yield* aProduct({ stock: 5 })
+      const body = { entityId: other, variantId: small, quantity: 1, orderId: "order-1" }
+      refused(yield* api("POST", "/api/inventory/reserve", { as: asAdmin, body }), 404, "NOT_FOUND")
+      assert.strictEqual((yield* stockOf(entityId)).reserved, 0)
+      const right = { ...body, entityId }
+      assert.strictEqual((yield* api("POST", "/api/inventory/reserve", { as: asAdmin, body: right })).status, 200)
+    }))
+})

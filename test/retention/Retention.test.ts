@@ -1,0 +1,35 @@
+import { describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../support/Audit.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { startService } from "../support/Service.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+describe("the sweeps", () => {
+  it.live("remove everything that is due, however much came together", () =>
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const count = onDatabase(databaseUrl, (sql) =>
+        Effect.map(
+          sql<{ left: number }>`select (select count(*) from idempotency_keys)::int4
+            + (select count(*) from holds)::int4 + (select count(*) from carts)::int4
+            + (select count(*) from payment_events)::int4 as left`,
+          ([row]) => row?.left
+        ))
+      yield* onDatabase(databaseUrl, (sql) =>
+        Effect.all([
+          sql`insert into idempotency_keys (organization_id, scope, key, request_hash, work_id, status, locked_until, created_at)
+            select 'org_default', 's', n::text, 'h', gen_random_uuid(), 'done', now(), now() - interval '100 days'
+            from generate_series(1, 2500) n`,
+          sql`insert into holds (organization_id, holder, state, updated_at)
+            select 'org_default', n::text, 'released', now() - interval '100 days' from generate_series(1, 2500) n`,
+          sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
+            select gen_random_uuid(), 'org_default', 'checked_out', 'USD', 'h', now() - interval '100 days'
+            from generate_series(1, 2500) n`,
+          sql`insert into payment_events (organization_id, provider, event_id, type, received_at)
+            select 'org_default', 'test', n::text, 't', now() - interval '100 days' from generate_series(1, 2500) n`
+        ]))
+      yield* startService({ databaseUrl })
+      yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
+    }), 60_000)
+})
