@@ -29,6 +29,18 @@ const dieAt = (point: FaultPoint, first: Effect.Effect<unknown> = Effect.void) =
 /** Answers of the hook before the order is written; a test puts refusals in. */
 const refusals: Array<string> = []
 
+/** What the hook before the payment makes of the metadata that says so. */
+const spoilt = new Map<unknown, unknown>([["nul", { text: "a\0b" }], ["none", null], ["text", "text"]])
+
+const spoiling = {
+  key: "checkout.beforePayment",
+  before: (data: object) =>
+    Effect.sync(() => {
+      const wanted = at(data, "metadata.spoil")
+      return spoilt.has(wanted) ? { ...data, metadata: spoilt.get(wanted) } : data
+    })
+}
+
 const refusing = {
   key: "checkout.beforeCreate",
   before: (data: object) =>
@@ -39,7 +51,7 @@ const refusing = {
 }
 
 const withDeaths = layer(
-  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing] }).pipe(Layer.provide(dying)),
+  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing, spoiling] }).pipe(Layer.provide(dying)),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
@@ -196,4 +208,14 @@ withDeaths("a checkout beside others", (it) => {
           ))
       )
     }))
+
+  for (const spoil of spoilt.keys()) {
+    it.effect(`fails and is taken back when a hook gives metadata that cannot be stored: ${String(spoil)}`, () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct()
+        const cart = yield* aCartWith(entityId)
+        checkoutFailed(yield* checkOut(cart, { metadata: { spoil } }), /metadata that cannot be stored/)
+        yield* assertNothingLeft(cart.id, entityId)
+      }))
+  }
 })

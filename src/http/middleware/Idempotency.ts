@@ -78,7 +78,8 @@ export const idempotencyLayer = Layer.effect(
           return HttpServerResponse.text(claim.body, { status: claim.status, contentType: "application/json" })
         }
         const release = keys.release(scope, key, claim.workId)
-        const renewing = Effect.forever(Effect.delay(keys.renew(scope, key), "2 seconds"))
+        // One renewal that the database refuses must not be the last one.
+        const renewing = Effect.forever(Effect.delay(Effect.ignoreCause(keys.renew(scope, key)), "2 seconds"))
         const work = Effect.gen(function*() {
           const response = yield* Effect.andThen(Effect.forkScoped(renewing), handler).pipe(
             Effect.scoped,

@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Decision } from "../../domain/checkout/Checkout.ts"
 import type { ClaimedCart } from "../../domain/checkout/ClaimRepo.ts"
@@ -10,6 +10,7 @@ import { Hooks } from "../../domain/hooks/Hooks.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { StorableObject } from "../../domain/text/Storable.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { claimCart } from "./ClaimStep.ts"
@@ -44,7 +45,7 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
   const hooked = yield* (yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)).pipe(
     Effect.mapError((error) => CheckoutFailed.of(error.error.message))
   )
-  const decision = { ...decided, metadata: hooked.metadata }
+  const decision = { ...decided, metadata: yield* storable(hooked.metadata) }
   const reserved = yield* (yield* StockDeskClient).reserve({
     holder: checkoutId,
     lines: decision.lines.map(({ entityId, quantity, title, variantId }) => ({
@@ -58,6 +59,14 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
   }).pipe(Effect.mapError(stockError))
   return reserved.fresh ? decision : yield* readDecision(reserved.decision)
 })
+
+const isStorable = Schema.is(StorableObject)
+
+/** What no table can hold would fail every repetition of the checkout alike: the hook refuses it, whether it knows or not. */
+const storable = (metadata: Decision["metadata"]) =>
+  isStorable(metadata)
+    ? Effect.succeed(metadata)
+    : Effect.fail(CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored."))
 
 /** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */
 const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision) => ({
@@ -186,7 +195,7 @@ const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
     hooks.before("checkout.beforeCreate", data),
     (changed) => hooks.before("orders.beforeCreate", changed)
   ).pipe(Effect.mapError((error) => CheckoutFailed.of(error.error.message)))
-  return { ...decision, metadata: hooked.metadata }
+  return { ...decision, metadata: yield* storable(hooked.metadata) }
 })
 
 export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>
