@@ -97,7 +97,7 @@ it.live("a key whose process died before it started the checkout is as good as n
       assert.strictEqual(refused.at("error.message"), "The cart is empty.")
       yield* onDatabase(url, (sql) => sql`delete from cluster_messages`)
       const taken = yield* onDatabase(url, (sql) =>
-        sql`select 1 from idempotency_keys where status = 'running' and locked_until > now() + interval '30 seconds'`)
+        sql`select 1 from idempotency_keys where status = 'running' and locked_until > now()`)
       assert.strictEqual(taken.length, 1)
       yield* addTo(cart, yield* aProduct())
       const told = yield* withKey("test")(cart, "left-behind").pipe(persistently())
