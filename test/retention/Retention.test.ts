@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../support/Audit.ts"
 import { freshDatabase } from "../support/Postgres.ts"
@@ -29,6 +29,7 @@ describe("the sweeps", () => {
           sql`insert into payment_events (organization_id, provider, event_id, type, received_at)
             select 'org_default', 'test', n::text, 't', now() - interval '100 days' from generate_series(1, 2500) n`
         ]))
+      expect(yield* count).toBe(10_000)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)

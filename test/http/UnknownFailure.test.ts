@@ -1,0 +1,19 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { api, asAdmin, withApp } from "../support/TestApp.ts"
+
+withApp("a failure that nobody foresaw", (it) => {
+  it.effect("is a 500 with the request's id and tells nothing of what happened inside", () =>
+    Effect.gen(function*() {
+      yield* onDatabase((sql) => sql`alter table brands rename to brands_away`)
+      const answer = yield* api("GET", "/api/catalog/brands", { as: asAdmin })
+      yield* onDatabase((sql) => sql`alter table brands_away rename to brands`)
+      assert.strictEqual(answer.status, 500)
+      assert.deepStrictEqual(answer.body, {
+        error: { code: "INTERNAL_ERROR", message: "An unexpected error occurred." }
+      })
+      assert.match(answer.headers.get("x-request-id") ?? "", /^[\w-]{8,}$/)
+      assert.strictEqual((yield* api("GET", "/api/catalog/brands", { as: asAdmin })).status, 200)
+    }))
+})
