@@ -12,7 +12,7 @@ export const startStoa = async (
 ): Promise<ChildServer> => {
   const port = await freePort()
   return startChild({
-    args: ["src/main.ts", "serve"],
+    args: [...(process.env["BENCH_NODE_ARGS"] ?? "").split(" ").filter((arg) => arg !== ""), "src/main.ts", "serve"],
     env: {
       ...("databaseUrl" in where ? { DATABASE_URL: where.databaseUrl } : { STOA_DATA_DIR: where.dataDir }),
       PORT: String(port),

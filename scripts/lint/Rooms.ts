@@ -27,7 +27,8 @@ export const rooms: ReadonlyArray<Room> = [
   { name: "layers", files: /^src\/(layers\/|main\.ts$)/, rooms: ["*"], refused: [] },
   {
     name: "kernel repositories",
-    files: /^src\/domain\/(money|access|paging|hooks|events|idempotency|modules)\/(.+\/)?(\w*Repo|[Mm]igrations)\.ts$/,
+    files:
+      /^src\/domain\/(money|access|paging|hooks|events|idempotency|modules|batching)\/(.+\/)?(\w*Repo|[Mm]igrations)\.ts$/,
     rooms: ["domain"],
     refused: [outward, foreign]
   },

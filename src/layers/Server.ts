@@ -14,6 +14,7 @@ import { routeTable } from "../http/server/RouteTable.ts"
 import { actorsLayer } from "./Actors.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { routes } from "./modules/Modules.ts"
+import { seeing } from "./Sight.ts"
 
 /** What every group's middleware needs. */
 const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actorsLayer), idempotencyLayer)
@@ -35,6 +36,7 @@ export const serverLayer = Layer.unwrap(
     ])
     const app = yield* HttpRouter.toHttpEffect(application)
     return HttpServer.serve(edge(app, { production, allowedOrigin: originTest([], production), methodsOf })).pipe(
+      seeing(HttpServer.HttpServer),
       Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
     )
   })

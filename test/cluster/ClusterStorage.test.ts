@@ -16,7 +16,7 @@ import {
 import { Rpc } from "effect/rpc"
 import { SqlClient } from "effect/sql"
 import { DurableDeferred, Workflow } from "effect/workflow"
-import * as Batcher from "../../src/layers/cluster/Batcher.ts"
+import * as Batcher from "../../src/domain/batching/Batcher.ts"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
 import { lookupsSpared } from "../../src/layers/cluster/GroupCommitBatches.ts"
 import { freshDatabase } from "../support/Postgres.ts"

@@ -8,7 +8,7 @@ import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asStaff, seedOrganization } from "./Seed.ts"
-import { plansOf, statementsOf } from "./Statements.ts"
+import { plansOf, recording, statementsOf } from "./Statements.ts"
 
 /** 12,000 entities in each of two organizations, 24,000 prices in all, every tenth for a group; 5,000 modifiers. */
 const seedMany = Effect.gen(function*() {
@@ -34,6 +34,7 @@ const seedMany = Effect.gen(function*() {
 
 const layer = Prices.layer.pipe(
   Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, Hooks.layerNone)),
+  Layer.provide(recording),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -51,7 +52,7 @@ describe("prices among 24,000", () => {
         assert.deepStrictEqual(others, [])
         assert.include(plan, "prices_natural")
         assert.include(plan, "price_modifiers_scope")
-        assert.notInclude(plan, "Seq Scan")
+        assert.notMatch(plan, /Seq Scan on (prices|price_modifiers|catalog_entities)/)
       }).pipe(asStaff))
 
     it.effect("are listed newest first by three statements, no page reading the table", () =>
@@ -88,6 +89,7 @@ describe("prices among 24,000", () => {
         const [plan = "", ...others] = yield* plansOf(prices.set(sent))
         assert.deepStrictEqual(others, [])
         assert.include(plan, "Conflict Arbiter Indexes: prices_natural")
+        console.log(plan)
         assert.notInclude(plan, "Seq Scan")
       }).pipe(asStaff))
   })

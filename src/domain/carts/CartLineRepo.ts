@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { newId } from "../ids/Id.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { type Add, addStatement } from "./AddStatementRepo.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import { type LineRow, toLine } from "./CartRows.ts"
 
@@ -27,6 +28,8 @@ export class CartLineRepo extends Context.Service<CartLineRepo, {
   readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite>
 }>()("stoa/domain/carts/CartLineRepo") {}
 
+const added = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
+
 export const cartLineRepoLayer = Layer.effect(
   CartLineRepo,
   Effect.gen(function*() {
@@ -38,25 +41,23 @@ export const cartLineRepoLayer = Layer.effect(
         where id = ${cart.id}::uuid and organization_id = ${cart.organizationId} and version = ${version}
           and status = 'active' and expires_at > now()`
 
+    const adding = yield* GroupCommit.make<Add, CartLine | "stale">({
+      name: "carts.add",
+      together: (adds) => {
+        // Two adds to one cart come only from two actors of it, after a partition: the later one has its own statement.
+        const first = new Map(adds.map((add) => [add.line.cartId, add] as const).reverse())
+        const chosen = adds.filter((add) => first.get(add.line.cartId) === add)
+        return Effect.map(addStatement(sql, chosen, "skip locked"), (rows) => {
+          const done = new Map(rows.map(({ line, n }) => [chosen[n], added(line)]))
+          return adds.map((add) => done.get(add))
+        })
+      },
+      alone: (add) => Effect.map(addStatement(sql, [add], ""), ([row]) => added(row?.line ?? null))
+    })
+
     const add = Effect.fn("CartLineRepo.add")(
       function*(from: CartState, line: CartLine) {
-        const actor = yield* CurrentActor
-        const rows = yield* sql<{ readonly line: LineRow }>`with moved as (${moveVersion(from)} returning id),
-        line as (insert into cart_lines (id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, added_at)
-          select ${line.id}::uuid, moved.id, ${line.entityId}::uuid, ${line.variantId}::uuid, ${line.quantity}::int,
-            ${line.unitPriceSnapshot}::bigint, ${line.currency}, ${line.addedAt}::timestamptz from moved
-          on conflict (cart_id, entity_id, variant_id) do update
-            set quantity = cart_lines.quantity + excluded.quantity, unit_price_snapshot = excluded.unit_price_snapshot
-          returning *),
-        event as (insert into outbox_events
-            (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-          select ${newId()}::uuid, ${actor.organizationId}, 'cart.afterAddItem', 'cart', l.cart_id::text,
-            jsonb_build_object('id', l.id, 'cartId', l.cart_id, 'entityId', l.entity_id, 'variantId', l.variant_id,
-              'quantity', l.quantity, 'unitPriceSnapshot', l.unit_price_snapshot, 'currency', l.currency,
-              'notes', l.notes, 'metadata', l.metadata, 'addedAt', ${line.addedAt.toISOString()}::text),
-            ${actor.userId}::text, ${actor.requestId}::text from line l)
-        select to_jsonb(line) as line from line`
-        return rows[0] === undefined ? "stale" as const : toLine(rows[0].line)
+        return yield* adding({ from, line, actor: yield* CurrentActor })
       },
       Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
     )

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState, StoredCart } from "./Cart.ts"
 import { type CartRow, type LineRow, toLine, toState } from "./CartRows.ts"
@@ -18,6 +19,20 @@ export class CartRepo extends Context.Service<CartRepo, {
   /** Deletes ended carts whose time ran out longer ago than this, at most 1,000 a call. Gives how many. */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/carts/CartRepo") {}
+
+const toInput = ({ cart, secretHash, version }: CartState) => ({
+  id: cart.id,
+  organization: cart.organizationId,
+  customer: cart.customerId,
+  status: cart.status,
+  currency: cart.currency,
+  email: cart.email,
+  secret: secretHash,
+  version,
+  expires: cart.expiresAt,
+  created: cart.createdAt,
+  updated: cart.updatedAt
+})
 
 export const cartRepoLayer = Layer.effect(
   CartRepo,
@@ -41,12 +56,20 @@ export const cartRepoLayer = Layer.effect(
       return rows[0] && toState(rows[0])
     }, Effect.orDie)
 
-    const insert = Effect.fn("CartRepo.insert")(function*({ cart, secretHash, version }: CartState) {
-      yield* sql`insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
+    const insertAll = (states: ReadonlyArray<CartState>) =>
+      sql`insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
           expires_at, created_at, updated_at)
-        values (${cart.id}::uuid, ${cart.organizationId}, ${cart.customerId}::uuid, ${cart.status}, ${cart.currency},
-          ${cart.email}, ${secretHash}, ${version}, ${cart.expiresAt}, ${cart.createdAt}, ${cart.updatedAt})`
-    }, Effect.orDie)
+        select * from jsonb_to_recordset(${JSON.stringify(states.map(toInput))}::jsonb) as i(id uuid, organization text,
+          customer uuid, status text, currency text, email text, secret text, version bigint, expires timestamptz,
+          created timestamptz, updated timestamptz)`
+
+    const inserting = yield* GroupCommit.make<CartState, true>({
+      name: "carts.create",
+      together: (states) => Effect.as(insertAll(states), states.map(() => true as const)),
+      alone: (state) => Effect.as(insertAll([state]), true as const)
+    })
+
+    const insert = Effect.fn("CartRepo.insert")((state: CartState) => Effect.asVoid(inserting(state)), Effect.orDie)
 
     const abandonExpired = sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
       where id = any(array(select id from carts where status = 'active' and expires_at <= now()

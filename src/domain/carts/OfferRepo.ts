@@ -1,11 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
 import { type CartRow, toState } from "./CartRows.ts"
 
-/** Looks up, in one statement, what an add needs to know: the cart, and whether the thing may be put into it. */
+/** Looks up, in one statement for all adds that wait, what an add needs to know: the cart, and whether the thing may be put into it. */
 export class OfferRepo extends Context.Service<OfferRepo, {
   /**
    * The cart (undefined when the organization has none such), after the thing was found sellable: 404 for an entity
@@ -24,28 +25,54 @@ interface OfferRow {
   readonly variant_found: boolean
 }
 
+interface Look {
+  readonly cart: string
+  readonly entity: string
+  readonly variant: string | null
+  readonly organization: string
+}
+
 const revealing = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
 
 export const offerRepoLayer = Layer.effect(
   OfferRepo,
-  Effect.map(lookupSql, (sql) => {
-    const look = Effect.fn("OfferRepo.look")(
-      function*(organization: string, cartId: string, entityId: string, variantId: string | null) {
-        const rows = yield* sql<CartRow & OfferRow>`select c.*,
+  Effect.gen(function*() {
+    const sql = yield* lookupSql
+    const lookAll = (looks: ReadonlyArray<Look>) =>
+      Effect.map(
+        // Rows are picked by their ids and not by the join, whose plan would read the whole table while it is young.
+        sql<OfferRow & CartRow & { readonly n: number }>`with i as materialized (
+            select * from jsonb_to_recordset(${JSON.stringify(looks.map((look, n) => ({ ...look, n })))}::jsonb)
+              as i(n int, cart uuid, entity uuid, variant uuid, organization text))
+          select i.n, c.*,
             (select e.status = 'active' and e.is_visible from catalog_entities e
-              where e.id = ${entityId}::uuid and e.organization_id = c.organization_id) as public,
-            exists (select 1 from variants v where v.entity_id = ${entityId}::uuid) as has_variants,
-            exists (select 1 from variants v where v.entity_id = ${entityId}::uuid and v.id = ${variantId}::uuid
+              where e.id = i.entity and e.organization_id = c.organization_id) as public,
+            exists (select 1 from variants v where v.entity_id = i.entity) as has_variants,
+            exists (select 1 from variants v where v.entity_id = i.entity and v.id = i.variant
               and v.status = 'active') as variant_found
-          from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
-        return rows[0]
-      },
-      Effect.orDie
-    )
+          from i join carts c on c.id = i.cart and c.organization_id = i.organization
+          where c.id = any(array(select cart from i))`,
+        (rows) => {
+          const found = new Map(rows.map((row) => [row.n, row]))
+          return looks.map((_, n) => ({ row: found.get(n) }))
+        }
+      )
+
+    const looking = yield* GroupCommit.make<Look, { readonly row: (OfferRow & CartRow) | undefined }>({
+      name: "carts.offers",
+      together: lookAll,
+      alone: (look) => Effect.map(lookAll([look]), ([found]) => ({ row: found?.row }))
+    })
+
     return OfferRepo.of({
       find: Effect.fn("OfferRepo.find")(function*(cartId, entityId, variantId) {
         const actor = yield* CurrentActor
-        const row = yield* look(actor.organizationId, cartId, entityId, variantId)
+        const { row } = yield* looking({
+          cart: cartId,
+          entity: entityId,
+          variant: variantId,
+          organization: actor.organizationId
+        }).pipe(Effect.orDie)
         if (row === undefined) return undefined
         if (row.public === null || !(row.public || revealing.some((permission) => holds(actor, permission)))) {
           return yield* NotFound.of("Catalog entity not found.")

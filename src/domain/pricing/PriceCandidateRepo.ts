@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
@@ -28,7 +29,7 @@ export interface PricedEntity {
 
 /** Finds the rows of price resolution (contract §7.3). */
 export class PriceCandidateRepo extends Context.Service<PriceCandidateRepo, {
-  /** Prices, modifiers and base prices for all things at once, in one statement, without what ended before `now`. */
+  /** Prices, modifiers and base prices for all things at once, in one statement that is shared with others who ask, without what ended before `now`. */
   readonly candidates: (
     things: ReadonlyArray<PricedThing>,
     currency: PricedIn,
@@ -45,6 +46,15 @@ interface CandidateRow {
   readonly entities: ReadonlyArray<{ readonly id: string; readonly slug: string; readonly basePrice: unknown }>
 }
 
+/** Everything about these entities: in a currency, or in that of a cart. */
+interface Question {
+  readonly organization: string
+  readonly ids: ReadonlyArray<string>
+  readonly named?: string
+  readonly cart?: string
+  readonly now: Date
+}
+
 const timeOf = (text: string | null): Date | null => text === null ? null : new Date(text)
 
 export const priceCandidateRepoLayer = Layer.effect(
@@ -52,44 +62,54 @@ export const priceCandidateRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* lookupSql
 
-    const currencyOf = (organization: string, currency: PricedIn) =>
-      typeof currency === "string"
-        ? sql`${currency}`
-        : sql`(select currency from carts where id = ${currency.cartId}::uuid and organization_id = ${organization})`
+    const findAll = (questions: ReadonlyArray<Question>) =>
+      Effect.map(
+        sql<CandidateRow & { readonly n: number }>`with asked as materialized (
+            select i.*, coalesce(i.named, (select c.currency from carts c
+              where c.id = i.cart and c.organization_id = i.organization)) as currency
+            from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
+              as i(n int, organization text, ids uuid[], named text, cart uuid, now timestamptz))
+          select i.n, coalesce(p.found, '[]') as prices, coalesce(m.found, '[]') as modifiers,
+            coalesce(e.found, '[]') as entities
+          from asked i
+          cross join lateral (select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id,
+              'variantId', p.variant_id, 'currency', p.currency, 'amount', p.amount,
+              'customerGroupId', p.customer_group_id, 'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity,
+              'validFrom', p.valid_from, 'validUntil', p.valid_until, 'createdAt', p.created_at)) as found
+            from prices p where p.organization_id = i.organization and p.entity_id = any(i.ids)
+              and p.currency = i.currency and (p.valid_until is null or p.valid_until >= i.now)) p
+          cross join lateral (select jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.type,
+              'value', m.value, 'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
+              'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
+              'maxQuantity', m.max_quantity, 'conditions', m.conditions, 'validFrom', m.valid_from,
+              'validUntil', m.valid_until)) as found
+            from price_modifiers m where m.organization_id = i.organization
+              and (m.entity_id is null or m.entity_id = any(i.ids)) and (m.currency is null or m.currency = i.currency)
+              and (m.valid_until is null or m.valid_until >= i.now)) m
+          cross join lateral (select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug,
+              'basePrice', e.metadata->'basePrice')) as found
+            from catalog_entities e where e.organization_id = i.organization and e.id = any(i.ids)) e`,
+        (rows) => {
+          const found = new Map(rows.map((row) => [row.n, row]))
+          return questions.map((_, n) => toCandidates(found.get(n)))
+        }
+      )
 
-    const pricesOf = (organization: string, ids: ReadonlyArray<string>, currency: PricedIn, now: Date) =>
-      sql`select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id, 'variantId', p.variant_id,
-          'currency', p.currency, 'amount', p.amount, 'customerGroupId', p.customer_group_id,
-          'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity, 'validFrom', p.valid_from,
-          'validUntil', p.valid_until, 'createdAt', p.created_at))
-        from prices p where p.organization_id = ${organization} and p.entity_id = any(${ids}::uuid[])
-          and p.currency = ${
-        currencyOf(organization, currency)
-      } and (p.valid_until is null or p.valid_until >= ${now}::timestamptz)`
-
-    const modifiersOf = (organization: string, ids: ReadonlyArray<string>, currency: PricedIn, now: Date) =>
-      sql`select jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.type, 'value', m.value,
-          'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
-          'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
-          'maxQuantity', m.max_quantity, 'conditions', m.conditions, 'validFrom', m.valid_from,
-          'validUntil', m.valid_until))
-        from price_modifiers m where m.organization_id = ${organization}
-          and (m.entity_id is null or m.entity_id = any(${ids}::uuid[]))
-          and (m.currency is null or m.currency = ${currencyOf(organization, currency)})
-          and (m.valid_until is null or m.valid_until >= ${now}::timestamptz)`
+    const finding = yield* GroupCommit.make<Question, PriceCandidates>({
+      name: "prices.candidates",
+      together: findAll,
+      alone: (question) => Effect.map(findAll([question]), ([candidates]) => candidates ?? toCandidates(undefined))
+    })
 
     const candidates = Effect.fn("PriceCandidateRepo.candidates")(
       function*(things: ReadonlyArray<PricedThing>, currency: PricedIn, now: Date) {
-        if (things.length === 0) return { prices: [], modifiers: [], entities: new Map<string, PricedEntity>() }
-        const organization = yield* currentOrganization
-        const ids = [...new Set(things.map((thing) => thing.entityId))]
-        const rows = yield* sql<CandidateRow>`select
-          coalesce((${pricesOf(organization, ids, currency, now)}), '[]') as prices,
-          coalesce((${modifiersOf(organization, ids, currency, now)}), '[]') as modifiers,
-          coalesce((select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug, 'basePrice', e.metadata->'basePrice'))
-            from catalog_entities e where e.organization_id = ${organization} and e.id = any(${ids}::uuid[])), '[]')
-            as entities`
-        return toCandidates(rows[0])
+        if (things.length === 0) return toCandidates(undefined)
+        return yield* finding({
+          organization: yield* currentOrganization,
+          ids: [...new Set(things.map((thing) => thing.entityId))],
+          ...(typeof currency === "string" ? { named: currency } : { cart: currency.cartId }),
+          now
+        })
       },
       Effect.orDie
     )

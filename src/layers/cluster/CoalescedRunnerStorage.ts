@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import type { ClusterError, RunnerAddress, ShardId } from "effect/cluster"
 import { RunnerStorage } from "effect/cluster"
-import * as Batcher from "./Batcher.ts"
+import * as Batcher from "../../domain/batching/Batcher.ts"
 import { ShardTenure } from "./ShardTenure.ts"
 
 interface Refresh {

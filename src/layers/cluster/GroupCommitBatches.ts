@@ -1,8 +1,8 @@
 import { Cause, Effect, Metric, Option } from "effect"
 import type { ClusterError, Reply } from "effect/cluster"
 import { MessageStorage, ShardId, Snowflake } from "effect/cluster"
+import * as Batcher from "../../domain/batching/Batcher.ts"
 import type * as ActivationLookups from "./ActivationLookups.ts"
-import * as Batcher from "./Batcher.ts"
 import type { NewRequest } from "./ClusterRows.ts"
 import type * as ClusterStatements from "./ClusterStatements.ts"
 

@@ -1,6 +1,7 @@
 import { Layer } from "effect"
-import { cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
-import { cartRepoLayer } from "../../domain/carts/CartRepo.ts"
+import { Sharding } from "effect/cluster"
+import { CartLineRepo, cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
+import { CartRepo, cartRepoLayer } from "../../domain/carts/CartRepo.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
 import { offerRepoLayer } from "../../domain/carts/OfferRepo.ts"
@@ -8,6 +9,7 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 import { cartEntityLayer } from "../../entities/CartEntity.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Carts and the actor that owns each of them (contract §2). */
 export const carts = defineModule({
@@ -24,6 +26,6 @@ export const carts = defineModule({
     Layer.provideMerge(Carts.layer),
     Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, offerRepoLayer))
   ),
-  actors: cartEntityLayer,
-  routes: cartsHttp
+  actors: cartEntityLayer.pipe(seeing(CartRepo, CartLineRepo, Sharding.Sharding)),
+  routes: cartsHttp.pipe(seeing(Carts, CartClient, ...ofRoutes))
 })

@@ -18,6 +18,7 @@ import { brandsHttp } from "../../http/catalog/BrandsHttp.ts"
 import { catalogHttp } from "../../http/catalog/CatalogHttp.ts"
 import { categoriesHttp } from "../../http/catalog/CategoriesHttp.ts"
 import { variantsHttp } from "../../http/catalog/VariantsHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
   EntityRepo.layer,
@@ -46,5 +47,7 @@ export const catalog = defineModule({
   services: Layer.mergeAll(Catalog.layer, CatalogReads.layer, Categories.layer, Brands.layer, Variants.layer).pipe(
     Layer.provideMerge(repositories)
   ),
-  routes: Layer.mergeAll(catalogHttp, categoriesHttp, brandsHttp, variantsHttp)
+  routes: Layer.mergeAll(catalogHttp, categoriesHttp, brandsHttp, variantsHttp).pipe(
+    seeing(Catalog, CatalogReads, Categories, Brands, Variants, ...ofRoutes)
+  )
 })

@@ -1,13 +1,25 @@
 import { Layer } from "effect"
-import { claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
+import { WorkflowEngine } from "effect/workflow"
+import { ClaimRepo, claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
-import { placeRepoLayer } from "../../domain/checkout/PlaceRepo.ts"
-import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
+import { PlaceRepo, placeRepoLayer } from "../../domain/checkout/PlaceRepo.ts"
+import { UnplaceRepo, unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
+import { Hooks } from "../../domain/hooks/Hooks.ts"
+import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
+import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
+import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { StockDeskClient } from "../../entities/StockDeskClient.ts"
 import { checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
+import { AtFaultPoint } from "../../workflows/checkout/FaultPoint.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 /** From a cart to a placed and paid order (contract §3). It has no tables of its own. */
 export const checkout = defineModule({
@@ -17,6 +29,24 @@ export const checkout = defineModule({
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
   services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer, unplaceRepoLayer),
-  actors: Layer.merge(checkoutLayer, voidPaymentLayer),
-  routes: checkoutHttp
+  actors: Layer.merge(checkoutLayer, voidPaymentLayer).pipe(
+    seeing(
+      AtFaultPoint,
+      ClaimRepo,
+      Decisions,
+      HoldRepo,
+      Hooks,
+      OrderNumbers,
+      OrderRepo,
+      OrderStatusRepo,
+      PaymentAdapters,
+      PlaceRepo,
+      ReservationRepo,
+      StockDeskClient,
+      StoreSettings,
+      UnplaceRepo,
+      WorkflowEngine.WorkflowEngine
+    )
+  ),
+  routes: checkoutHttp.pipe(seeing(Checkouts, ...ofRoutes))
 })

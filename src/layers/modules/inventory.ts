@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { Sharding } from "effect/cluster"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
@@ -11,6 +12,7 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { stockDeskActor } from "../../entities/StockDeskActor.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
 import { inventoryHttp } from "../../http/inventory/InventoryHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
   HoldRepo.layer,
@@ -33,6 +35,6 @@ export const inventory = defineModule({
   services: Layer.mergeAll(Inventory.layer, SoldStock.layer, StockDeskClient.layer).pipe(
     Layer.provideMerge(repositories)
   ),
-  actors: stockDeskActor(),
-  routes: inventoryHttp
+  actors: stockDeskActor().pipe(seeing(ReservationRepo, Sharding.Sharding)),
+  routes: inventoryHttp.pipe(seeing(Inventory, ...ofRoutes))
 })

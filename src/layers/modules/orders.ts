@@ -1,4 +1,6 @@
 import { Layer } from "effect"
+import { Sharding } from "effect/cluster"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
 import { OrderHistory } from "../../domain/orders/OrderHistory.ts"
@@ -9,6 +11,8 @@ import { Orders } from "../../domain/orders/Orders.ts"
 import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
+import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Orders after their placement: reading them, and the one way their status changes. */
 export const orders = defineModule({
@@ -25,6 +29,6 @@ export const orders = defineModule({
   services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer))
   ),
-  actors: orderEntityLayer,
-  routes: ordersHttp
+  actors: orderEntityLayer.pipe(seeing(Orders, Sharding.Sharding)),
+  routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))
 })

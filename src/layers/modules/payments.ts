@@ -1,13 +1,16 @@
 import { Layer } from "effect"
+import { WorkflowEngine } from "effect/workflow"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/payments/migrations.ts"
+import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { paymentEventRepoLayer } from "../../domain/payments/PaymentEventRepo.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
-import { refundRepoLayer } from "../../domain/payments/RefundRepo.ts"
+import { RefundRepo, refundRepoLayer } from "../../domain/payments/RefundRepo.ts"
 import { paymentsHttp } from "../../http/payments/PaymentsHttp.ts"
 import { RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
 import { settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
 export const payments = defineModule({
@@ -20,6 +23,6 @@ export const payments = defineModule({
     Layer.provideMerge(Layer.mergeAll(RefundSettlement.layer, PaymentEvents.layer)),
     Layer.provideMerge(Layer.mergeAll(refundRepoLayer, paymentEventRepoLayer))
   ),
-  actors: settleRefundLayer,
-  routes: paymentsHttp
+  actors: settleRefundLayer.pipe(seeing(PaymentAdapters, RefundRepo, WorkflowEngine.WorkflowEngine)),
+  routes: paymentsHttp.pipe(seeing(StatusChanges, ...ofRoutes))
 })

@@ -7,6 +7,7 @@ import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
 import { priceRepoLayer } from "../../domain/pricing/PriceRepo.ts"
 import { Prices } from "../../domain/pricing/Prices.ts"
 import { pricingHttp } from "../../http/pricing/PricingHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Prices, price modifiers and the resolution of both. */
 export const pricing = defineModule({
@@ -23,5 +24,5 @@ export const pricing = defineModule({
   services: Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
     Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer))
   ),
-  routes: pricingHttp
+  routes: pricingHttp.pipe(seeing(Prices, PriceModifiers, ...ofRoutes))
 })

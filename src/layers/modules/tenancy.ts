@@ -5,6 +5,7 @@ import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.t
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { healthHttp } from "../../http/health/HealthHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 import { version } from "../Version.ts"
 
 /** Organizations and the kernels that have tables: outbox and idempotency keys. */
@@ -15,5 +16,5 @@ export const tenancy = defineModule({
   permissions: [],
   migrations,
   services: Layer.mergeAll(idempotencyRepoLayer, Layer.provide(Health.layerOf(version), healthRepoLayer)),
-  routes: healthHttp
+  routes: healthHttp.pipe(seeing(Health, ...ofRoutes))
 })

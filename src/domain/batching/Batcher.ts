@@ -23,14 +23,14 @@ export interface Options<A, B, E> {
 }
 
 /** Items per written batch, by batcher. */
-export const batchSize = Metric.histogram("stoa_cluster_batch_size", {
-  description: "Items per batch written to the cluster tables",
+export const batchSize = Metric.histogram("stoa_batch_size", {
+  description: "Items per batch of statements done together",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
 })
 
 /** Batches that failed as a whole, by batcher. Each of their items is then tried alone, which is slow: watch it. */
-export const batchFailures = Metric.counter("stoa_cluster_batch_failures", {
-  description: "Batches to the cluster tables that failed as a whole",
+export const batchFailures = Metric.counter("stoa_batch_failures", {
+  description: "Batches that failed as a whole; their items were then done alone",
   incremental: true
 })
 

@@ -1,0 +1,65 @@
+import type { SqlClient } from "effect/sql"
+import type { Actor } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+import type { CartLine, CartState } from "./Cart.ts"
+import type { LineRow } from "./CartRows.ts"
+
+/** A line to be added to a cart that was seen in this state. */
+export interface Add {
+  readonly from: CartState
+  readonly line: CartLine
+  readonly actor: Actor
+}
+
+/** Whether a statement waits for rows that others have locked, or leaves them out. */
+export type Locking = "" | "skip locked"
+
+const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
+  n,
+  id: line.id,
+  cart: cart.id,
+  organization: cart.organizationId,
+  version,
+  entity: line.entityId,
+  variant: line.variantId,
+  quantity: line.quantity,
+  price: line.unitPriceSnapshot,
+  currency: line.currency,
+  added: line.addedAt,
+  event: newId(),
+  actor: actor.userId,
+  request: actor.requestId
+})
+
+/**
+ * Adds lines to carts, at most one to each, every one fenced by the version its sender saw: `line` is null for a cart
+ * that others have moved, and a row is missing for one that is locked and was not to be waited for. Carts are locked in
+ * the order of their ids, so that two statements never wait for each other. They are picked by their ids and not by the
+ * joins alone, whose plan would read the whole table while it is young.
+ */
+export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>, locking: Locking) =>
+  sql<{ readonly n: number; readonly line: LineRow | null }>`with
+    input as materialized (select * from jsonb_to_recordset(${JSON.stringify(adds.map(toInput))}::jsonb) as i(
+      n int, id uuid, cart uuid, organization text, version bigint, entity uuid, variant uuid, quantity int,
+      price bigint, currency text, added timestamptz, event uuid, actor text, request text)),
+    locked as materialized (select c.id, i.n from input i join carts c on c.id = i.cart
+      where c.id = any(array(select cart from input)) and c.organization_id = i.organization
+      order by c.id for update of c ${sql.literal(locking)}),
+    moved as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
+      where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
+      returning i.n),
+    line as (insert into cart_lines (id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, added_at)
+      select i.id, i.cart, i.entity, i.variant, i.quantity, i.price, i.currency, i.added
+      from input i join moved m on m.n = i.n
+      on conflict (cart_id, entity_id, variant_id) do update
+        set quantity = cart_lines.quantity + excluded.quantity, unit_price_snapshot = excluded.unit_price_snapshot
+      returning *),
+    event as (insert into outbox_events
+        (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
+      select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text,
+        jsonb_build_object('id', l.id, 'cartId', l.cart_id, 'entityId', l.entity_id, 'variantId', l.variant_id,
+          'quantity', l.quantity, 'unitPriceSnapshot', l.unit_price_snapshot, 'currency', l.currency,
+          'notes', l.notes, 'metadata', l.metadata,
+          'addedAt', to_char(i.added at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+        i.actor, i.request from input i join line l on l.cart_id = i.cart)
+    select k.n, to_jsonb(l) as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`
