@@ -10,7 +10,7 @@ import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/P
 import { Promotions } from "../../src/domain/promotions/Promotions.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import { asStaff, asStranger, eventsOf, seedOrganization, staff } from "../pricing/Seed.ts"
-import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { plansOf, recording, statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const heard: Array<string> = []
@@ -20,7 +20,7 @@ const listeners = Hooks.layerOf(["promotions.afterCreate", "promotions.afterUpda
 })))
 
 const layer = Promotions.layer.pipe(
-  Layer.provideMerge(promotionRepoLayer),
+  Layer.provideMerge(Layer.provide(promotionRepoLayer, recording)),
   Layer.provide(Layer.mergeAll(listeners, StoreSettings.layerOf({ defaultCurrency: "EUR" }))),
   Layer.provideMerge(TestDatabase)
 )

@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit, Latch, Metric } from "effect"
+import { Cause, Deferred, Effect, Exit, Latch, Metric } from "effect"
 import type { Scope } from "effect"
 
 /**
@@ -34,6 +34,9 @@ export const batchFailures = Metric.counter("stoa_batch_failures", {
   incremental: true
 })
 
+/** How long a batch may take before its callers are told that it failed. */
+const patience = "20 seconds"
+
 interface Waiting<A, B, E> {
   readonly item: A
   readonly answer: Deferred.Deferred<B, E>
@@ -67,6 +70,8 @@ export const make = Effect.fnUntraced(function*<A, B, E>(
         (answers) => answers.length === batch.length,
         (answers) => Effect.die(new Error(`${options.name}: ${answers.length} answers for ${batch.length} items`))
       ),
+      // Longer than any statement may take: a connection whose other end vanished must not hold up everybody for ever.
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.die(new Cause.TimeoutError(options.name)) }),
       Effect.tap(() => Metric.update(size, batch.length)),
       Effect.tapCause((cause) =>
         Metric.update(failures, 1).pipe(

@@ -15,6 +15,9 @@ export interface Options<A, B> {
   readonly alone: (item: A) => Effect.Effect<B, SqlError.SqlError>
 }
 
+/** Whether a statement waits for rows that others have locked, or leaves them out. */
+export type Locking = "" | "skip locked"
+
 /** Most items of one statement. */
 const largest = 200
 

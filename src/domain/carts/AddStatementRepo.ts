@@ -1,5 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import type { LineRow } from "./CartRows.ts"
@@ -10,9 +11,6 @@ export interface Add {
   readonly line: CartLine
   readonly actor: Actor
 }
-
-/** Whether a statement waits for rows that others have locked, or leaves them out. */
-export type Locking = "" | "skip locked"
 
 const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
   n,

@@ -2,21 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { CartVisitor } from "../carts/CartRules.ts"
-import { unflushed } from "./UnflushedRepo.ts"
-
-/** A line of a claimed cart with what its order line will remember of the catalog. */
-export interface ClaimedLine {
-  readonly entityId: string
-  readonly variantId: string | null
-  readonly quantity: number
-  readonly entityType: string | null
-  readonly available: boolean
-  readonly title: string | null
-  readonly sku: string | null
-  readonly categorySlugs: ReadonlyArray<string>
-  readonly weightGrams: number
-}
+import { type Claim, type ClaimedLine, type ClaimRow, claimStatement } from "./ClaimStatementRepo.ts"
 
 /** The cart as the claim found it. `claimed` is false when it could not be had; `status` and the rest say why. */
 export interface ClaimedCart {
@@ -38,7 +26,8 @@ export interface ClaimedCart {
 /** Takes and gives back carts for checkouts. */
 export class ClaimRepo extends Context.Service<ClaimRepo, {
   /**
-   * Claims an active cart for this checkout and reads everything about it, in one statement. Repeating it for the same
+   * Claims an active cart for this checkout and reads everything about it, in one statement for all checkouts that wait
+   * for it. Repeating it for the same
    * checkout finds the claim again. Undefined when the organization has no such cart.
    */
   readonly claim: (
@@ -51,66 +40,34 @@ export class ClaimRepo extends Context.Service<ClaimRepo, {
   readonly giveBack: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/ClaimRepo") {}
 
-interface ClaimRow {
-  readonly claimed: boolean
-  readonly admitted: boolean
-  readonly status: string
-  readonly expired: boolean
-  readonly currency: string
-  readonly customer_id: string | null
-  readonly group_ids: ReadonlyArray<string> | null
-  readonly secret_hash: string
-  readonly ours: boolean
-  readonly placed: boolean
-  readonly lines: ReadonlyArray<ClaimedLine>
-}
-
 export const claimRepoLayer = Layer.effect(
   ClaimRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    const claiming = yield* GroupCommit.make<Claim, { readonly row: ClaimRow | undefined }>({
+      name: "checkout.claim",
+      together: (claims) =>
+        Effect.map(claimStatement(sql, claims, "skip locked"), (rows) => {
+          const found = new Map(rows.map((row) => [row.n, { row }]))
+          return claims.map((_, n) => found.get(n))
+        }),
+      alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([row]) => ({ row }))
+    })
+
     const claim = Effect.fn("ClaimRepo.claim")(
       function*(cartId: string, checkoutId: string, { actor, customerId, secretHash }: CartVisitor, currency: string) {
-        const serves = isStaffLike(actor.role) && holds(actor, "cart:update")
-        // The same test as `admit`, here because the claim itself must not touch a stranger's cart.
-        const admitted = sql`(c.customer_id = ${customerId}::uuid or c.secret_hash = ${secretHash}::text
-          or (c.customer_id is null and ${serves}) or ${holds(actor, "*:*")})`
-        const rows = yield* sql<ClaimRow>`with c as (
-            select * from carts where id = ${cartId}::uuid and organization_id = ${actor.organizationId}),
-          claimed as (
-            update carts t set status = 'checking_out', checkout_id = ${checkoutId}::uuid, version = t.version + 1,
-              updated_at = now()
-            from c where t.id = c.id and ${admitted} and t.currency = ${currency}
-              and ((t.status = 'active' and t.expires_at > now())
-                or (t.status = 'checking_out' and t.checkout_id = ${checkoutId}::uuid))
-              and exists (select 1 from cart_lines l where l.cart_id = t.id)
-              and t.version = c.version -- a line that was added after this statement began would be missing below
-            returning t.id)
-          select ${unflushed(sql)}, exists (select 1 from claimed) as claimed, coalesce(${admitted}, false) as admitted,
-            c.status, c.expires_at <= now() as expired, c.currency, c.customer_id, c.secret_hash,
-            (select group_ids from customers u where u.id = c.customer_id) as group_ids,
-            c.status = 'checking_out' and c.checkout_id = ${checkoutId}::uuid as ours,
-            exists (select 1 from orders o where o.id = ${checkoutId}::uuid
-              and o.organization_id = c.organization_id) as placed,
-            coalesce((select jsonb_agg(jsonb_build_object(
-              'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
-              'available', coalesce(e.status = 'active' and e.is_visible
-                and (l.variant_id is null or v.status = 'active'), false),
-              'title', coalesce((select a.title from entity_attributes a where a.entity_id = l.entity_id
-                order by a.locale <> 'en', a.locale limit 1), e.slug),
-              'sku', coalesce(v.sku, e.metadata->>'sku'),
-              'weightGrams', case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
-                then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end,
-              'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories ec
-                join categories k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))
-              order by l.added_at, l.id)
-              from cart_lines l
-              left join catalog_entities e on e.id = l.entity_id and e.organization_id = c.organization_id
-              left join variants v on v.id = l.variant_id and v.entity_id = l.entity_id
-              where l.cart_id = c.id), '[]') as lines
-          from c`
-        return rows[0] && toClaimed(rows[0])
+        const { row } = yield* claiming({
+          cart: cartId,
+          checkout: checkoutId,
+          organization: actor.organizationId,
+          customer: customerId,
+          secret: secretHash,
+          serves: isStaffLike(actor.role) && holds(actor, "cart:update"),
+          everything: holds(actor, "*:*"),
+          currency
+        })
+        return row && toClaimed(row)
       },
       Effect.orDie
     )

@@ -1,9 +1,16 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
-import { type Placement, placeStatement } from "./PlaceStatementRepo.ts"
-import { unflushed } from "./UnflushedRepo.ts"
+import {
+  type PlacedRow,
+  type Placement,
+  placeStatement,
+  type Placing,
+  type Settlement,
+  settleStatement
+} from "./PlaceStatementRepo.ts"
 
 /** How a placing ended: now, in an earlier run, or not at all since the reservation had run out. */
 export type Placed = "placed" | "already" | "reservation-gone"
@@ -37,16 +44,32 @@ export const placeRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const place = Effect.fn("PlaceRepo.place")(
-      function*(placement: Placement) {
-        const [row] = yield* placeStatement(sql, yield* CurrentActor, placement)
-        if (row?.placed === true) return "placed" as const
-        if (row?.existed === true) return "already" as const
+    const outcomeOf = (row: PlacedRow | undefined) =>
+      row?.placed === true ? "placed" as const : row?.existed === true ? "already" as const : undefined
+
+    const placing = yield* GroupCommit.make<Placing, Placed>({
+      name: "checkout.place",
+      together: (placings) =>
+        Effect.map(placeStatement(sql, placings, "skip locked"), (rows) => {
+          const found = new Map(rows.map((row) => [row.n, outcomeOf(row)]))
+          return placings.map((_, n) => found.get(n))
+        }),
+      alone: Effect.fnUntraced(function*(one) {
+        const [row] = yield* placeStatement(sql, [one], "")
+        const outcome = outcomeOf(row)
+        if (outcome !== undefined) return outcome
         // Two runs may place at once (a partition): the later one waits for the hold and then sees it sold, but not the
         // order, which is younger than its snapshot. Taking that for a lost reservation would void a paid order.
+        const { order } = one.placement
         const placed = yield* sql`select 1 from orders
-          where id = ${placement.order.id}::uuid and organization_id = ${placement.order.organizationId}`
-        return placed.length > 0 ? "already" as const : "reservation-gone" as const
+          where id = ${order.id}::uuid and organization_id = ${order.organizationId}`
+        return placed.length > 0 ? "already" : "reservation-gone"
+      })
+    })
+
+    const place = Effect.fn("PlaceRepo.place")(
+      function*(placement: Placement) {
+        return yield* placing({ placement, actor: yield* CurrentActor })
       },
       Effect.catchTag("SqlError", (error) =>
         usageExhausted(error)
@@ -54,16 +77,20 @@ export const placeRepoLayer = Layer.effect(
           : Effect.die(error))
     )
 
-    const settle = Effect.fn("PlaceRepo.settle")(function*(orderId: string, intentId: string, captured: number) {
-      const { organizationId } = yield* CurrentActor
-      const rows = yield* sql<
-        { readonly updated_at: Date }
-      >`update orders set amount_captured = coalesce(amount_captured, ${captured}::bigint),
-          payment_intent_id = ${intentId}, updated_at = now()
-        where id = ${orderId}::uuid and organization_id = ${organizationId}
-          and (status <> 'cancelled' or amount_captured is not null)
-        returning updated_at, ${unflushed(sql)}`
-      return rows[0]?.updated_at
+    const settling = yield* GroupCommit.make<Settlement, { readonly updatedAt: Date | undefined }>({
+      name: "checkout.settle",
+      together: (settlements) =>
+        Effect.map(settleStatement(sql, settlements, "skip locked"), (rows) => {
+          const found = new Map(rows.map(({ n, updated_at }) => [n, { updatedAt: updated_at ?? undefined }]))
+          return settlements.map((_, n) => found.get(n))
+        }),
+      alone: (one) =>
+        Effect.map(settleStatement(sql, [one], ""), ([row]) => ({ updatedAt: row?.updated_at ?? undefined }))
+    })
+
+    const settle = Effect.fn("PlaceRepo.settle")(function*(id: string, intent: string, captured: number) {
+      const { organizationId: organization } = yield* CurrentActor
+      return (yield* settling({ id, organization, intent, captured })).updatedAt
     }, Effect.orDie)
 
     return PlaceRepo.of({ place, settle })

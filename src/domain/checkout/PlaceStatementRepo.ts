@@ -1,8 +1,10 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { Order } from "../orders/Order.ts"
 import type { Decision } from "./Checkout.ts"
+import { unflushed } from "./UnflushedRepo.ts"
 
 /** An order to be placed: the record as it will be, and what its placing consumes. */
 export interface Placement {
@@ -14,71 +16,148 @@ export interface Placement {
 }
 
 export interface PlacedRow {
+  readonly n: number
   readonly placed: boolean
   readonly existed: boolean
 }
+
+/** A placement and who places it. */
+export interface Placing {
+  readonly placement: Placement
+  readonly actor: Actor
+}
+
+const toInput = ({ actor, placement: { cartId, decision, idempotencyKey, order, provider } }: Placing, n: number) => ({
+  n,
+  id: order.id,
+  organization: actor.organizationId,
+  cart: cartId,
+  secret: decision.cartSecretHash,
+  customer: decision.customerId,
+  promotions: decision.promotions.map(({ perCustomer, promotionId }) => ({ perCustomer, promotionId })),
+  provider,
+  key: idempotencyKey,
+  actor: actor.userId,
+  request: actor.requestId,
+  history: newId(),
+  event: newId(),
+  o: order
+})
 
 /**
  * Counters of promotions, each limited by a constraint of its table, so that 10 × L buyers use a code exactly L times.
  * Rows are locked by id, so that two checkouts with the same promotions never wait for each other in a circle.
  */
-const usage = (sql: SqlClient.SqlClient, { customerId, promotions }: Decision, orderId: string) => {
-  const ids = promotions.map((one) => one.promotionId)
-  const limited = customerId === null ? [] : promotions
-  return sql`locked as (select p.id from promotions p, cart where p.id = any(${ids}::uuid[]) order by p.id for update of p),
-    used as (update promotions p set used_count = p.used_count + 1 from locked
-      where p.id = locked.id and p.id = any(${ids}::uuid[]) returning p.id),
-    usages as (insert into promotion_usages (organization_id, promotion_id, order_id, customer_id)
-      select cart.organization_id, used.id, ${orderId}::uuid, ${customerId}::uuid from used, cart),
-    counted as (insert into promotion_customer_usages as u (promotion_id, customer_id, used_count, usage_limit)
-      select (l->>'promotionId')::uuid, ${customerId}::uuid, 1, (l->>'perCustomer')::int
-      from jsonb_array_elements(${JSON.stringify(limited)}::jsonb) l, cart order by 1
+const usage = (sql: SqlClient.SqlClient) =>
+  sql`wanted as materialized (
+      select i.organization, i.id, i.customer, (p->>'promotionId')::uuid as promotion,
+        (p->>'perCustomer')::int as per_customer
+      from cart join input i on i.n = cart.n, jsonb_array_elements(i.promotions) p),
+    limited as materialized (
+      select p.id from promotions p where p.id = any(array(select promotion from wanted)) order by p.id for update),
+    used as (
+      update promotions p set used_count = p.used_count + w.times
+      from (select promotion, count(*)::int as times from wanted group by promotion) w
+      where p.id = any(array(select id from limited)) and p.id = w.promotion returning p.id),
+    usages as (
+      insert into promotion_usages (organization_id, promotion_id, order_id, customer_id)
+      select w.organization, w.promotion, w.id, w.customer from wanted w join used on used.id = w.promotion),
+    counted as (
+      insert into promotion_customer_usages as u (promotion_id, customer_id, used_count, usage_limit)
+      select w.promotion, w.customer, count(*)::int, min(w.per_customer) from wanted w join used on used.id = w.promotion
+      where w.customer is not null group by w.promotion, w.customer order by w.promotion, w.customer
       on conflict (promotion_id, customer_id) do update
-        set used_count = u.used_count + 1, usage_limit = excluded.usage_limit),`
-}
+        set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
 
 /**
- * The one statement that makes an order: its stock, the end of its cart, promotion usage, order, lines, history and
- * announcement. Everything hangs on `hold` and `cart`: a reservation that has run out, or a cart that is not this
- * checkout's any more, and nothing is written. The order travels as one JSON value, however many lines it has.
- * Lock order: hold, cart, promotions by id, then inserts.
+ * The one statement that makes orders: their stock, the end of their carts, promotion usage, orders, lines, history and
+ * announcements. Everything of an order hangs on its hold and its cart: a reservation that has run out, or a cart that
+ * is not this checkout's any more, and nothing of it is written. An order travels as one JSON value, however many lines
+ * it has. Holds and carts that others have locked are waited for or left out.
+ * Lock order: holds by key, carts by id, promotions by id, then inserts.
  */
-export const placeStatement = (sql: SqlClient.SqlClient, actor: Actor, placement: Placement) => {
-  const { cartId, decision, idempotencyKey, order, provider } = placement
-  return sql<PlacedRow>`with
-    input as materialized (select ${JSON.stringify(order)}::jsonb as o),
-    hold as (update holds set state = 'sold', expires_at = null, updated_at = now()
-      where organization_id = ${actor.organizationId} and holder = ${order.id} and state = 'held'
-        and exists (select 1 from carts where id = ${cartId}::uuid and checkout_id = ${order.id}::uuid
-          and status = 'checking_out') returning 1),
-    cart as (update carts set status = 'checked_out', version = version + 1, updated_at = now()
-      where id = ${cartId}::uuid and organization_id = ${actor.organizationId} and checkout_id = ${order.id}::uuid
-        and status = 'checking_out' and exists (select 1 from hold) returning id, organization_id),
-    ${decision.promotions.length === 0 ? sql.literal("") : usage(sql, decision, order.id)}
+export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray<Placing>, locking: Locking) =>
+  sql<PlacedRow>`with
+    input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(placings.map(toInput))}::jsonb) as i(n int, id uuid,
+        organization text, cart uuid, secret text, customer uuid, promotions jsonb, provider text, key text, actor text,
+        request text, history uuid, event uuid, o jsonb)),
+    held as materialized (
+      select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
+      where h.organization_id = any(array(select organization from input))
+        and h.holder = any(array(select id::text from input)) and h.state = 'held'
+      order by h.organization_id, h.holder for update of h ${sql.literal(locking)}),
+    claimed as materialized (
+      select c.id, i.n from held join input i on i.n = held.n
+        join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select cart from input)) and c.checkout_id = i.id and c.status = 'checking_out'
+      order by c.id for update of c ${sql.literal(locking)}),
+    hold as (
+      update holds h set state = 'sold', expires_at = null, updated_at = now()
+      from claimed join input i on i.n = claimed.n
+      where h.organization_id = any(array(select organization from input))
+        and h.holder = any(array(select holder from held)) and h.organization_id = i.organization
+        and h.holder = i.id::text and h.state = 'held'
+      returning i.n),
+    cart as (
+      update carts c set status = 'checked_out', version = c.version + 1, updated_at = now()
+      from hold join claimed on claimed.n = hold.n
+      where c.id = any(array(select id from claimed)) and c.id = claimed.id
+      returning hold.n),
+    ${usage(sql)},
     placed as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
         shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
         idempotency_key, cart_id, cart_secret_hash, shipping_address, metadata, placed_at, updated_at)
-      select (o->>'id')::uuid, cart.organization_id, o->>'orderNumber', (o->>'customerId')::uuid, 'pending',
-        o->>'currency', (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'shippingTotal')::bigint,
+      select i.id, i.organization, o->>'orderNumber', (o->>'customerId')::uuid, 'pending', o->>'currency',
+        (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'shippingTotal')::bigint,
         (o->>'discountTotal')::bigint, (o->>'grandTotal')::bigint, o->>'paymentIntentId', o->>'paymentMethodId',
-        ${provider}, ${idempotencyKey}::text, cart.id, ${decision.cartSecretHash},
-        nullif(o->'shippingAddress', 'null'), o->'metadata', (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
-      from cart, input returning id, organization_id),
+        i.provider, i.key, i.cart, i.secret, nullif(o->'shippingAddress', 'null'), o->'metadata',
+        (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
+      from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
     lines as (insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku,
         title, quantity, unit_price, total_price, tax_amount, discount_amount)
-      select (l->>'id')::uuid, p.organization_id, p.id, n, (l->>'entityId')::uuid, l->>'entityType',
+      select (l->>'id')::uuid, p.organization_id, p.id, place, (l->>'entityId')::uuid, l->>'entityType',
         (l->>'variantId')::uuid, l->>'sku', l->>'title', (l->>'quantity')::int, (l->>'unitPrice')::bigint,
         (l->>'totalPrice')::bigint, (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint
-      from placed p, input, jsonb_array_elements(input.o->'lineItems') with ordinality t(l, n)),
+      from placed p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place)),
     history as (insert into order_status_history
         (id, organization_id, order_id, from_status, to_status, reason, changed_by)
-      select ${newId()}::uuid, organization_id, id, 'pending', 'pending', 'order_created', ${actor.userId}::text
-      from placed),
+      select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
+      from placed p join input i on i.id = p.id),
     event as (insert into outbox_events
         (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-      select ${newId()}::uuid, organization_id, 'orders.create', 'order', id::text, input.o, ${actor.userId}::text,
-        ${actor.requestId}::text
-      from placed, input)
-    select exists (select 1 from placed) as placed,
-      exists (select 1 from orders where id = ${order.id}::uuid) as existed`
+      select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, i.actor, i.request
+      from placed p join input i on i.id = p.id)
+    select i.n, exists (select 1 from placed p where p.id = i.id) as placed,
+      exists (select 1 from orders o where o.id = i.id) as existed
+    from input i`
+
+/** A payment to be written down: the provider's id of it and the captured amount in minor units. */
+export interface Settlement {
+  readonly id: string
+  readonly organization: string
+  readonly intent: string
+  readonly captured: number
 }
+
+/**
+ * Writes captured amounts down, once each; an order that was cancelled before its money came is left out. Orders are
+ * locked in the order of their ids.
+ */
+export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
+  sql<{ readonly n: number; readonly updated_at: Date | null }>`with
+    input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(settlements.map((one, n) => ({ ...one, n })))}::jsonb)
+        as i(n int, id uuid, organization text, intent text, captured bigint)),
+    locked as materialized (
+      select o.id, i.n from input i join orders o on o.id = i.id and o.organization_id = i.organization
+      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
+    settled as (
+      update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
+        updated_at = now()
+      from locked join input i on i.n = locked.n
+      where o.id = any(array(select id from locked)) and o.id = i.id
+        and (o.status <> 'cancelled' or o.amount_captured is not null)
+      returning i.n, o.updated_at)
+    select ${unflushed(sql)}, locked.n, settled.updated_at
+    from locked left join settled on settled.n = locked.n`

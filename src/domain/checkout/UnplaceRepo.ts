@@ -7,6 +7,7 @@ export class UnplaceRepo extends Context.Service<UnplaceRepo, {
   /**
    * Promotion usage goes back to its counters and the cart to the shopper, for an order that was cancelled because its
    * money could not be captured. Repeating it changes nothing: the usage rows that drive it are gone the first time.
+   * Lock order as in placing: the cart, promotions by id, then their customers.
    */
   readonly giveBack: (orderId: string, cartId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/UnplaceRepo") {}
@@ -24,8 +25,12 @@ export const unplaceRepoLayer = Layer.effect(
               and status = 'checked_out' and exists (select 1 from cancelled)),
           usages as (delete from promotion_usages u using cancelled where u.order_id = cancelled.id
             returning u.promotion_id, u.customer_id),
-          totals as (update promotions p set used_count = p.used_count - 1 from usages where p.id = usages.promotion_id)
-          update promotion_customer_usages c set used_count = c.used_count - 1 from usages
+          limited as materialized (select p.id from promotions p
+            where p.id = any(array(select promotion_id from usages)) order by p.id for update),
+          totals as (update promotions p set used_count = p.used_count - 1 from usages
+            where p.id = any(array(select id from limited)) and p.id = usages.promotion_id returning p.id)
+          update promotion_customer_usages c set used_count = c.used_count - 1
+          from usages join totals on totals.id = usages.promotion_id
           where c.promotion_id = usages.promotion_id and c.customer_id = usages.customer_id`
       }, Effect.orDie)
     }))

@@ -1,20 +1,13 @@
-import { Context, DateTime, Effect, Layer, type Result } from "effect"
+import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import type { DomainEvent } from "../events/Event.ts"
 import { outboxInsert } from "../events/OutboxRepo.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
 import type { Promotion, PromotionStatus } from "./Promotion.ts"
 import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
-import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
-
-/** A promotion that may apply to an order, and how often it was used, by anybody and by this customer. */
-export interface PromotionCandidate {
-  readonly promotion: Promotion
-  readonly usage: PromotionUsage
-}
 
 /** A promotion after a change; `changed` is false when the rule left it as it was and nothing was written. */
 export interface PromotionChanged {
@@ -110,7 +103,6 @@ export const promotionRepoLayer = Layer.effect(
   PromotionRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const lookup = yield* lookupSql
 
     const write = Effect.fnUntraced(function*(row: Statement.Fragment, event: DomainEvent) {
       yield* sql`with written as (${row}), event as (${outboxInsert(sql, yield* CurrentActor, [event], "written")})
@@ -151,29 +143,7 @@ export const promotionRepoLayer = Layer.effect(
       return { items: rows.map(toPromotion), ...page, total: Number(counted[0]?.count ?? 0) }
     }, Effect.orDie)
 
-    const candidates = Effect.fn("PromotionRepo.candidates")(
-      function*(codes: ReadonlyArray<string>, customerId: string | null) {
-        const organization = yield* currentOrganization
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        const named = normalizeCodes(codes)
-        // Two arms, each on an index of its own; what is named and automatic comes from the first.
-        const rows = yield* lookup<PromotionRecordRow & { readonly by_customer: number }>`select p.*,
-            coalesce(u.used_count, 0) as by_customer
-          from (
-            select * from promotions where organization_id = ${organization} and code = any(${named}::text[])
-            union all
-            select * from promotions where organization_id = ${organization} and is_automatic and is_active
-              and (valid_until is null or valid_until >= ${now}::timestamptz)
-              and (code is null or code <> all(${named}::text[]))) p
-          left join promotion_customer_usages u on u.promotion_id = p.id and u.customer_id = ${customerId}::uuid
-          order by p.priority, p.id`
-        return rows.map((row) => ({
-          promotion: toPromotion(row),
-          usage: { total: row.used_count, byCustomer: row.by_customer }
-        }))
-      },
-      Effect.orDie
-    )
+    const candidates = yield* findCandidates
 
     const categorySlugs = Effect.fn("PromotionRepo.categorySlugs")(function*(entityIds: ReadonlyArray<string>) {
       const organization = yield* currentOrganization

@@ -1,0 +1,97 @@
+import type { SqlClient } from "effect/sql"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { unflushed } from "./UnflushedRepo.ts"
+
+/** A line of a claimed cart with what its order line will remember of the catalog. */
+export interface ClaimedLine {
+  readonly entityId: string
+  readonly variantId: string | null
+  readonly quantity: number
+  readonly entityType: string | null
+  readonly available: boolean
+  readonly title: string | null
+  readonly sku: string | null
+  readonly categorySlugs: ReadonlyArray<string>
+  readonly weightGrams: number
+}
+
+/** A checkout that wants a cart, and what its visitor shows for it. */
+export interface Claim {
+  readonly cart: string
+  readonly checkout: string
+  readonly organization: string
+  /** Profile of the visitor, hash of the secret he showed; what he may do with a guest's cart and with any cart. */
+  readonly customer: string | null
+  readonly secret: string | null
+  readonly serves: boolean
+  readonly everything: boolean
+  readonly currency: string
+}
+
+export interface ClaimRow {
+  readonly n: number
+  readonly claimed: boolean
+  readonly admitted: boolean
+  readonly status: string
+  readonly expired: boolean
+  readonly currency: string
+  readonly customer_id: string | null
+  readonly group_ids: ReadonlyArray<string> | null
+  readonly secret_hash: string
+  readonly ours: boolean
+  readonly placed: boolean
+  readonly lines: ReadonlyArray<ClaimedLine>
+}
+
+/**
+ * Claims carts for checkouts and reads everything about them. Carts are locked in the order of their ids; one that is
+ * locked already is waited for or left out. `admitted` is the same test as `admit`, here because the claim itself must
+ * not touch a stranger's cart. Carts are picked by their ids and not by the joins alone, whose plan would read the whole
+ * table while it is young.
+ */
+export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
+  sql<ClaimRow>`with input as materialized (
+      select * from jsonb_to_recordset(${
+    JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
+  }::jsonb) as i(n int,
+        cart uuid, checkout uuid, organization text, customer uuid, secret text, serves boolean, everything boolean,
+        currency text)),
+    locked as materialized (
+      select c.id from input i join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select cart from input)) order by c.id for update of c ${sql.literal(locking)}),
+    c as (
+      select c.*, i.n, i.checkout, i.currency as wanted,
+        (c.customer_id = i.customer or c.secret_hash = i.secret or (c.customer_id is null and i.serves)
+          or i.everything) as admitted
+      from input i join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select id from locked))),
+    claimed as (
+      update carts t set status = 'checking_out', checkout_id = c.checkout, version = t.version + 1, updated_at = now()
+      from c where t.id = any(array(select id from locked)) and t.id = c.id and c.admitted and t.currency = c.wanted
+        and ((t.status = 'active' and t.expires_at > now())
+          or (t.status = 'checking_out' and t.checkout_id = c.checkout))
+        and exists (select 1 from cart_lines l where l.cart_id = t.id)
+        and t.version = c.version -- a line that was added after this statement began would be missing below
+      returning c.n)
+    select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
+      coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired, c.currency, c.customer_id,
+      c.secret_hash, (select group_ids from customers u where u.id = c.customer_id) as group_ids,
+      c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
+      exists (select 1 from orders o where o.id = c.checkout and o.organization_id = c.organization_id) as placed,
+      coalesce((select jsonb_agg(jsonb_build_object(
+        'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
+        'available', coalesce(e.status = 'active' and e.is_visible
+          and (l.variant_id is null or v.status = 'active'), false),
+        'title', coalesce((select a.title from entity_attributes a where a.entity_id = l.entity_id
+          order by a.locale <> 'en', a.locale limit 1), e.slug),
+        'sku', coalesce(v.sku, e.metadata->>'sku'),
+        'weightGrams', case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
+          then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end,
+        'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories ec
+          join categories k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))
+        order by l.added_at, l.id)
+        from cart_lines l
+        left join catalog_entities e on e.id = l.entity_id and e.organization_id = c.organization_id
+        left join variants v on v.id = l.variant_id and v.entity_id = l.entity_id
+        where l.cart_id = c.id), '[]') as lines
+    from c`

@@ -1,0 +1,70 @@
+import { DateTime, Effect } from "effect"
+import { currentOrganization } from "../access/Actor.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
+import type { Promotion } from "./Promotion.ts"
+import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
+import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
+
+/** A promotion that may apply to an order, and how often it was used, by anybody and by this customer. */
+export interface PromotionCandidate {
+  readonly promotion: Promotion
+  readonly usage: PromotionUsage
+}
+
+/** What one checkout asks: codes in their normal form, and whose usage counts. */
+interface Question {
+  readonly organization: string
+  readonly named: ReadonlyArray<string>
+  readonly customer: string | null
+  readonly now: Date
+}
+
+const toCandidate = (row: PromotionRecordRow & { readonly by_customer: number }): PromotionCandidate => ({
+  promotion: toPromotion(row),
+  usage: { total: row.used_count, byCustomer: row.by_customer }
+})
+
+/** Finds the promotions of a checkout, in one statement for all checkouts that ask at the same moment. */
+export const findCandidates = Effect.gen(function*() {
+  const lookup = yield* lookupSql
+
+  const findAll = (questions: ReadonlyArray<Question>) =>
+    Effect.map(
+      // Two arms, each on an index of its own; what is named and automatic comes from the first.
+      lookup<PromotionRecordRow & { readonly n: number; readonly by_customer: number }>`select i.n, p.*,
+          coalesce(u.used_count, 0) as by_customer
+        from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
+          as i(n int, organization text, named text[], customer uuid, now timestamptz)
+        cross join lateral (
+          select * from promotions where organization_id = i.organization and code = any(i.named)
+          union all
+          select * from promotions where organization_id = i.organization and is_automatic and is_active
+            and (valid_until is null or valid_until >= i.now) and (code is null or code <> all(i.named))) p
+        left join promotion_customer_usages u on u.promotion_id = p.id and u.customer_id = i.customer
+        order by i.n, p.priority, p.id`,
+      (rows) => {
+        const found = Map.groupBy(rows, ({ n }) => n)
+        return questions.map((_, n) => (found.get(n) ?? []).map(toCandidate))
+      }
+    )
+
+  const finding = yield* GroupCommit.make<Question, ReadonlyArray<PromotionCandidate>>({
+    name: "promotions.candidates",
+    together: findAll,
+    alone: (question) => Effect.map(findAll([question]), ([found]) => found ?? [])
+  })
+
+  return Effect.fn("PromotionRepo.candidates")(
+    function*(codes: ReadonlyArray<string>, customer: string | null) {
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      return yield* finding({
+        organization: yield* currentOrganization,
+        named: normalizeCodes(codes),
+        customer,
+        now
+      })
+    },
+    Effect.orDie
+  )
+})
