@@ -1,4 +1,4 @@
-import { Cause, Clock, Effect, Exit, Queue } from "effect"
+import { Cause, Clock, Effect, Exit, Metric, Queue } from "effect"
 import { Entity, type Envelope } from "effect/cluster"
 import { CurrentActor, systemActor } from "../domain/access/Actor.ts"
 import { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
@@ -9,6 +9,12 @@ import type { DeskAnswer, DeskRequest } from "./StockDeskRequest.ts"
 
 /** Most requests written in one statement. */
 const batchSize = 250
+
+/** How far reservations share statements: a sum that grows faster than the count means a rush. */
+const batches = Metric.histogram("stoa_stock_desk_batch_size", {
+  description: "Checkouts written in one batch of a stock desk",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 250]
+})
 
 /** Sellables a desk remembers; each costs a few numbers. */
 const remembered = 50_000
@@ -91,6 +97,7 @@ const serveNext = Effect.fnUntraced(function*(serve: Serve, replier: Replier, re
   yield* replyTo(replier, byHolder(late), Exit.die(new Error("The request reached the stock desk past its deadline.")))
   const groups = byHolder(requests.filter(({ payload }) => payload.deadline >= now))
   if (groups.length === 0) return
+  yield* Metric.update(batches, groups.length)
   const outcome = yield* serve(groups)
   if (Exit.isSuccess(outcome) || groups.length === 1) return yield* replyTo(replier, groups, outcome)
   yield* Effect.logWarning(`The stock desk failed to write ${groups.length} requests at once`, outcome.cause)

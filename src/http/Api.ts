@@ -6,6 +6,7 @@ import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
 import { VariantsGroup } from "./catalog/VariantsApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
+import { MetricsGroup } from "./health/MetricsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
 import { OrdersGroup } from "./orders/OrdersApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
@@ -18,6 +19,7 @@ import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
  */
 export const Api = HttpApi.make("stoa")
   .add(HealthGroup)
+  .add(MetricsGroup)
   .add(CatalogGroup)
   .add(CategoriesGroup)
   .add(BrandsGroup)
@@ -30,3 +32,6 @@ export const Api = HttpApi.make("stoa")
   .add(OrdersGroup)
   .add(PaymentsGroup)
   .annotateMerge(OpenApi.annotations({ title: "Stoa", version: "1.0.0", description: "A headless commerce backend." }))
+
+/** What a process that runs actors answers: nothing but what its operator asks. */
+export const OperatorApi = HttpApi.make("stoa").add(HealthGroup).add(MetricsGroup)

@@ -23,13 +23,13 @@ const bearer = (authorization: string | undefined): string | undefined =>
 
 /**
  * Who a request acts as (contract, platform §2): an injected actor under test, the development key of the role admin
- * outside production, else an anonymous shopper of the default organization. Credentials that are not valid are 401
+ * outside production, the key that reads metrics, else an anonymous shopper of the default organization. Credentials that are not valid are 401
  * and never fall back to anonymous. Sessions and stored keys join here.
  */
 export const actorsLayer = Layer.effect(
   Actors,
   Effect.gen(function*() {
-    const { developmentKey, environment } = yield* AppConfig
+    const { developmentKey, environment, metricsKey } = yield* AppConfig
     const { defaultOrganizationId, roles } = yield* StoreSettings
     const decodeTestActor = Schema.decodeEffect(TestActor)
     const anonymous = anonymousActor(defaultOrganizationId, roles["customer"] ?? [])
@@ -41,6 +41,7 @@ export const actorsLayer = Layer.effect(
       role: "admin",
       permissions: roles["admin"] ?? []
     }
+    const scraper: Actor = { ...developer, name: "Metrics key", role: "metrics", permissions: ["metrics:read"] }
 
     const injected = (json: string) =>
       Effect.mapError(decodeTestActor(json), () => Unauthorized.of("The header x-test-actor holds no actor."))
@@ -48,6 +49,8 @@ export const actorsLayer = Layer.effect(
     const known = (key: string) =>
       Option.isSome(developmentKey) && sameKey(key, developmentKey.value)
         ? Effect.succeed(developer)
+        : Option.isSome(metricsKey) && sameKey(key, metricsKey.value)
+        ? Effect.succeed(scraper)
         : Effect.fail(Unauthorized.of("The credentials are not valid."))
 
     return Actors.of({

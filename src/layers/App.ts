@@ -9,7 +9,7 @@ import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionLayer } from "./Retention.ts"
-import { serverLayer } from "./Server.ts"
+import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
@@ -62,16 +62,21 @@ const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
  */
 export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(serverLayer, runner), settings)
 
-/** The process of a role: `api` answers HTTP, `runner` runs actors, workflows and sweeps, `all` does both. */
+/**
+ * The process of a role: `api` answers HTTP, `runner` runs actors, workflows and sweeps and tells its operator how it
+ * is, `all` does both.
+ */
 export const processApp = (settings: AppSettings) => {
   if (settings.role === "all") return wholeApp(settings)
-  return settings.role === "api" ? over(serverLayer, settings) : over(runner, settings)
+  return settings.role === "api"
+    ? over(serverLayer, settings)
+    : over(Layer.provideMerge(operatorServerLayer, runner), settings)
 }
 
 /** Says where the process can be reached once it can. */
 export const announce = ({ developmentKey, host, port, role }: AppSettings) =>
   role === "runner"
-    ? Effect.logInfo("runner ready")
+    ? Effect.logInfo(`runner ready (health, readiness and metrics on http://${host}:${port})`)
     : Effect.logInfo(
       `serving on http://${host}:${port} (API explorer at /api/reference)` +
         (developmentKey._tag === "Some" ? `; development key (x-api-key): ${Redacted.value(developmentKey.value)}` : "")

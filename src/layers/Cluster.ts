@@ -3,6 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
 import { createServer } from "node:net"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
+import { clusterVitals } from "./cluster/ClusterVitals.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { Database } from "./Database.ts"
 
@@ -59,6 +60,7 @@ export const clusterLayer = Layer.unwrap(
     return ClusterWorkflowEngine.layer.pipe(
       Layer.provideMerge(cluster),
       Layer.provideMerge(storage),
+      Layer.merge(Layer.provide(clusterVitals, sharding)),
       Layer.provide(NodeCrypto.layer)
     )
   })

@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
-import { Api } from "../http/Api.ts"
-import { docsRoutes, endpoints } from "../http/docs/Docs.ts"
+import { Api, OperatorApi } from "../http/Api.ts"
+import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
 import { accessLayer } from "../http/middleware/Access.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/Idempotency.ts"
@@ -14,6 +14,7 @@ import { routeTable } from "../http/server/RouteTable.ts"
 import { actorsLayer } from "./Actors.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { routes } from "./modules/Modules.ts"
+import { tenancy } from "./modules/tenancy.ts"
 import { seeing } from "./Sight.ts"
 
 /** What every group's middleware needs. */
@@ -24,20 +25,29 @@ const application = Layer.mergeAll(
   docsRoutes
 )
 
-/** Every route behind the edge, on the configured port. Requests that are being answered end before the process does. */
-export const serverLayer = Layer.unwrap(
-  Effect.gen(function*() {
-    const { environment, host, port } = yield* AppConfig
-    const production = environment === "production"
-    const methodsOf = routeTable([
-      ...endpoints(),
-      { method: "GET", path: "/api/doc" },
-      { method: "GET", path: "/api/reference" }
-    ])
-    const app = yield* HttpRouter.toHttpEffect(application)
-    return HttpServer.serve(edge(app, { production, allowedOrigin: originTest([], production), methodsOf })).pipe(
-      seeing(HttpServer.HttpServer),
-      Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
-    )
-  })
-).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
+const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(
+  Layer.provide(tenancy.routes),
+  Layer.provide(middleware)
+)
+
+const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/reference" }]
+
+/** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
+const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
+  Layer.unwrap(
+    Effect.gen(function*() {
+      const { environment, host, port } = yield* AppConfig
+      const production = environment === "production"
+      const app = yield* HttpRouter.toHttpEffect(router)
+      return HttpServer.serve(edge(app, { production, allowedOrigin: originTest([], production), methodsOf })).pipe(
+        seeing(HttpServer.HttpServer),
+        Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
+      )
+    })
+  ).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
+
+/** Every route of the API. */
+export const serverLayer = served(application, routeTable([...endpoints(), ...docs]))
+
+/** What operators ask a process that runs actors: health, readiness and metrics. */
+export const operatorServerLayer = served(operatorApplication, routeTable(endpointsOf(OperatorApi)))

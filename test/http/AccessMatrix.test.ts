@@ -8,6 +8,7 @@ import { api, asAdmin, asNobody, at, withApp } from "../support/TestApp.ts"
 /** Open to everyone: no permission is asked for. A route comes onto this list by decision, never by itself. */
 const open: ReadonlySet<string> = new Set([
   "GET /api/health",
+  "GET /api/ready",
   "POST /api/payments/webhook",
   "POST /api/promotions/validate"
 ])

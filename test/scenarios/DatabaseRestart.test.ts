@@ -24,6 +24,16 @@ const worksAgain = Effect.fnUntraced(function*(cart: Effect.Success<ReturnType<t
   assert.isAtMost(performance.now() - back, 5_000, "the service works again within 5 s")
 })
 
+/** Asks for readiness until it has this status, for the reason that is given. */
+const readyWith = (status: number, reason?: string) =>
+  api("GET", "/api/ready").pipe(
+    Effect.repeat({
+      until: (answer) => answer.status === status && answer.at("checks.database.message") === reason,
+      schedule: Schedule.spaced("50 millis")
+    }),
+    Effect.timeout("10 seconds")
+  )
+
 it.live(
   "a database that goes away and comes back is waited for with 503, and nothing is lost",
   () =>
@@ -46,8 +56,10 @@ it.live(
         refusesPolitely(yield* addTo(cart, product))
         refusesPolitely(yield* api("GET", "/api/catalog/entities"))
         assert.strictEqual((yield* api("GET", "/api/health")).status, 503)
+        yield* readyWith(503, "The database does not answer.")
         yield* database.start
         yield* worksAgain(spare)
+        yield* readyWith(200)
         yield* moreOrders(told.orders.length + 10)
         closing = true
         yield* Fiber.join(crowd)

@@ -102,6 +102,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   runnerHost: "127.0.0.1",
   runnerPort: 0,
   developmentKey: Option.some(Redacted.make("dev-admin-key")),
+  metricsKey: Option.some(Redacted.make("a-key-for-metrics-alone")),
   environment: "test",
   logLevel: "error",
   logFormat: "pretty",

@@ -1,20 +1,38 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { lookupSql } from "../modules/LookupRepo.ts"
 
-/** Is the database there? For the health route and the `doctor` command. */
+/** Connections of one kind and what they are doing, as PostgreSQL names it: `active`, `idle in transaction`. */
+export interface Connections {
+  readonly pool: string
+  readonly state: string
+  readonly count: number
+}
+
+/** Is the database there, and who is connected to it? For the health route, the metrics and the `doctor` command. */
 export class HealthRepo extends Context.Service<HealthRepo, {
   /** True when a statement came back within two seconds. */
   readonly databaseAnswers: Effect.Effect<boolean>
+  /** Connections of all processes of the deployment, by pool and state; none when the database does not say. */
+  readonly connections: Effect.Effect<ReadonlyArray<Connections>>
 }>()("stoa/domain/health/HealthRepo") {}
 
-export const healthRepoLayer = Layer.effect(
-  HealthRepo,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    HealthRepo.of({
-      databaseAnswers: sql`select 1`.pipe(
-        Effect.timeout("2 seconds"),
-        Effect.as(true),
-        Effect.catch(() => Effect.succeed(false))
-      )
-    }))
-)
+const make = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const lookups = yield* lookupSql
+  return HealthRepo.of({
+    databaseAnswers: sql`select 1`.pipe(
+      Effect.timeout("2 seconds"),
+      Effect.as(true),
+      Effect.catch(() => Effect.succeed(false))
+    ),
+    connections: lookups<Connections>`select application_name as pool, coalesce(state, 'unknown') as state,
+      count(*)::int4 as count from pg_stat_activity
+      where datname = current_database() and application_name like 'stoa%' group by 1, 2`.pipe(
+      Effect.timeout("2 seconds"),
+      Effect.catch(() => Effect.succeed([]))
+    )
+  })
+})
+
+export const healthRepoLayer = Layer.effect(HealthRepo, make)

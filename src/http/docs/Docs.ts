@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import { Api } from "../Api.ts"
 import { toOpenApi30 } from "../openapi/OpenApi30.ts"
@@ -13,10 +13,12 @@ interface DocumentedEndpoint {
   readonly rule: AccessRule | undefined
 }
 
-/** Every endpoint of the API with the rule that guards it. */
-export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => {
+/** Every endpoint of an API with the rule that guards it. */
+export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<DocumentedEndpoint> => {
   const found: Array<DocumentedEndpoint> = []
-  HttpApi.reflect(Api, {
+  HttpApi.reflect(api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint, group }) => {
       found.push({
@@ -29,6 +31,9 @@ export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => {
   })
   return found
 }
+
+/** Every endpoint of the service. */
+export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => endpointsOf(Api)
 
 const openPaths = () =>
   new Set(

@@ -1,10 +1,17 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open } from "../../domain/access/AccessRule.ts"
 import { Healthy, Unhealthy } from "../../domain/health/Health.ts"
+import { Ready, Unready } from "../../domain/health/Readiness.ts"
 
-/** Whether the service can work (spec §4, documentation and health). */
+/** Whether this process can work (spec §4, documentation and health), and whether the deployment around it does. */
 export const HealthGroup = HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("health", "/api/health", { success: Healthy, error: Unhealthy })
     .annotate(Access, open)
-    .annotateMerge(OpenApi.annotations({ summary: "Health of the service and its database" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Health of the service and its database" })),
+  HttpApiEndpoint.get("ready", "/api/ready", { success: Ready, error: Unready })
+    .annotate(Access, open)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Readiness of the deployment",
+      description: "Looks at the database, the runners, the owners of the shards and the age of waiting messages."
+    }))
 )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Health } from "../../domain/health/Health.ts"
+import { Readiness } from "../../domain/health/Readiness.ts"
 import { HealthGroup } from "./HealthApi.ts"
 
 export const healthHttp = HttpApiBuilder.group(
@@ -8,6 +9,7 @@ export const healthHttp = HttpApiBuilder.group(
   "health",
   Effect.fnUntraced(function*(handlers) {
     const health = yield* Health
-    return handlers.handleAll({ health: () => health.check })
+    const readiness = yield* Readiness
+    return handlers.handleAll({ health: () => health.check, ready: () => readiness.check })
   })
 )

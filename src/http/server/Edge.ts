@@ -1,8 +1,9 @@
-import { ByteSize, Effect } from "effect"
-import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Context, Effect } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { corsHeaders, type OriginTest, preflightHeaders } from "./Cors.ts"
 import { answerFailure, envelope } from "./Failure.ts"
 import { RequestId, requestIdOf } from "./RequestId.ts"
+import { requestMetrics } from "./RequestMetrics.ts"
 
 export interface EdgeOptions {
   readonly production: boolean
@@ -54,7 +55,8 @@ export const edge = <E, R>(
   options: EdgeOptions
 ) => {
   const fixedHeaders = options.production ? { ...securityHeaders, ...strictTransport } : securityHeaders
-  const limited = Effect.provideService(app, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+  const limits = Context.make(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+  const count = requestMetrics()
 
   const answer = (request: HttpServerRequest.HttpServerRequest) => {
     if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
@@ -64,7 +66,7 @@ export const edge = <E, R>(
     if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
       return Effect.succeed(envelope(413, { connection: "close" }))
     }
-    return Effect.matchCauseEffect(limited, { onSuccess: Effect.succeed, onFailure: answerFailure })
+    return Effect.matchCauseEffect(app, { onSuccess: Effect.succeed, onFailure: answerFailure })
   }
 
   const complete = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) => {
@@ -74,11 +76,22 @@ export const edge = <E, R>(
     return hasJsonBody(response) ? response : envelope(response.status)
   }
 
+  /** The router leaves the route it found in the fiber's context, which is the enclosing context again further out. */
+  const counted = (request: HttpServerRequest.HttpServerRequest, began: number) =>
+    Effect.flatMap(answer(request), (answered) =>
+      Effect.withFiberSucceed((fiber) => {
+        const response = complete(request, answered)
+        const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
+        count(route, response.status, (performance.now() - began) / 1_000)
+        return response
+      }))
+
   return Effect.gen(function*() {
+    const began = performance.now()
     const request = yield* HttpServerRequest.HttpServerRequest
     const requestId = requestIdOf(request.headers["x-request-id"])
-    const answered = yield* Effect.provideService(answer(request), RequestId, requestId)
-    const response = complete(request, answered)
+    const perRequest = Context.add(limits, RequestId, requestId)
+    const response = yield* Effect.provideContext(counted(request, began), perRequest)
     return HttpServerResponse.setHeaders(response, {
       ...fixedHeaders,
       ...corsHeaders(request.headers["origin"], options.allowedOrigin),

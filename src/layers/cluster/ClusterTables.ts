@@ -56,11 +56,14 @@ export const differences = Effect.gen(function*() {
   ]
 })
 
-// The index behind the claim: open messages in the order they are handed out. It only saves time, so a role that may
-// not create it, or a second process creating it at the same moment, is no reason not to start.
-const createOpenIndex = Effect.gen(function*() {
+// The indexes behind the claim and behind readiness: open messages in the order they are handed out, and delayed ones in
+// the order they become due. They only save time, so a role that may not create them, or a second process creating
+// them at the same moment, is no reason not to start.
+const createOpenIndexes = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create index if not exists cluster_messages_open_idx on cluster_messages (rowid) where processed = false`
+  yield* sql`create index if not exists cluster_messages_delayed_idx on cluster_messages (deliver_at)
+    where processed = false and deliver_at is not null`
 }).pipe(Effect.catchCause((cause) => Effect.logWarning("No index on the open cluster messages", cause)))
 
 /**
@@ -80,7 +83,7 @@ export class ClusterTables extends Context.Service<ClusterTables, {
         yield* Effect.logWarning("The cluster tables have changed: using the slower stock storages", ...changes)
         return { known: false }
       }
-      yield* createOpenIndex
+      yield* createOpenIndexes
       return { known: true }
     })
   )

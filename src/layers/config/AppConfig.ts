@@ -18,6 +18,8 @@ export interface AppSettings {
   readonly runnerPort: number
   /** Key of the role admin; exists outside production only. */
   readonly developmentKey: Option.Option<Redacted.Redacted<string>>
+  /** Key that reads the metrics and nothing else; the only one in production until keys are stored. */
+  readonly metricsKey: Option.Option<Redacted.Redacted<string>>
   readonly environment: "development" | "production" | "test"
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
@@ -81,6 +83,20 @@ const developmentKey = Effect.fnUntraced(function*(environment: AppSettings["env
     : Option.none<Redacted.Redacted<string>>()
 })
 
+/** A key that can be guessed would tell strangers how much the store sells. */
+const shortestKey = 16
+
+const metricsKey = Effect.flatMap(
+  text("STOA_METRICS_KEY"),
+  Option.match({
+    onNone: () => Effect.succeed(Option.none<Redacted.Redacted<string>>()),
+    onSome: (key) =>
+      key.length >= shortestKey
+        ? Effect.succeed(Option.some(Redacted.make(key)))
+        : refuse("STOA_METRICS_KEY", "…", `at least ${shortestKey} characters`)
+  })
+)
+
 /** Actors of one machine's processes must not share a port, so the default follows from `PORT`. */
 const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
@@ -98,6 +114,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     runnerHost: Option.getOrElse(yield* text("STOA_RUNNER_HOST"), () => "127.0.0.1"),
     runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort)),
     developmentKey: yield* developmentKey(environment),
+    metricsKey: yield* metricsKey,
     environment,
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),

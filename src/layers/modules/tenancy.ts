@@ -1,20 +1,29 @@
 import { Layer } from "effect"
+import { Exposition } from "../../domain/health/Exposition.ts"
 import { Health } from "../../domain/health/Health.ts"
 import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
+import { Readiness } from "../../domain/health/Readiness.ts"
 import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { healthHttp } from "../../http/health/HealthHttp.ts"
+import { metricsHttp } from "../../http/health/MetricsHttp.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
+import { telemetryLayer } from "../telemetry/Telemetry.ts"
 import { version } from "../Version.ts"
 
-/** Organizations and the kernels that have tables: outbox and idempotency keys. */
+const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
+  Layer.provideMerge(Readiness.layerOf(version)),
+  Layer.provide(healthRepoLayer)
+)
+
+/** Organizations, the kernels that have tables (outbox and idempotency keys), and what operators ask. */
 export const tenancy = defineModule({
   id: "tenancy",
   version: "1.0.0",
   requires: [],
-  permissions: [],
+  permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],
   migrations,
-  services: Layer.mergeAll(idempotencyRepoLayer, Layer.provide(Health.layerOf(version), healthRepoLayer)),
-  routes: healthHttp.pipe(seeing(Health, ...ofRoutes))
+  services: Layer.merge(idempotencyRepoLayer, health),
+  routes: Layer.merge(healthHttp, metricsHttp).pipe(seeing(Health, Readiness, Exposition, ...ofRoutes))
 })

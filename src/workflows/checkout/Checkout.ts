@@ -12,6 +12,7 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import { counted } from "./CheckoutMetrics.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { claimCart } from "./ClaimStep.ts"
 import { abandon, takeBack, voidEarlier } from "./Compensation.ts"
@@ -204,5 +205,5 @@ export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>
     if (cart.placed) return yield* resume(payload)
     yield* passing("claimed")
     return yield* purchase(payload, cart)
-  }).pipe(Effect.tapError(() => passing("failed")), Effect.provideService(CurrentActor, payload.actor))
+  }).pipe(Effect.tapError(() => passing("failed")), counted, Effect.provideService(CurrentActor, payload.actor))
 )

@@ -1,0 +1,82 @@
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { allOk, type Checks, complaints, judge, nothingRemembered, unreachable } from "./ReadinessRules.ts"
+import { DeploymentVitals, type Vitals } from "./Vitals.ts"
+
+const Check = Schema.Struct({
+  status: Schema.Literals(["ok", "failing", "unknown"]),
+  message: Schema.optionalKey(Schema.String)
+})
+
+const Body = {
+  version: Schema.String,
+  checks: Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check })
+}
+
+/** The deployment does its work: reads are answered, changes reach their actors (ARCHITECTURE §5). */
+export const Ready = Schema.Struct({ status: Schema.Literal("ready"), ...Body })
+
+/** 503: at least one check fails, and the message of each that does says why. Not the error envelope, like health. */
+export class Unready extends Schema.Error<Unready>("Unready")({
+  status: Schema.Literal("unready"),
+  ...Body
+}, { httpApiStatus: 503 }) {
+  readonly _tag = "Unready"
+}
+
+/** What was found, and what it means. */
+export interface Assessment {
+  /** None while the database cannot be asked. */
+  readonly vitals: Option.Option<Vitals>
+  readonly checks: Checks
+}
+
+/**
+ * Whether the deployment does its work, as `GET /api/ready` and the metrics tell it. However many ask, the database is
+ * asked at most once a second.
+ */
+export class Readiness extends Context.Service<Readiness, {
+  readonly check: Effect.Effect<typeof Ready.Type, Unready>
+  readonly assess: Effect.Effect<Assessment>
+}>()("stoa/domain/health/Readiness") {
+  static readonly layerOf = (version: string) =>
+    Layer.effect(
+      Readiness,
+      Effect.gen(function*() {
+        const { look } = yield* DeploymentVitals
+        let remembered = nothingRemembered
+        let wasReady: boolean | undefined
+
+        const tellChange = (checks: Checks) =>
+          Effect.suspend(() => {
+            const ready = allOk(checks)
+            if (ready === wasReady) return Effect.void
+            wasReady = ready
+            return ready ? Effect.logInfo("ready") : Effect.logWarning(`not ready: ${complaints(checks)}`)
+          })
+
+        const assess = Effect.gen(function*() {
+          const vitals = yield* Effect.tapError(look, ({ cause }) => Effect.logDebug("readiness is unknown", cause))
+            .pipe(
+              Effect.option
+            )
+          const now = yield* Clock.currentTimeMillis
+          const judged = Option.match(vitals, {
+            onNone: () => unreachable,
+            onSome: (found) => judge(remembered, found, now)
+          })
+          remembered = judged.remembered
+          yield* tellChange(judged.checks)
+          return { vitals, checks: judged.checks }
+        })
+
+        const latest = yield* Effect.cachedWithTTL(assess, "1 second")
+        return Readiness.of({
+          assess: latest,
+          check: Effect.flatMap(latest, ({ checks }) =>
+            allOk(checks)
+              ? Effect.succeed({ status: "ready", version, checks } as const)
+              : Effect.fail(new Unready({ status: "unready", version, checks })))
+        })
+      })
+    )
+}

@@ -1,0 +1,93 @@
+import type { Vitals } from "./Vitals.ts"
+
+/** One thing that must hold for the deployment to be ready; `unknown` when the database could not be asked. */
+export interface Check {
+  readonly status: "ok" | "failing" | "unknown"
+  /** One sentence for the operator, unless it is ok. */
+  readonly message?: string
+}
+
+export interface Checks {
+  /** The database answers. */
+  readonly database: Check
+  /** A runner is alive; in a process that runs actors: this one is among them. */
+  readonly runners: Check
+  /** Every shard has an owner. */
+  readonly shards: Check
+  /** No message waits too long for a runner to take it. */
+  readonly messages: Check
+}
+
+/** What readiness remembers from look to look. */
+export interface Remembered {
+  /** The last looks found the deployment whole: only then is a shard without owner given time. */
+  readonly settled: boolean
+  /** Shards without owner, and the time in ms of the look that first missed it. */
+  readonly unowned: ReadonlyMap<number, number>
+}
+
+export const nothingRemembered: Remembered = { settled: false, unowned: new Map() }
+
+/**
+ * How long some shards may be without owner, in ms: as long as a fail-over may take (ARCHITECTURE §5). A process that
+ * dies is no reason to call all others unready.
+ */
+export const shardGrace = 10_000
+
+/** How long a message may wait for a runner to take it, in ms (bars, fail-over). */
+export const longestWait = 30_000
+
+const ok: Check = { status: "ok" }
+const unknown: Check = { status: "unknown", message: "The database was not asked." }
+const failing = (message: string): Check => ({ status: "failing", message })
+
+/** The database could not be asked. Its return also ends all locks, so shards get no time then. */
+export const unreachable: { readonly checks: Checks; readonly remembered: Remembered } = {
+  checks: {
+    database: failing("The database does not answer."),
+    runners: unknown,
+    shards: unknown,
+    messages: unknown
+  },
+  remembered: nothingRemembered
+}
+
+const checkRunners = ({ runners, self }: Vitals): Check => {
+  if (runners.length === 0) return failing("No runner is alive.")
+  return self === undefined || runners.includes(self) ? ok : failing("This runner is not registered.")
+}
+
+const checkShards = (missing: number, all: number, late: boolean): Check => {
+  // With none there is nobody to wait for: every change is refused.
+  if (missing === all) return failing("No shard has an owner.")
+  return missing > 0 && late ? failing(`${missing} of ${all} shards have no owner.`) : ok
+}
+
+const checkMessages = ({ waitingSince }: Vitals, now: number): Check =>
+  waitingSince !== undefined && now - waitingSince >= longestWait
+    ? failing(`A message has been waiting for a runner for more than ${longestWait / 1_000} s.`)
+    : ok
+
+/** Judges a look at the time `now` (ms) by what the looks before it found. */
+export const judge = (
+  { settled, unowned }: Remembered,
+  vitals: Vitals,
+  now: number
+): { readonly checks: Checks; readonly remembered: Remembered } => {
+  const missing = vitals.shards.filter((shard) => !vitals.owned.has(shard))
+  const since = new Map(missing.map((shard) => [shard, unowned.get(shard) ?? now]))
+  const late = !settled || [...since.values()].some((first) => now - first >= shardGrace)
+  const runners = checkRunners(vitals)
+  const shards = checkShards(missing.length, vitals.shards.length, late)
+  return {
+    checks: { database: ok, runners, shards, messages: checkMessages(vitals, now) },
+    remembered: { settled: runners.status === "ok" && shards.status === "ok", unowned: since }
+  }
+}
+
+/** True when nothing stands in the way. */
+export const allOk = (checks: Checks): boolean => Object.values(checks).every(({ status }) => status === "ok")
+
+/** The messages of what is not ok, as one line. */
+export const complaints = (checks: Checks): string =>
+  Object.values(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")

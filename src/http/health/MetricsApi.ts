@@ -1,0 +1,15 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { Errors } from "../middleware/Errors.ts"
+
+const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))
+
+/** The metrics of a process: for operators, since they tell how much a store sells (docs/operations.md). */
+export const MetricsGroup = HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("metrics", "/api/metrics", { success: PrometheusText })
+    .annotate(Access, anyOf("metrics:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "Metrics of this process, in the text format of Prometheus" }))
+)
+  .middleware(Errors).middleware(AccessControl)

@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { Exposition } from "../../domain/health/Exposition.ts"
+import { MetricsGroup } from "./MetricsApi.ts"
+
+export const metricsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(MetricsGroup),
+  "metrics",
+  Effect.fnUntraced(function*(handlers) {
+    const exposition = yield* Exposition
+    return handlers.handleAll({ metrics: () => exposition.text })
+  })
+)

@@ -1,0 +1,87 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Latch, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Readiness } from "../../src/domain/health/Readiness.ts"
+import { DeploymentVitals, type Vitals, VitalsUnknown } from "../../src/domain/health/Vitals.ts"
+
+const whole: Vitals = {
+  runners: ["a:1"],
+  self: undefined,
+  shards: [1, 2],
+  owned: new Set([1, 2]),
+  waitingSince: undefined
+}
+
+/** A deployment whose vitals the test sets. A look is counted, and takes until the gate is open. */
+const watched = () => {
+  const state: { looks: number; found: Vitals | undefined } = { looks: 0, found: whole }
+  const gate = Latch.makeUnsafe(false)
+  const look = Effect.suspend(() => {
+    state.looks++
+    return state.found === undefined ? Effect.fail(new VitalsUnknown({ cause: "away" })) : Effect.succeed(state.found)
+  })
+  const vitals = Layer.succeed(DeploymentVitals, { look: Effect.andThen(gate.await, look) })
+  return { state, gate, layer: Layer.provide(Readiness.layerOf("1.2.3"), vitals) }
+}
+
+const check = Effect.flatMap(Readiness, (readiness) => readiness.check)
+
+/** Asks that many times at once, before the look that they ask for has ended, and gives their answers. */
+const ask = Effect.fnUntraced(function*(gate: Latch.Latch, count: number) {
+  yield* gate.close
+  const probes = yield* Effect.forkChild(
+    Effect.forEach(Array.from({ length: count }), () => Effect.result(check), { concurrency: "unbounded" })
+  )
+  yield* TestClock.adjust(0)
+  yield* gate.open
+  return yield* Fiber.join(probes)
+})
+
+it.effect("a thousand probes cost one look, and those of the next second one more", () => {
+  const { gate, layer, state } = watched()
+  return Effect.gen(function*() {
+    assert.strictEqual((yield* ask(gate, 1_000)).length, 1_000)
+    yield* TestClock.adjust("900 millis")
+    yield* ask(gate, 1_000)
+    assert.strictEqual(state.looks, 1)
+    yield* TestClock.adjust("1 second")
+    yield* ask(gate, 1_000)
+    assert.strictEqual(state.looks, 2)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a probe that hangs up does not spoil the look for the others", () => {
+  const { gate, layer, state } = watched()
+  return Effect.gen(function*() {
+    const hanging = yield* Effect.forkChild(check)
+    const patient = yield* Effect.forkChild(check)
+    yield* TestClock.adjust(0)
+    yield* Fiber.interrupt(hanging)
+    yield* gate.open
+    assert.strictEqual((yield* Fiber.join(patient)).status, "ready")
+    assert.strictEqual(state.looks, 1)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("a database that is away fails its check, leaves the others unknown, and forgives nothing when it is back", () => {
+  const { gate, layer, state } = watched()
+  const answer = Effect.map(Effect.andThen(TestClock.adjust("2 seconds"), ask(gate, 1)), ([first]) => first)
+  return Effect.gen(function*() {
+    assert.strictEqual((yield* answer)?._tag, "Success")
+    state.found = undefined
+    const away = yield* answer
+    assert.isTrue(away?._tag === "Failure")
+    if (away?._tag !== "Failure") return
+    assert.strictEqual(away.failure.checks.database.message, "The database does not answer.")
+    const { messages, runners, shards } = away.failure.checks
+    assert.deepStrictEqual([messages, runners, shards].map(({ status }) => status), ["unknown", "unknown", "unknown"])
+    state.found = { ...whole, owned: new Set([1]) }
+    const back = yield* answer
+    assert.strictEqual(
+      back?._tag === "Failure" ? back.failure.checks.shards.message : undefined,
+      "1 of 2 shards have no owner."
+    )
+    state.found = whole
+    assert.strictEqual((yield* answer)?._tag, "Success")
+  }).pipe(Effect.provide(layer))
+})
