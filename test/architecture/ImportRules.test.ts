@@ -13,7 +13,10 @@ export const CartRepo = [SqlClient, Cart, Outbox]
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
   "src/domain/events/OutboxRepo.ts": `import { SqlClient } from "effect/sql"\nexport const Outbox = [SqlClient]\n`,
   "src/domain/orders/Order.ts": `import { Cart } from "../carts/Cart.ts"\nexport const Order = [Cart]\n`,
-  "src/domain/orders/OrderRepo.ts": `import { SqlClient } from "effect/sql"\nexport const OrderRepo = [SqlClient]\n`,
+  "src/domain/orders/OrderRepo.ts": `import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+export const OrderRepo = Effect.orDie(SqlClient.SqlClient)
+`,
   "src/entities/CartEntity.ts": `import { Entity } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 export const CartEntity = [Entity, CartRepo]
@@ -184,6 +187,12 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "src/http/a/DiesHttp.ts",
     "stoa(no-or-die)",
     `import { Effect } from "effect"\nexport const a = Effect.fail(1).pipe(Effect.orDie)\n`
+  ],
+  [
+    "orDie in a layer",
+    "src/layers/Dies.ts",
+    "stoa(no-or-die)",
+    `import { Layer } from "effect"\nexport const a = Layer.orDie(Layer.empty)\n`
   ],
   ["a barrel", "src/domain/a/index.ts", "stoa(file-names)", `export * from "../carts/Cart.ts"\n`],
   ["a barrel of all plugins", "src/plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
