@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { Decision } from "../../src/domain/checkout/Checkout.ts"
@@ -12,6 +12,7 @@ import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import type { Order } from "../../src/domain/orders/Order.ts"
 import type { CheckoutPayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { claimCart } from "../../src/workflows/checkout/ClaimStep.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, unplaceRepoLayer).pipe(Layer.provideMerge(TestDatabase))
@@ -27,6 +28,8 @@ const aPayload = (cartId: string, checkoutId: string): CheckoutPayload => ({
   requestHash: "",
   idempotencyKey: null
 })
+
+type Statement = Effect.Effect<unknown, SqlError.SqlError>
 
 let numbers = 0
 
@@ -170,6 +173,68 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       assert.strictEqual(yield* inStore((yield* PlaceRepo).place(placement)), "reservation-gone")
     }))
 
+  const lost: ReadonlyArray<readonly [what: string, lose: (sql: SqlClient.SqlClient, id: string) => Statement]> = [
+    [
+      "the hold is another organization's",
+      (sql, id) => sql`update holds set organization_id = 'org_elsewhere' where holder = ${id}`
+    ],
+    ["the hold was sold already", (sql, id) => sql`update holds set state = 'sold' where holder = ${id}`],
+    [
+      "the cart is another organization's",
+      (sql, id) => sql`update carts set organization_id = 'org_elsewhere' where checkout_id = ${id}::uuid`
+    ],
+    ["the cart was given back", (sql, id) => sql`update carts set status = 'active' where checkout_id = ${id}::uuid`],
+    [
+      "another checkout has the cart",
+      (sql, id) => sql`update carts set checkout_id = ${newId()}::uuid where checkout_id = ${id}::uuid`
+    ]
+  ]
+  for (const [what, lose] of lost) {
+    it.effect(`writes nothing at all when ${what}`, () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const placement = yield* aPlacement()
+        yield* lose(sql, placement.order.id)
+        const rows = sql`select h.state, c.status, c.version from holds h, carts c
+          where h.holder = ${placement.order.id} and c.id = ${placement.cartId}::uuid`
+        const before = yield* rows
+        assert.strictEqual(yield* inStore((yield* PlaceRepo).place(placement)), "reservation-gone")
+        assert.deepStrictEqual(yield* rows, before)
+        assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${placement.order.id}::uuid`, [])
+      }))
+  }
+
+  it.effect("is not taken for done because of an order of another organization", () =>
+    Effect.gen(function*() {
+      const { place } = yield* PlaceRepo
+      const placement = yield* aPlacement()
+      yield* inStore(place(placement))
+      const order = { ...placement.order, organizationId: "org_elsewhere" }
+      const outcome = Effect.provideService(place({ ...placement, order }), CurrentActor, systemActor("org_elsewhere"))
+      assert.strictEqual(yield* outcome, "reservation-gone")
+      assert.strictEqual(yield* inStore(place(placement)), "already")
+    }))
+
+  for (const [whose, limits] of [["anybody's", [1, null]], ["one customer's", [null, 1]]] as const) {
+    it.effect(`at once by two checkouts uses up the last of ${whose} uses once`, () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { place } = yield* PlaceRepo
+        const promotion = { ...yield* aPromotion(), perCustomer: limits[1] }
+        const ofIt = sql`id = ${promotion.promotionId}::uuid`
+        yield* sql`update promotions set usage_limit_total = ${limits[0]}::int where ${ofIt}`
+        const customerId = newId()
+        const placements = [yield* aPlacement([promotion], customerId), yield* aPlacement([promotion], customerId)]
+        const outcomes = yield* atOnce(
+          () => sql`select 1 from promotions where ${ofIt} for update`,
+          placements.map((one) => Effect.result(inStore(place(one))))
+        )
+        const told = outcomes.map((one) => Result.isSuccess(one) ? one.success : one.failure._tag)
+        assert.deepStrictEqual(told.toSorted(), ["CheckoutFailed", "placed"])
+        assert.deepStrictEqual(yield* sql`select used_count from promotions where ${ofIt}`, [{ used_count: 1 }])
+      }))
+  }
+
   it.effect("and taking back another one of the same customer and promotions never wait for each other in a circle", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -188,6 +253,26 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
         where id = any(${promotions.map(({ promotionId }) => promotionId)}::uuid[])
         union all select used_count from promotion_customer_usages where customer_id = ${customerId}::uuid`
       assert.deepStrictEqual(used.map((row) => row.used), [1, 1, 1, 1, 1, 1])
+    }))
+})
+
+layer(repos, { excludeTestServices: true })("the money of an order", (it) => {
+  it.effect("is captured once, however often that is reported", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { settle } = yield* PlaceRepo
+      const { id } = yield* buildOrder({ captured: null })
+      assert.instanceOf(yield* inStore(settle(id, "pi_1", 900)), Date)
+      assert.instanceOf(yield* inStore(settle(id, "pi_1", 700)), Date)
+      assert.deepStrictEqual(yield* sql`select amount_captured::int4 as captured from orders where id = ${id}::uuid`, [
+        { captured: 900 }
+      ])
+    }))
+
+  it.effect("is not captured for an order that was cancelled before", () =>
+    Effect.gen(function*() {
+      const { id } = yield* buildOrder({ captured: null, status: "cancelled" })
+      assert.isUndefined(yield* inStore((yield* PlaceRepo).settle(id, "pi_1", 900)))
     }))
 })
 

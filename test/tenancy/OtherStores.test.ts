@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { type Answer, api, withApp } from "../support/TestApp.ts"
 import { footprintOf, ownerless } from "./Footprint.ts"
-import { asks, filled, nameless, namesIn, type Probe, reads, refusedAnyway, writes } from "./Probes.ts"
+import { asks, filled, nameless, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
 
 const send = ({ body, method, path }: Probe, { as }: Store) =>
@@ -15,6 +15,11 @@ const told = ({ method, path }: Probe, about: string, { body, status }: Answer) 
 /** An answer without any record and without any stock. */
 const isEmpty = (answer: Answer): boolean =>
   answer.status === 200 && !/"id":|:[1-9]/.test(JSON.stringify(answer.at("data")))
+
+/** The names of all records of a store. */
+const names = ({ as: _, ...records }: Store): ReadonlyArray<RecordName> =>
+  // Every other key of a store names a record.
+  Object.keys(records) as ReadonlyArray<RecordName>
 
 /** What a store reads of itself, request by request. */
 const readBy = Effect.fnUntraced(function*(store: Store) {
@@ -44,6 +49,11 @@ withApp("two stores in one database", (it) => {
 
       const theirs = yield* aStore("org_theirs")
       assert.deepStrictEqual(yield* readBy(ours), before, "another store's records show in what we read")
+      const theirView = JSON.stringify(yield* readBy(theirs))
+      assert.deepStrictEqual(
+        names(ours).filter((name) => theirView.includes(ours[name]) && ours[name] !== theirs[name]),
+        []
+      )
 
       const untouched = yield* footprintOf("org_theirs")
       const letIn: Array<string> = []

@@ -10,6 +10,8 @@ export interface Store {
   readonly optionValue: string
   readonly variant: string
   readonly category: string
+  /** A category above it. */
+  readonly parent: string
   readonly brand: string
   readonly price: string
   readonly modifier: string
@@ -55,11 +57,13 @@ const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
   const optionType = (yield* make(as, `${at}/options`, { name: "Size" })).text("data.id")
   const value = yield* make(as, `/api/catalog/options/${optionType}/values`, { value: "S" })
   const variant = (yield* make(as, `${at}/variants`, { options: { Size: "S" }, sku: "THING-S" })).text("data.id")
-  const category = (yield* make(as, "/api/catalog/categories", { slug: "things" })).text("data.id")
+  const parent = (yield* make(as, "/api/catalog/categories", { slug: "all" })).text("data.id")
+  const below = { slug: "things", parentId: parent }
+  const category = (yield* make(as, "/api/catalog/categories", below)).text("data.id")
   const brand = (yield* make(as, "/api/catalog/brands", { slug: "maker", displayName: "Maker" })).text("data.id")
   yield* make(as, `${at}/categories/${category}`, {})
   yield* make(as, `${at}/brands/${brand}`, {})
-  return { entity, optionType, optionValue: value.text("data.id"), variant, category, brand }
+  return { entity, optionType, optionValue: value.text("data.id"), variant, category, parent, brand }
 })
 
 /** Fills an organization with one record of everything. */

@@ -49,8 +49,8 @@ export const placeStatement = (sql: SqlClient.SqlClient, actor: Actor, placement
     input as materialized (select ${JSON.stringify(order)}::jsonb as o),
     hold as (update holds set state = 'sold', expires_at = null, updated_at = now()
       where organization_id = ${actor.organizationId} and holder = ${order.id} and state = 'held'
-        and exists (select 1 from carts where id = ${cartId}::uuid and checkout_id = ${order.id}::uuid
-          and status = 'checking_out') returning 1),
+        and exists (select 1 from carts where id = ${cartId}::uuid and organization_id = ${actor.organizationId}
+          and checkout_id = ${order.id}::uuid and status = 'checking_out') returning 1),
     cart as (update carts set status = 'checked_out', version = version + 1, updated_at = now()
       where id = ${cartId}::uuid and organization_id = ${actor.organizationId} and checkout_id = ${order.id}::uuid
         and status = 'checking_out' and exists (select 1 from hold) returning id, organization_id),
@@ -80,5 +80,6 @@ export const placeStatement = (sql: SqlClient.SqlClient, actor: Actor, placement
         ${actor.requestId}::text
       from placed, input)
     select exists (select 1 from placed) as placed,
-      exists (select 1 from orders where id = ${order.id}::uuid) as existed`
+      exists (select 1 from orders where id = ${order.id}::uuid
+        and organization_id = ${actor.organizationId}) as existed`
 }
