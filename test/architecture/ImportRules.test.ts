@@ -19,7 +19,7 @@ export const OrderRepo = Effect.orDie(SqlClient.SqlClient)
 `,
   "src/entities/CartEntity.ts": `import { Entity } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
-export const CartEntity = [Entity, CartRepo]
+export const CartEntity = [Entity.make("Cart", []).toLayer({}, { disableFatalDefects: true }), CartRepo]
 `,
   "src/workflows/checkout/Checkout.ts": `import { Workflow } from "effect/workflow"
 import { CartEntity } from "../../entities/CartEntity.ts"
@@ -193,6 +193,18 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "src/layers/Dies.ts",
     "stoa(no-or-die)",
     `import { Layer } from "effect"\nexport const a = Layer.orDie(Layer.empty)\n`
+  ],
+  [
+    "an entity that a defect restarts",
+    "src/entities/DEntity.ts",
+    "stoa(no-fatal-defects)",
+    `import { Entity } from "effect/cluster"\nexport const d = Entity.make("D", []).toLayer({}, { maxIdleTime: 1 })\n`
+  ],
+  [
+    "an entity without options",
+    "src/entities/EEntity.ts",
+    "stoa(no-fatal-defects)",
+    `import { Entity } from "effect/cluster"\nexport const e = Entity.make("E", []).toLayerQueue({})\n`
   ],
   ["a barrel", "src/domain/a/index.ts", "stoa(file-names)", `export * from "../carts/Cart.ts"\n`],
   ["a barrel of all plugins", "src/plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
