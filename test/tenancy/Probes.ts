@@ -84,6 +84,7 @@ export const writes: ReadonlyArray<Probe> = [
     value: 5,
     variantId: "{variant}"
   }),
+  probe("PATCH", "/api/pricing/modifiers/{modifier}", { value: 6 }),
   probe("PATCH", "/api/pricing/modifiers/{modifier}", { entityId: "{entity}", value: 7 }),
   probe("PATCH", "/api/promotions/{promotion}", { name: "Changed" }),
   probe("POST", "/api/inventory/adjust", {

@@ -7,11 +7,13 @@ import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { OptionRepo } from "../../src/domain/catalog/OptionRepo.ts"
 import { VariantRepo } from "../../src/domain/catalog/VariantRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const Repos = Layer.mergeAll(EntityLinkRepo.layer, OptionRepo.layer, VariantRepo.layer, offerRepoLayer).pipe(
-  Layer.provideMerge(TestDatabase)
-)
+const Repos = Layer.mergeAll(EntityLinkRepo.layer, OptionRepo.layer, StockRepo.layer, VariantRepo.layer, offerRepoLayer)
+  .pipe(
+    Layer.provideMerge(TestDatabase)
+  )
 
 const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
 const here = as("org_default")
@@ -54,6 +56,17 @@ it.layer(Repos, { excludeTestServices: true })("the catalog of another organizat
       assert.isUndefined(yield* elsewhere(variants.create(entity, [], { options: {} })))
       assert.deepStrictEqual(yield* elsewhere(variants.createMissing(entity, [[]], "all")), [])
       assert.isDefined(yield* here(variants.create(entity, [], { options: {} })))
+    }))
+
+  it.effect("is not stocked here", () =>
+    Effect.gen(function*() {
+      const [stock, variants] = [yield* StockRepo, yield* VariantRepo]
+      const { entity } = yield* aShelf("org_default")
+      const variant = yield* here(variants.create(entity, [], { options: {} }))
+      const target = { entityId: entity, variantId: variant?.id ?? null, warehouseId: null }
+      const known = Effect.map(stock.adjustable(target), ({ entityKnown, variantKnown }) => [entityKnown, variantKnown])
+      assert.deepStrictEqual(yield* here(known), [true, true])
+      assert.deepStrictEqual(yield* elsewhere(known), [false, false])
     }))
 
   it.effect("is not for sale in our carts, and its carts are none of ours", () =>

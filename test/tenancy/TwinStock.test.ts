@@ -24,6 +24,7 @@ interface Twins {
 /**
  * The same sellable in the same warehouse, held by the same order with 4 units and by hand with 2, in our organization
  * (10 on hand) and in the other one (100 on hand, version 7). `state` is the one of our holds; the other's are alive.
+ * The other's rows lie first in the tables, where a statement that does not tell them apart finds them first.
  */
 const twins = Effect.fnUntraced(function*(state: "held" | "sold" | "released") {
   const sql = yield* SqlClient.SqlClient
@@ -32,7 +33,7 @@ const twins = Effect.fnUntraced(function*(state: "held" | "sold" | "released") {
   yield* sql`insert into warehouses (id, organization_id, name, code)
     values (${twin.warehouse}::uuid, 'org_default', 'Shared', ${twin.warehouse})`
   for (
-    const [organization, onHand, version, now] of [["org_default", 10, 0, state], ["org_twin", 100, 7, "held"]] as const
+    const [organization, onHand, version, now] of [["org_twin", 100, 7, "held"], ["org_default", 10, 0, state]] as const
   ) {
     yield* sql`insert into stock_items values (${organization}, ${twin.sellable}::uuid, ${version})`
     yield* sql`insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand, reserved)
@@ -257,9 +258,11 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
       yield* sql`insert into holds (organization_id, holder) values ('org_twin', ${holder})`
       const before = yield* rowsOf("org_twin")
       const line = { sellable, entityId: sellable, warehouseId: warehouse, quantity: 1 }
-      const outcome = yield* (yield* ReservationRepo).reserve([{ sellable, version: 0, levels: [] }], [
+      const repo = yield* ReservationRepo
+      const reserve = repo.reserve([{ sellable, version: 0, levels: [] }], [
         { holder, ttlSeconds: 900, decision: "{}", lines: [line] }
       ])
+      const outcome = yield* Effect.scoped(Effect.andThen(theirsAreTaken, Effect.timeout(reserve, "5 seconds")))
       assert.deepStrictEqual(outcome, { stale: [], fresh: new Set([holder]), had: [] })
       assert.deepStrictEqual(yield* ours(twin), { ...untouched, reserved: 7, version: 1, held: 7, movements: 1 })
       assert.deepStrictEqual(yield* rowsOf("org_twin"), before)
