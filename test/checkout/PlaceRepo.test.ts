@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
+import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import type { Decision } from "../../src/domain/checkout/Checkout.ts"
-import { claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
+import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
 import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
 import { UnplaceRepo, unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
@@ -12,10 +14,14 @@ import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import type { Order } from "../../src/domain/orders/Order.ts"
 import type { CheckoutPayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { claimCart } from "../../src/workflows/checkout/ClaimStep.ts"
+import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { at } from "../support/TestApp.ts"
 
-const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, unplaceRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, unplaceRepoLayer, cartRepoLayer, cartLineRepoLayer).pipe(
+  Layer.provideMerge(TestDatabase)
+)
 
 const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))
 
@@ -100,43 +106,6 @@ const aPlacement = Effect.fnUntraced(
   }
 )
 
-/** Waits until so many statements of this database wait for a lock. */
-const waiting = (count: number) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const look = sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    yield* Effect.repeat(look, { until: (rows) => (rows[0]?.waiting ?? 0) >= count })
-  })
-
-/** Runs all of them at the same moment: each waits for the row that `lock` holds, in this order, until every one does. */
-const atOnce = Effect.fnUntraced(
-  function*<A, E, R>(
-    lock: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>,
-    all: ReadonlyArray<Effect.Effect<A, E, R>>
-  ) {
-    const sql = yield* SqlClient.SqlClient
-    const locked = yield* Deferred.make<void>()
-    const free = yield* Deferred.make<void>()
-    const holder = yield* Effect.forkChild(
-      sql.withTransaction(
-        lock(sql).pipe(
-          Effect.andThen(Deferred.succeed(locked, undefined)),
-          Effect.andThen(Deferred.await(free))
-        )
-      )
-    )
-    yield* Deferred.await(locked)
-    const fibers = yield* Effect.forEach(
-      all,
-      (one, index) => Effect.tap(Effect.forkChild(one), () => waiting(index + 1))
-    )
-    yield* Deferred.succeed(free, undefined)
-    yield* Fiber.join(holder)
-    return yield* Effect.forEach(fibers, Fiber.join)
-  }
-)
-
 const aPromotion = Effect.fnUntraced(function*() {
   const sql = yield* SqlClient.SqlClient
   const promotionId = newId()
@@ -203,6 +172,20 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
         assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${placement.order.id}::uuid`, [])
       }))
   }
+
+  it.effect("writes no order when the cart is taken away in that very moment", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      for (const loss of [sql`status = 'active'`, sql`checkout_id = ${newId()}::uuid`]) {
+        const placement = yield* aPlacement()
+        const placed = yield* atOnce(
+          () => sql`update carts set ${loss} where id = ${placement.cartId}::uuid`,
+          [inStore((yield* PlaceRepo).place(placement))]
+        )
+        assert.deepStrictEqual(placed, ["reservation-gone"])
+        assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${placement.order.id}::uuid`, [])
+      }
+    }))
 
   it.effect("is not taken for done because of an order of another organization", () =>
     Effect.gen(function*() {
@@ -286,5 +269,27 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
         [inStore(claimCart(payload)), inStore(claimCart(payload))]
       )
       assert.deepStrictEqual(claims.map(({ claimed }) => claimed), [true, true])
+    }))
+
+  it.effect("is not had by whoever misses the line that is added in that very moment", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [claims, carts, lines] = [yield* ClaimRepo, yield* CartRepo, yield* CartLineRepo]
+      const { cartId, order } = yield* aPlacement()
+      yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
+      const found = yield* inStore(carts.find(cartId))
+      const [line] = found?.lines ?? []
+      if (found === undefined || line === undefined) return assert.fail("The cart is not there.")
+      const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
+      const [, claimed] = yield* atOnce<unknown, never, never>(
+        () => sql`select 1 from carts where id = ${cartId}::uuid for update`,
+        [
+          inStore(lines.add(found, { ...line, id: newId(), entityId: newId() })),
+          inStore(claims.claim(cartId, order.id, visitor, "USD"))
+        ]
+      )
+      assert.strictEqual(at(claimed, "claimed"), false)
+      const again = yield* inStore(claims.claim(cartId, order.id, visitor, "USD"))
+      assert.deepStrictEqual([again?.claimed, again?.lines.length], [true, 2])
     }))
 })

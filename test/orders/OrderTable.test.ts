@@ -4,6 +4,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -98,7 +99,8 @@ it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestSe
         const refunds = yield* RefundRepo
         const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
         const report = Effect.orDie(sql.withTransaction(inStore(refunds.recordExternal(id, 5_000, "re_1"))))
-        const amounts = yield* Effect.all([report, report, report], { concurrency: "unbounded" })
+        const lock = sql`select 1 from orders where id = ${id}::uuid for update`
+        const amounts = yield* atOnce(() => lock, [report, report, report])
         assert.deepStrictEqual(amounts.toSorted((a, b) => a - b), [0, 0, 1_000])
       }))
   }
