@@ -125,6 +125,16 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       assert.strictEqual(yield* lines.remove(now, line.id), "stale")
     }).pipe(asSystem))
 
+  it.effect("refuses writes to a cart whose time has run out, before anybody wrote that down", () =>
+    Effect.gen(function*() {
+      const lines = yield* CartLineRepo
+      const sql = yield* SqlClient.SqlClient
+      const state = yield* aState
+      yield* sql`update carts set expires_at = now() - interval '1 second' where id = ${state.cart.id}::uuid`
+      assert.strictEqual(yield* lines.add(state, aLine(state)), "stale")
+      yield* sql`delete from carts where id = ${state.cart.id}::uuid`
+    }).pipe(asSystem))
+
   it.effect("does not show another organization's cart", () =>
     Effect.gen(function*() {
       const repo = yield* CartRepo

@@ -198,6 +198,19 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       assert.strictEqual(yield* inStore(place(placement)), "already")
     }))
 
+  it.effect("is final: neither its cart nor its usage is given back unless it was cancelled", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const promotion = yield* aPromotion()
+      const placement = yield* aPlacement([promotion])
+      yield* inStore((yield* PlaceRepo).place(placement))
+      yield* inStore((yield* UnplaceRepo).giveBack(placement.order.id, placement.cartId))
+      yield* inStore((yield* ClaimRepo).giveBack(placement.cartId, placement.order.id))
+      const left = yield* sql`select c.status, p.used_count from carts c, promotions p
+        where c.id = ${placement.cartId}::uuid and p.id = ${promotion.promotionId}::uuid`
+      assert.deepStrictEqual(left, [{ status: "checked_out", used_count: 1 }])
+    }))
+
   for (const [whose, limits] of [["anybody's", [1, null]], ["one customer's", [null, 1]]] as const) {
     it.effect(`at once by two checkouts uses up the last of ${whose} uses once`, () =>
       Effect.gen(function*() {
