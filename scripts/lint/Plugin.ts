@@ -1,6 +1,7 @@
 import { FileNames } from "./FileNames.ts"
 import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
+import { NoFatalDefects } from "./NoFatalDefects.ts"
 import { NoOrDie } from "./NoOrDie.ts"
 import { NoProcessEnv } from "./NoProcessEnv.ts"
 import { NoSkippedTests } from "./NoSkippedTests.ts"
@@ -15,6 +16,7 @@ export default {
     "file-names": FileNames,
     "no-ambient": NoAmbient,
     "no-double-assertion": NoDoubleAssertion,
+    "no-fatal-defects": NoFatalDefects,
     "no-or-die": NoOrDie,
     "no-process-env": NoProcessEnv,
     "no-skipped-tests": NoSkippedTests,

@@ -15,9 +15,9 @@ const endedDays = 30
 /** Provider events are remembered this long: no provider repeats one after a month. */
 const eventDays = 90
 
-/** A failed sweep is told and tried again at its next turn; it never ends the others. */
-const everySafely =
-  (name: string, interval: "1 second" | "30 seconds" | "10 minutes") => <R>(sweep: Effect.Effect<number, never, R>) =>
+/** A failed sweep, whatever it failed with, is told and tried again at its next turn; it never ends the others. */
+export const everySafely =
+  (name: string, interval: "1 second" | "30 seconds" | "10 minutes") => <E, R>(sweep: Effect.Effect<number, E, R>) =>
     sweep.pipe(
       Effect.tap((count) => count > 0 ? Effect.logDebug(`sweep ${name}: ${count}`) : Effect.void),
       Effect.catchCause((cause) => Effect.logWarning(`sweep ${name} failed`, cause)),
@@ -54,7 +54,6 @@ const sweeps = Effect.gen(function*() {
     cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
       Effect.repeat({ while: ({ more }) => more }),
       Effect.map(({ messages, replies }) => messages + replies),
-      Effect.orDie,
       everySafely("cluster messages", "10 minutes")
     )
   ], { concurrency: "unbounded", discard: true })

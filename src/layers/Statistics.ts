@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 
 /** A table that changed less than this keeps the plans it has. */
 const fewRows = 500
@@ -11,7 +11,7 @@ const fewRows = 500
  */
 export class Statistics extends Context.Service<Statistics, {
   /** Analyzes tables that have more than doubled since they were last looked at; gives how many. */
-  readonly refresh: Effect.Effect<number>
+  readonly refresh: Effect.Effect<number, SqlError.SqlError>
 }>()("stoa/layers/Statistics") {
   static readonly layer = Layer.effect(
     Statistics,
@@ -25,7 +25,7 @@ export class Statistics extends Context.Service<Statistics, {
           Effect.as(
             Effect.forEach(tables, ({ name }) => sql`analyze ${sql(name)}`, { discard: true }),
             tables.length
-          )).pipe(Effect.orDie)
+          ))
       }
     })
   )

@@ -13,10 +13,13 @@ export const CartRepo = [SqlClient, Cart, Outbox]
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
   "src/domain/events/OutboxRepo.ts": `import { SqlClient } from "effect/sql"\nexport const Outbox = [SqlClient]\n`,
   "src/domain/orders/Order.ts": `import { Cart } from "../carts/Cart.ts"\nexport const Order = [Cart]\n`,
-  "src/domain/orders/OrderRepo.ts": `import { SqlClient } from "effect/sql"\nexport const OrderRepo = [SqlClient]\n`,
+  "src/domain/orders/OrderRepo.ts": `import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+export const OrderRepo = Effect.orDie(SqlClient.SqlClient)
+`,
   "src/entities/CartEntity.ts": `import { Entity } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
-export const CartEntity = [Entity, CartRepo]
+export const CartEntity = [Entity.make("Cart", []).toLayer({}, { disableFatalDefects: true }), CartRepo]
 `,
   "src/workflows/checkout/Checkout.ts": `import { Workflow } from "effect/workflow"
 import { CartEntity } from "../../entities/CartEntity.ts"
@@ -184,6 +187,24 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "src/http/a/DiesHttp.ts",
     "stoa(no-or-die)",
     `import { Effect } from "effect"\nexport const a = Effect.fail(1).pipe(Effect.orDie)\n`
+  ],
+  [
+    "orDie in a layer",
+    "src/layers/Dies.ts",
+    "stoa(no-or-die)",
+    `import { Layer } from "effect"\nexport const a = Layer.orDie(Layer.empty)\n`
+  ],
+  [
+    "an entity that a defect restarts",
+    "src/entities/DEntity.ts",
+    "stoa(no-fatal-defects)",
+    `import { Entity } from "effect/cluster"\nexport const d = Entity.make("D", []).toLayer({}, { maxIdleTime: 1 })\n`
+  ],
+  [
+    "an entity without options",
+    "src/entities/EEntity.ts",
+    "stoa(no-fatal-defects)",
+    `import { Entity } from "effect/cluster"\nexport const e = Entity.make("E", []).toLayerQueue({})\n`
   ],
   ["a barrel", "src/domain/a/index.ts", "stoa(file-names)", `export * from "../carts/Cart.ts"\n`],
   ["a barrel of all plugins", "src/plugins/index.ts", "stoa(file-names)", `export const all = []\n`],

@@ -125,6 +125,16 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       assert.strictEqual(yield* lines.remove(now, line.id), "stale")
     }).pipe(asSystem))
 
+  it.effect("refuses writes to a cart whose time has run out, before anybody wrote that down", () =>
+    Effect.gen(function*() {
+      const lines = yield* CartLineRepo
+      const sql = yield* SqlClient.SqlClient
+      const state = yield* aState
+      yield* sql`update carts set expires_at = now() - interval '1 second' where id = ${state.cart.id}::uuid`
+      assert.strictEqual(yield* lines.add(state, aLine(state)), "stale")
+      yield* sql`delete from carts where id = ${state.cart.id}::uuid`
+    }).pipe(asSystem))
+
   it.effect("does not show another organization's cart", () =>
     Effect.gen(function*() {
       const repo = yield* CartRepo
@@ -142,5 +152,22 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       assert.strictEqual(yield* repo.abandonExpired, 1)
       assert.strictEqual((yield* repo.find(old.cart.id))?.cart.status, "abandoned")
       assert.strictEqual((yield* repo.find(young.cart.id))?.cart.status, "active")
+    }).pipe(asSystem))
+
+  it.effect("deletes carts that ended long ago, and neither fresh ones nor those that may still become an order", () =>
+    Effect.gen(function*() {
+      const repo = yield* CartRepo
+      const sql = yield* SqlClient.SqlClient
+      const ended = Effect.fnUntraced(function*(status: string, days: number) {
+        const { cart: { id } } = yield* aState
+        yield* sql`update carts set status = ${status}, expires_at = now() - make_interval(days => ${days})
+          where id = ${id}::uuid`
+        return id
+      })
+      const old = [yield* ended("abandoned", 31), yield* ended("checked_out", 31)]
+      const kept = [yield* ended("abandoned", 29), yield* ended("checking_out", 31), yield* ended("active", 31)]
+      assert.strictEqual(yield* repo.purgeEnded(30), 2)
+      assert.deepStrictEqual(yield* Effect.forEach(old, repo.find), [undefined, undefined])
+      assert.deepStrictEqual((yield* Effect.forEach(kept, repo.find)).map((found) => found?.cart.id), kept)
     }).pipe(asSystem))
 })

@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
+import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import type { Decision } from "../../src/domain/checkout/Checkout.ts"
-import { claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
+import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
 import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
 import { UnplaceRepo, unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
@@ -12,9 +14,14 @@ import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import type { Order } from "../../src/domain/orders/Order.ts"
 import type { CheckoutPayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { claimCart } from "../../src/workflows/checkout/ClaimStep.ts"
+import { atOnce } from "../support/AtOnce.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { at } from "../support/TestApp.ts"
 
-const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, unplaceRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, unplaceRepoLayer, cartRepoLayer, cartLineRepoLayer).pipe(
+  Layer.provideMerge(TestDatabase)
+)
 
 const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))
 
@@ -27,6 +34,8 @@ const aPayload = (cartId: string, checkoutId: string): CheckoutPayload => ({
   requestHash: "",
   idempotencyKey: null
 })
+
+type Statement = Effect.Effect<unknown, SqlError.SqlError>
 
 let numbers = 0
 
@@ -97,43 +106,6 @@ const aPlacement = Effect.fnUntraced(
   }
 )
 
-/** Waits until so many statements of this database wait for a lock. */
-const waiting = (count: number) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const look = sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    yield* Effect.repeat(look, { until: (rows) => (rows[0]?.waiting ?? 0) >= count })
-  })
-
-/** Runs all of them at the same moment: each waits for the row that `lock` holds, in this order, until every one does. */
-const atOnce = Effect.fnUntraced(
-  function*<A, E, R>(
-    lock: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>,
-    all: ReadonlyArray<Effect.Effect<A, E, R>>
-  ) {
-    const sql = yield* SqlClient.SqlClient
-    const locked = yield* Deferred.make<void>()
-    const free = yield* Deferred.make<void>()
-    const holder = yield* Effect.forkChild(
-      sql.withTransaction(
-        lock(sql).pipe(
-          Effect.andThen(Deferred.succeed(locked, undefined)),
-          Effect.andThen(Deferred.await(free))
-        )
-      )
-    )
-    yield* Deferred.await(locked)
-    const fibers = yield* Effect.forEach(
-      all,
-      (one, index) => Effect.tap(Effect.forkChild(one), () => waiting(index + 1))
-    )
-    yield* Deferred.succeed(free, undefined)
-    yield* Fiber.join(holder)
-    return yield* Effect.forEach(fibers, Fiber.join)
-  }
-)
-
 const aPromotion = Effect.fnUntraced(function*() {
   const sql = yield* SqlClient.SqlClient
   const promotionId = newId()
@@ -170,6 +142,95 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       assert.strictEqual(yield* inStore((yield* PlaceRepo).place(placement)), "reservation-gone")
     }))
 
+  const lost: ReadonlyArray<readonly [what: string, lose: (sql: SqlClient.SqlClient, id: string) => Statement]> = [
+    [
+      "the hold is another organization's",
+      (sql, id) => sql`update holds set organization_id = 'org_elsewhere' where holder = ${id}`
+    ],
+    ["the hold was sold already", (sql, id) => sql`update holds set state = 'sold' where holder = ${id}`],
+    [
+      "the cart is another organization's",
+      (sql, id) => sql`update carts set organization_id = 'org_elsewhere' where checkout_id = ${id}::uuid`
+    ],
+    ["the cart was given back", (sql, id) => sql`update carts set status = 'active' where checkout_id = ${id}::uuid`],
+    [
+      "another checkout has the cart",
+      (sql, id) => sql`update carts set checkout_id = ${newId()}::uuid where checkout_id = ${id}::uuid`
+    ]
+  ]
+  for (const [what, lose] of lost) {
+    it.effect(`writes nothing at all when ${what}`, () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const placement = yield* aPlacement()
+        yield* lose(sql, placement.order.id)
+        const rows = sql`select h.state, c.status, c.version from holds h, carts c
+          where h.holder = ${placement.order.id} and c.id = ${placement.cartId}::uuid`
+        const before = yield* rows
+        assert.strictEqual(yield* inStore((yield* PlaceRepo).place(placement)), "reservation-gone")
+        assert.deepStrictEqual(yield* rows, before)
+        assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${placement.order.id}::uuid`, [])
+      }))
+  }
+
+  it.effect("writes no order when the cart is taken away in that very moment", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      for (const loss of [sql`status = 'active'`, sql`checkout_id = ${newId()}::uuid`]) {
+        const placement = yield* aPlacement()
+        const placed = yield* atOnce(
+          () => sql`update carts set ${loss} where id = ${placement.cartId}::uuid`,
+          [inStore((yield* PlaceRepo).place(placement))]
+        )
+        assert.deepStrictEqual(placed, ["reservation-gone"])
+        assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${placement.order.id}::uuid`, [])
+      }
+    }))
+
+  it.effect("is not taken for done because of an order of another organization", () =>
+    Effect.gen(function*() {
+      const { place } = yield* PlaceRepo
+      const placement = yield* aPlacement()
+      yield* inStore(place(placement))
+      const order = { ...placement.order, organizationId: "org_elsewhere" }
+      const outcome = Effect.provideService(place({ ...placement, order }), CurrentActor, systemActor("org_elsewhere"))
+      assert.strictEqual(yield* outcome, "reservation-gone")
+      assert.strictEqual(yield* inStore(place(placement)), "already")
+    }))
+
+  it.effect("is final: neither its cart nor its usage is given back unless it was cancelled", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const promotion = yield* aPromotion()
+      const placement = yield* aPlacement([promotion])
+      yield* inStore((yield* PlaceRepo).place(placement))
+      yield* inStore((yield* UnplaceRepo).giveBack(placement.order.id, placement.cartId))
+      yield* inStore((yield* ClaimRepo).giveBack(placement.cartId, placement.order.id))
+      const left = yield* sql`select c.status, p.used_count from carts c, promotions p
+        where c.id = ${placement.cartId}::uuid and p.id = ${promotion.promotionId}::uuid`
+      assert.deepStrictEqual(left, [{ status: "checked_out", used_count: 1 }])
+    }))
+
+  for (const [whose, limits] of [["anybody's", [1, null]], ["one customer's", [null, 1]]] as const) {
+    it.effect(`at once by two checkouts uses up the last of ${whose} uses once`, () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { place } = yield* PlaceRepo
+        const promotion = { ...yield* aPromotion(), perCustomer: limits[1] }
+        const ofIt = sql`id = ${promotion.promotionId}::uuid`
+        yield* sql`update promotions set usage_limit_total = ${limits[0]}::int where ${ofIt}`
+        const customerId = newId()
+        const placements = [yield* aPlacement([promotion], customerId), yield* aPlacement([promotion], customerId)]
+        const outcomes = yield* atOnce(
+          () => sql`select 1 from promotions where ${ofIt} for update`,
+          placements.map((one) => Effect.result(inStore(place(one))))
+        )
+        const told = outcomes.map((one) => Result.isSuccess(one) ? one.success : one.failure._tag)
+        assert.deepStrictEqual(told.toSorted(), ["CheckoutFailed", "placed"])
+        assert.deepStrictEqual(yield* sql`select used_count from promotions where ${ofIt}`, [{ used_count: 1 }])
+      }))
+  }
+
   it.effect("and taking back another one of the same customer and promotions never wait for each other in a circle", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -191,6 +252,26 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
     }))
 })
 
+layer(repos, { excludeTestServices: true })("the money of an order", (it) => {
+  it.effect("is captured once, however often that is reported", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { settle } = yield* PlaceRepo
+      const { id } = yield* buildOrder({ captured: null })
+      assert.instanceOf(yield* inStore(settle(id, "pi_1", 900)), Date)
+      assert.instanceOf(yield* inStore(settle(id, "pi_1", 700)), Date)
+      assert.deepStrictEqual(yield* sql`select amount_captured::int4 as captured from orders where id = ${id}::uuid`, [
+        { captured: 900 }
+      ])
+    }))
+
+  it.effect("is not captured for an order that was cancelled before", () =>
+    Effect.gen(function*() {
+      const { id } = yield* buildOrder({ captured: null, status: "cancelled" })
+      assert.isUndefined(yield* inStore((yield* PlaceRepo).settle(id, "pi_1", 900)))
+    }))
+})
+
 layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
   it.effect("twice at once, by two runs of one checkout, is seen as its own claim by both", () =>
     Effect.gen(function*() {
@@ -201,5 +282,27 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
         [inStore(claimCart(payload)), inStore(claimCart(payload))]
       )
       assert.deepStrictEqual(claims.map(({ claimed }) => claimed), [true, true])
+    }))
+
+  it.effect("is not had by whoever misses the line that is added in that very moment", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [claims, carts, lines] = [yield* ClaimRepo, yield* CartRepo, yield* CartLineRepo]
+      const { cartId, order } = yield* aPlacement()
+      yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
+      const found = yield* inStore(carts.find(cartId))
+      const [line] = found?.lines ?? []
+      if (found === undefined || line === undefined) return assert.fail("The cart is not there.")
+      const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
+      const [, claimed] = yield* atOnce<unknown, never, never>(
+        () => sql`select 1 from carts where id = ${cartId}::uuid for update`,
+        [
+          inStore(lines.add(found, { ...line, id: newId(), entityId: newId() })),
+          inStore(claims.claim(cartId, order.id, visitor, "USD"))
+        ]
+      )
+      assert.strictEqual(at(claimed, "claimed"), false)
+      const again = yield* inStore(claims.claim(cartId, order.id, visitor, "USD"))
+      assert.deepStrictEqual([again?.claimed, again?.lines.length], [true, 2])
     }))
 })

@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { readDecision } from "../../src/domain/checkout/DecisionText.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { SettleRefund } from "../../src/workflows/payments/SettleRefund.ts"
 import { VoidPayment } from "../../src/workflows/payments/VoidPayment.ts"
@@ -19,12 +22,46 @@ const refund = `{"refundId":"${id}","organizationId":"org_default"}`
 const voiding = `{"providerId":"test","request":{"amount":100,"currency":"USD","orderId":"${id}","customerId":null,
   "paymentMethodToken":null,"metadata":{},"idempotencyKey":"${id}"},"intentId":null}`
 
+const order = `{"id":"${id}","organizationId":"org_default","orderNumber":"ORD-2026-000001","customerId":null,
+  "status":"pending","currency":"USD","subtotal":1000,"taxTotal":0,"shippingTotal":0,"discountTotal":0,
+  "grandTotal":1000,"amountCaptured":1000,"refundedTotal":0,"paymentIntentId":"pi_1","paymentMethodId":"test",
+  "idempotencyKey":null,"shippingAddress":null,"metadata":{},"placedAt":"2026-11-20T23:33:21.577Z",
+  "updatedAt":"2026-11-20T23:33:21.577Z","fulfilledAt":null,"cancelledAt":null,"lineItems":[{"id":"${id}",
+  "orderId":"${id}","entityId":"${id}","entityType":"product","variantId":null,"sku":null,"title":"Thing","quantity":1,
+  "unitPrice":1000,"totalPrice":1000,"isCustomPrice":false,"taxAmount":0,"discountAmount":0,"refundedQuantity":0,
+  "fulfillmentStatus":"unfulfilled","metadata":{}}]}`
+const result = `{"order":${order},"clientSecret":null,"hookErrors":[],"rejectedCodes":[]}`
+const decision = `{"currency":"USD","customerId":null,"cartSecretHash":"5f","lines":[{"id":"${id}","entityId":"${id}",
+  "entityType":"product","variantId":null,"sku":null,"title":"Thing","quantity":1,"unitPrice":1000,"totalPrice":1000,
+  "discountAmount":0,"taxAmount":0}],"promotions":[{"promotionId":"${id}","code":"SAVE","type":"free_shipping",
+  "discountAmount":0,"freeShipping":true,"description":"Save","perCustomer":null}],"rejectedCodes":[],"subtotal":1000,
+  "discountTotal":0,"taxTotal":0,"shippingTotal":0,"grandTotal":1000,"metadata":{}}`
+
 const read = <S extends Schema.Top>(schema: S, text: string) =>
   Schema.decodeUnknownEffect(Schema.toCodecJson(schema))(JSON.parse(text))
 
+/** Names of the durable processes in the code. */
+const workflows = () =>
+  readdirSync("src/workflows", { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => [...readFileSync(join("src/workflows", path), "utf8").matchAll(/Workflow\.make\("(\w+)"/g)])
+    .map(([, name]) => name)
+
 describe("a payload that version 1 stored", () => {
+  it("is kept here for every durable process there is", () =>
+    assert.sameMembers(workflows(), [CheckoutWorkflow._tag, SettleRefund._tag, VoidPayment._tag]))
+
   it.effect("of a checkout is still read", () =>
     Effect.map(read(CheckoutWorkflow.payloadSchema, checkout), ({ request }) => assert.strictEqual(request.cartId, id)))
+
+  it.effect("of a finished checkout is still read", () =>
+    Effect.map(
+      read(CheckoutWorkflow.successSchema, result),
+      ({ order: { lineItems } }) => assert.strictEqual(lineItems[0]?.totalPrice, 1000)
+    ))
+
+  it.effect("of what a checkout decided is still read", () =>
+    Effect.map(readDecision(decision), ({ promotions }) => assert.strictEqual(promotions[0]?.promotionId, id)))
 
   it.effect("of a refund is still read", () =>
     Effect.map(read(SettleRefund.payloadSchema, refund), ({ refundId }) => assert.strictEqual(refundId, id)))

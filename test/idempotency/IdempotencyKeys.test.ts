@@ -87,4 +87,13 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       assert.strictEqual(yield* keys.purge(24), 1)
       assert.strictEqual((yield* keys.claim("caller", young, "hash"))._tag, "Running")
     }).pipe(here))
+
+  it.effect("are not freed in the name of work that no longer has them", () =>
+    Effect.gen(function*() {
+      const keys = yield* IdempotencyKeys
+      const key = newId()
+      yield* keys.claim("caller", key, "hash")
+      yield* keys.release("caller", key, newId())
+      assert.strictEqual((yield* keys.claim("caller", key, "hash"))._tag, "Running")
+    }).pipe(here))
 })

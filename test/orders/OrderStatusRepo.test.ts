@@ -155,6 +155,14 @@ describe("a transition of an order", () => {
         assert.strictEqual((yield* refundsOf(built)).length, 1)
       }))
 
+    it.effect("only an unpaid order is cancelled for not being paid", () =>
+      Effect.gen(function*() {
+        const [paid, unpaid] = [yield* buildOrder(), yield* buildOrder({ captured: null })]
+        const lost = yield* Effect.flip(move(paid, "pending", "cancelled", { unpaid: true }))
+        assert.strictEqual(lost._tag, "Conflict")
+        assert.strictEqual((yield* move(unpaid, "pending", "cancelled", { unpaid: true })).order.status, "cancelled")
+      }))
+
     it.effect("orders that share sellables end at the same time without deadlock and lose no unit", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

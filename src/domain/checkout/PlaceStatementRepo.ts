@@ -57,8 +57,8 @@ const usage = (sql: SqlClient.SqlClient) =>
       select p.id from promotions p where p.id = any(array(select promotion from wanted)) order by p.id for update),
     used as (
       update promotions p set used_count = p.used_count + w.times
-      from (select promotion, count(*)::int as times from wanted group by promotion) w
-      where p.id = any(array(select id from limited)) and p.id = w.promotion returning p.id),
+      from (select promotion, organization, count(*)::int as times from wanted group by promotion, organization) w
+      where p.id = any(array(select id from limited)) and p.id = w.promotion and p.organization_id = w.organization returning p.id),
     usages as (
       insert into promotion_usages (organization_id, promotion_id, order_id, customer_id)
       select w.organization, w.promotion, w.id, w.customer from wanted w join used on used.id = w.promotion),
@@ -129,7 +129,7 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
       select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, i.actor, i.request
       from placed p join input i on i.id = p.id)
     select i.n, exists (select 1 from placed p where p.id = i.id) as placed,
-      exists (select 1 from orders o where o.id = i.id) as existed
+      exists (select 1 from orders o where o.id = i.id and o.organization_id = i.organization) as existed
     from input i`
 
 /** A payment to be written down: the provider's id of it and the captured amount in minor units. */
