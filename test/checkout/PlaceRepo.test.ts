@@ -182,12 +182,60 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       yield* sql`update orders set status = 'cancelled' where id = ${old.order.id}::uuid`
       yield* atOnce<unknown, CheckoutFailed, never>(
         (sql) => sql`select 1 from promotion_customer_usages where customer_id = ${customerId}::uuid for update`,
-        [inStore(giveBack(old.order.id, old.cartId)), inStore(place(young))]
+        [inStore(giveBack(old.order.id)), inStore(place(young))]
       )
       const used = yield* sql<{ used: number }>`select used_count as used from promotions
         where id = any(${promotions.map(({ promotionId }) => promotionId)}::uuid[])
         union all select used_count from promotion_customer_usages where customer_id = ${customerId}::uuid`
       assert.deepStrictEqual(used.map((row) => row.used), [1, 1, 1, 1, 1, 1])
+    }))
+})
+
+layer(repos, { excludeTestServices: true })("taking back what an order took", (it) => {
+  const after = Effect.fnUntraced(function*({ cartId, order }: Effect.Success<ReturnType<typeof aPlacement>>) {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ cart: string; used: number; by_customer: number; usages: number }>`
+      select c.status as cart, p.used_count as used, u.used_count as by_customer,
+        (select count(*)::int4 from promotion_usages where promotion_id = p.id) as usages
+      from carts c, promotions p join promotion_customer_usages u on u.promotion_id = p.id
+      where c.id = ${cartId}::uuid and u.customer_id = ${order.customerId}::uuid`
+    return rows[0]
+  })
+
+  const aUsedPromotion = Effect.fnUntraced(function*() {
+    const placement = yield* aPlacement([yield* aPromotion()], newId())
+    yield* inStore((yield* PlaceRepo).place(placement))
+    assert.deepStrictEqual(yield* after(placement), { cart: "checked_out", used: 1, by_customer: 1, usages: 1 })
+    return placement
+  })
+
+  it.effect("leaves an order alone that is not cancelled", () =>
+    Effect.gen(function*() {
+      const { giveBack } = yield* UnplaceRepo
+      const placement = yield* aUsedPromotion()
+      yield* inStore(giveBack(placement.order.id))
+      assert.deepStrictEqual(yield* after(placement), { cart: "checked_out", used: 1, by_customer: 1, usages: 1 })
+    }))
+
+  it.effect("gives usage and cart back once, however often it is done", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { giveBack } = yield* UnplaceRepo
+      const placement = yield* aUsedPromotion()
+      yield* sql`update orders set status = 'cancelled' where id = ${placement.order.id}::uuid`
+      yield* inStore(Effect.all([giveBack(placement.order.id), giveBack(placement.order.id)], { concurrency: 2 }))
+      yield* inStore(giveBack(placement.order.id))
+      assert.deepStrictEqual(yield* after(placement), { cart: "active", used: 0, by_customer: 0, usages: 0 })
+    }))
+
+  it.effect("keeps the cart of an order that was paid: its goods were bought, whatever became of them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { giveBack } = yield* UnplaceRepo
+      const placement = yield* aUsedPromotion()
+      yield* sql`update orders set status = 'cancelled', amount_captured = 1000 where id = ${placement.order.id}::uuid`
+      yield* inStore(giveBack(placement.order.id))
+      assert.deepStrictEqual(yield* after(placement), { cart: "checked_out", used: 0, by_customer: 0, usages: 0 })
     }))
 })
 

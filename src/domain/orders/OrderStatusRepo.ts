@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { Unplacement } from "../checkout/Unplacement.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { outboxInsert } from "../events/OutboxRepo.ts"
 import { newId } from "../ids/Id.ts"
@@ -32,8 +33,8 @@ export interface TransitionOutcome {
 /** The one writer of an order's status (ARCHITECTURE §3, contract §4.2). */
 export class OrderStatusRepo extends Context.Service<OrderStatusRepo, {
   /**
-   * Compare-and-set of the status with all its effects in one transaction: stock, lines, the refund to be settled,
-   * history and the event `orders.statusChange`. 409 when the order has left `from` meanwhile; 422 when units of it
+   * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the refund
+   * to be settled, history and the event `orders.statusChange`. 409 when the order has left `from` meanwhile; 422 when units of it
    * were refunded that would now be handed over. The number of statements does not depend on the number of lines.
    */
   readonly transition: (
@@ -110,6 +111,7 @@ export const orderStatusRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* SoldStock
+    const unplacement = yield* Unplacement
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
@@ -121,6 +123,7 @@ export const orderStatusRepoLayer = Layer.effect(
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
       yield* moveStock(sql, stock, change)
+      if (effectsOf[change.to].includes("giveBackUsage")) yield* unplacement.giveBack(change.orderId)
       const [written] = yield* record(sql, actor, change)
       const [row] = yield* readBack(sql, change.orderId)
       if (row === undefined) {

@@ -2,7 +2,6 @@ import { Layer } from "effect"
 import { claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { placeRepoLayer } from "../../domain/checkout/PlaceRepo.ts"
-import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
@@ -16,7 +15,7 @@ export const checkout = defineModule({
   requires: ["carts", "pricing", "promotions", "inventory", "orders", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
-  services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer, unplaceRepoLayer),
+  services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer),
   actors: Layer.merge(checkoutLayer, voidPaymentLayer),
   routes: checkoutHttp
 })

@@ -1,4 +1,6 @@
 import { Layer } from "effect"
+import { Unplacement } from "../../domain/checkout/Unplacement.ts"
+import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
 import { OrderHistory } from "../../domain/orders/OrderHistory.ts"
@@ -23,7 +25,8 @@ export const orders = defineModule({
   ],
   migrations,
   services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer))
+    Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer)),
+    Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
   ),
   actors: orderEntityLayer,
   routes: ordersHttp

@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Decision } from "../../domain/checkout/Checkout.ts"
-import type { ClaimedCart } from "../../domain/checkout/ClaimRepo.ts"
+import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
@@ -130,7 +130,9 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const payment = yield* paymentOf(payload, order.grandTotal, order.customerId)
   const intentId = order.paymentIntentId ?? payload.checkoutId
   if (order.amountCaptured !== null) {
-    // Paid: nothing the provider says, or does not say, may undo it any more.
+    // Paid: nothing the provider says, or does not say, may undo it any more. The cart of one that was cancelled since
+    // may have been with the shopper again, and this run's claim of it must not stay.
+    if (order.status === "cancelled") yield* (yield* ClaimRepo).giveBack(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
     return answer(order, secret, yield* afterHooks(order), [])
   }
