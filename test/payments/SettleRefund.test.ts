@@ -190,7 +190,7 @@ describe("SettleRefund", () => {
         const provider = providerOf()
         const { refund: old } = yield* decideRefund()
         const { refund: fresh } = yield* decideRefund()
-        yield* sql`update refunds set created_at = now() - interval '2 minutes' where id = ${old.refundId}::uuid`
+        yield* sql`update refunds set next_attempt_at = now() where id = ${old.refundId}::uuid`
         yield* Effect.gen(function*() {
           const { sweep } = yield* RefundSettlement
           assert.strictEqual(yield* sweep, 1)

@@ -9,6 +9,7 @@ import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 
@@ -25,7 +26,9 @@ export const orders = defineModule({
   ],
   migrations,
   services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer)),
+    Layer.provideMerge(
+      Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer, unconfirmedOrderRepoLayer)
+    ),
     Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
   ),
   actors: orderEntityLayer,

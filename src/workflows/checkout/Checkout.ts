@@ -9,6 +9,7 @@ import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
@@ -115,6 +116,12 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   return { ...order, amountCaptured, updatedAt }
 })
 
+/** The provider wants the shopper to act first: the order waits for him, but not for ever. */
+const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) {
+  yield* (yield* UnconfirmedOrderRepo).awaitConfirmation(order.id, (yield* StoreSettings).confirmationMinutes)
+  return order
+})
+
 /** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
 const afterHooks = Effect.fn("Checkout.afterHooks")(function*(order: Order) {
   const hooks = yield* Hooks
@@ -147,7 +154,9 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     return answer(paid, null, yield* afterHooks(paid), [])
   }
   const intent = authorized.success
-  const paid = intent.status === "requires_action" ? order : yield* captureAndSettle(payload, order, payment, intentId)
+  const paid = intent.status === "requires_action"
+    ? yield* awaitShopper(order)
+    : yield* captureAndSettle(payload, order, payment, intentId)
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
 })
 
@@ -181,7 +190,7 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
   )
   yield* passing("placed")
   const paid = intent.status === "requires_action"
-    ? order
+    ? yield* awaitShopper(order)
     : yield* captureAndSettle(payload, order, payment, intent.id)
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), decision.rejectedCodes)
 })
