@@ -13,7 +13,9 @@ describe("the sweeps", () => {
       const { url: databaseUrl } = yield* freshDatabase
       const count = onDatabase(databaseUrl, (sql) =>
         Effect.map(
-          sql<{ left: number }>`select (select count(*) from idempotency_keys)::int4
+          sql<
+            { left: number }
+          >`select (select count(*) from idempotency_keys)::int4 + (select count(*) from keyed_changes)::int4
             + (select count(*) from holds)::int4 + (select count(*) from carts)::int4
             + (select count(*) from payment_events)::int4 + (select count(*) from orders where status = 'pending')::int4
             + (select count(*) from refunds where status = 'pending')::int4 as left`,
@@ -21,9 +23,11 @@ describe("the sweeps", () => {
         ))
       yield* onDatabase(databaseUrl, (sql) =>
         Effect.all([
-          sql`insert into idempotency_keys (organization_id, scope, key, request_hash, work_id, status, locked_until, created_at)
+          sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, work_id, status, locked_until, created_at)
             select 'org_default', 's', n::text, 'h', gen_random_uuid(), 'done', now(), now() - interval '100 days'
             from generate_series(1, 2500) n`,
+          sql`insert into keyed_changes (organization_id, work_id, created_at)
+            select 'org_default', gen_random_uuid(), now() - interval '100 days' from generate_series(1, 2500) n`,
           sql`insert into holds (organization_id, holder, state, updated_at)
             select 'org_default', n::text, case when n % 2 = 0 then 'released' else 'fulfilled' end,
               now() - interval '100 days' from generate_series(1, 2500) n`,
@@ -41,7 +45,7 @@ describe("the sweeps", () => {
           yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
             values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
         }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
-      expect(yield* count).toBe(10_121)
+      expect(yield* count).toBe(12_621)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)

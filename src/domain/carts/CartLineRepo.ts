@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import { type LineRow, toLine } from "./CartRows.ts"
@@ -22,9 +23,13 @@ export class CartLineRepo extends Context.Service<CartLineRepo, {
   /** Adds a line, or raises the quantity of the line of the same sellable and takes the newer price; announces it. */
   readonly add: (from: CartState, line: CartLine) => Effect.Effect<LineWrite, never, CurrentActor>
   /** Sets a line's quantity. */
-  readonly setQuantity: (from: CartState, lineId: string, quantity: number) => Effect.Effect<LineWrite>
+  readonly setQuantity: (
+    from: CartState,
+    lineId: string,
+    quantity: number
+  ) => Effect.Effect<LineWrite, never, CurrentActor>
   /** Takes a line out and gives it. */
-  readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite>
+  readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite, never, CurrentActor>
 }>()("stoa/domain/carts/CartLineRepo") {}
 
 export const cartLineRepoLayer = Layer.effect(
@@ -54,7 +59,7 @@ export const cartLineRepoLayer = Layer.effect(
             jsonb_build_object('id', l.id, 'cartId', l.cart_id, 'entityId', l.entity_id, 'variantId', l.variant_id,
               'quantity', l.quantity, 'unitPriceSnapshot', l.unit_price_snapshot, 'currency', l.currency,
               'notes', l.notes, 'metadata', l.metadata, 'addedAt', ${line.addedAt.toISOString()}::text),
-            ${actor.userId}::text, ${actor.requestId}::text from line l)
+            ${actor.userId}::text, ${actor.requestId}::text from line l)${mark(sql, actor, "line")}
         select to_jsonb(line) as line from line`
         return rows[0] === undefined ? "stale" as const : toLine(rows[0].line)
       },
@@ -71,11 +76,12 @@ export const cartLineRepoLayer = Layer.effect(
 
     const setQuantity = Effect.fn("CartLineRepo.setQuantity")(
       function*(from: CartState, lineId: string, quantity: number) {
+        const actor = yield* CurrentActor
         const rows = yield* sql<{ readonly found: boolean; readonly line: LineRow | null }>`with
         found as (${foundLine(from, lineId)}),
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (update cart_lines l set quantity = ${quantity} from moved
-          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)
+          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
         return written(rows)
       },
@@ -83,11 +89,12 @@ export const cartLineRepoLayer = Layer.effect(
     )
 
     const remove = Effect.fn("CartLineRepo.remove")(function*(from: CartState, lineId: string) {
+      const actor = yield* CurrentActor
       const rows = yield* sql<{ readonly found: boolean; readonly line: LineRow | null }>`with
         found as (${foundLine(from, lineId)}),
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (delete from cart_lines l using moved
-          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)
+          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
       return written(rows)
     }, Effect.orDie)

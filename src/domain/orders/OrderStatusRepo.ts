@@ -4,6 +4,7 @@ import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { Unplacement } from "../checkout/Unplacement.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { outboxInsert } from "../events/OutboxRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { SoldStock } from "../inventory/SoldStock.ts"
 import type { Order } from "./Order.ts"
@@ -78,7 +79,7 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
     history as (
       insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
-        ${change.reason}, ${actor.userId}))
+        ${change.reason}, ${actor.userId}))${mark(sql, actor)}
     select (select id from refund) as refund_id`
 }
 
