@@ -5,11 +5,12 @@ import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
-import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
+import { RefundSettlement, refundsPerSweep } from "../workflows/payments/RefundSettlement.ts"
+import { ordersPerSweep, UnconfirmedOrders } from "../workflows/payments/UnconfirmedOrders.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { Statistics } from "./Statistics.ts"
 
-/** Carts that ended and holds that came to nothing stay this long, for whoever has to look what happened. */
+/** Carts and holds that ended stay this long, for whoever has to look what happened. */
 const endedDays = 30
 
 /** Provider events are remembered this long: no provider repeats one after a month. */
@@ -30,8 +31,8 @@ const whileFull = <R>(sweep: Effect.Effect<number, never, R>, limit: number) =>
   Effect.repeat(sweep, { while: (count) => count >= limit })
 
 /**
- * What must not stay: stock held for nobody goes back within a second of its time, abandoned refunds are taken up, and
- * nothing grows for ever (ARCHITECTURE invariant 7). One process of the deployment does it, another one when it dies.
+ * What must not stay: stock held for nobody goes back within a second of its time, orders that nobody pays for end,
+ * abandoned refunds are taken up, and nothing grows for ever (ARCHITECTURE invariant 7). One process of the deployment does it, another one when it dies.
  */
 const sweeps = Effect.gen(function*() {
   const carts = yield* CartRepo
@@ -39,13 +40,15 @@ const sweeps = Effect.gen(function*() {
   const holds = yield* HoldRepo
   const keys = yield* IdempotencyKeys
   const refunds = yield* RefundSettlement
+  const unconfirmed = yield* UnconfirmedOrders
   const cluster = yield* ClusterRetention
   const statistics = yield* Statistics
   const { idempotencyHours } = yield* StoreSettings
   yield* Effect.all([
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
     whileFull(holds.expireDue, 500).pipe(everySafely("expired holds", "1 second")),
-    refunds.sweep.pipe(everySafely("abandoned refunds", "30 seconds")),
+    whileFull(refunds.sweep, refundsPerSweep).pipe(everySafely("abandoned refunds", "30 seconds")),
+    whileFull(unconfirmed.sweep, ordersPerSweep).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),
     whileFull(carts.purgeEnded(endedDays), 1000).pipe(everySafely("ended carts", "10 minutes")),
     whileFull(holds.purgeEnded(endedDays), 1000).pipe(everySafely("ended holds", "10 minutes")),

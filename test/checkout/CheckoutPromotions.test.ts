@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 import { assertAddsUp, assertTakenBack, buyAs, checkoutFailed } from "./ShopFloor.ts"
@@ -46,6 +47,12 @@ const rejected = (answer: Answer) =>
   answer.at("meta.rejectedPromotionCodes") === undefined
     ? []
     : answer.list("meta.rejectedPromotionCodes").map((one) => at(one, "code") ?? one)
+
+/** An event of the built-in test provider about an order's payment. */
+const sendEvent = (type: string, orderId: string, intent: string) => {
+  const body = JSON.stringify({ id: newId(), type, data: { object: { id: intent, metadata: { orderId } } } })
+  return api("POST", "/api/payments/webhook", { body, headers: { "x-payment-signature": signTestEvent("test", body) } })
+}
 
 const discounted = (answer: Answer, discountTotal: number, about = "") => {
   assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
@@ -219,6 +226,29 @@ withShipping("promotions at checkout", (it) => {
         const late = yield* withCodes(yield* aCartWith(entityId), [code])
         discounted(late, 0)
         assert.deepStrictEqual(rejected(late), [code])
+      }))
+
+    it.effect("are usable again after the order was cancelled, once, by the shop as by the provider", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct()
+        const cancels = [
+          (id: string) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status: "cancelled" } }),
+          (id: string, intent: string) => sendEvent("payment_intent.canceled", id, intent)
+        ]
+        for (const cancel of cancels) {
+          const { code, id } = yield* aPromotion({ usageLimitTotal: 1, usageLimitPerCustomer: 1 })
+          const body = { promotionCodes: [code] }
+          const first = yield* buyAs(asCustomer(`regretful-${id}`), entityId, body)
+          discounted(first, 100)
+          assert.strictEqual(yield* usedCount(id), 1)
+          const told = yield* cancel(first.text("data.id"), first.text("data.paymentIntentId"))
+          assert.strictEqual(told.status, 200, JSON.stringify(told.body))
+          assert.strictEqual(yield* usedCount(id), 0)
+          yield* cancel(first.text("data.id"), first.text("data.paymentIntentId"))
+          assert.strictEqual(yield* usedCount(id), 0)
+          discounted(yield* buyAs(asCustomer(`regretful-${id}`), entityId, body), 100)
+          assert.strictEqual(yield* usedCount(id), 1)
+        }
       }))
   })
 

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
@@ -204,7 +204,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       const promotion = yield* aPromotion()
       const placement = yield* aPlacement([promotion])
       yield* inStore((yield* PlaceRepo).place(placement))
-      yield* inStore((yield* UnplaceRepo).giveBack(placement.order.id, placement.cartId))
+      yield* inStore((yield* UnplaceRepo).giveBack(placement.order.id))
       yield* inStore((yield* ClaimRepo).giveBack(placement.cartId, placement.order.id))
       const left = yield* sql`select c.status, p.used_count from carts c, promotions p
         where c.id = ${placement.cartId}::uuid and p.id = ${promotion.promotionId}::uuid`
@@ -215,7 +215,13 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
     it.effect(`at once by two checkouts uses up the last of ${whose} uses once`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const { place } = yield* PlaceRepo
+        // One of another process: within one, they would share a statement or follow one another.
+        const processes = [
+          yield* PlaceRepo,
+          yield* Layer.build(Layer.fresh(placeRepoLayer)).pipe(
+            Effect.map(Context.get(PlaceRepo))
+          )
+        ]
         const promotion = { ...yield* aPromotion(), perCustomer: limits[1] }
         const ofIt = sql`id = ${promotion.promotionId}::uuid`
         yield* sql`update promotions set usage_limit_total = ${limits[0]}::int where ${ofIt}`
@@ -223,7 +229,9 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
         const placements = [yield* aPlacement([promotion], customerId), yield* aPlacement([promotion], customerId)]
         const outcomes = yield* atOnce(
           () => sql`select 1 from promotions where ${ofIt} for update`,
-          placements.map((one) => Effect.result(inStore(place(one))))
+          processes.flatMap(({ place }, index) =>
+            placements.slice(index, index + 1).map((one) => Effect.result(inStore(place(one))))
+          )
         )
         const told = outcomes.map((one) => Result.isSuccess(one) ? one.success : one.failure._tag)
         assert.deepStrictEqual(told.toSorted(), ["CheckoutFailed", "placed"])
@@ -243,7 +251,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       yield* sql`update orders set status = 'cancelled' where id = ${old.order.id}::uuid`
       yield* atOnce<unknown, CheckoutFailed, never>(
         (sql) => sql`select 1 from promotion_customer_usages where customer_id = ${customerId}::uuid for update`,
-        [inStore(giveBack(old.order.id, old.cartId)), inStore(place(young))]
+        [inStore(giveBack(old.order.id)), inStore(place(young))]
       )
       const used = yield* sql<{ used: number }>`select used_count as used from promotions
         where id = any(${promotions.map(({ promotionId }) => promotionId)}::uuid[])
@@ -269,6 +277,54 @@ layer(repos, { excludeTestServices: true })("the money of an order", (it) => {
     Effect.gen(function*() {
       const { id } = yield* buildOrder({ captured: null, status: "cancelled" })
       assert.isUndefined(yield* inStore((yield* PlaceRepo).settle(id, "pi_1", 900)))
+    }))
+})
+
+layer(repos, { excludeTestServices: true })("taking back what an order took", (it) => {
+  const after = Effect.fnUntraced(function*({ cartId, order }: Effect.Success<ReturnType<typeof aPlacement>>) {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ cart: string; used: number; by_customer: number; usages: number }>`
+      select c.status as cart, p.used_count as used, u.used_count as by_customer,
+        (select count(*)::int4 from promotion_usages where promotion_id = p.id) as usages
+      from carts c, promotions p join promotion_customer_usages u on u.promotion_id = p.id
+      where c.id = ${cartId}::uuid and u.customer_id = ${order.customerId}::uuid`
+    return rows[0]
+  })
+
+  const aUsedPromotion = Effect.fnUntraced(function*() {
+    const placement = yield* aPlacement([yield* aPromotion()], newId())
+    yield* inStore((yield* PlaceRepo).place(placement))
+    assert.deepStrictEqual(yield* after(placement), { cart: "checked_out", used: 1, by_customer: 1, usages: 1 })
+    return placement
+  })
+
+  it.effect("leaves an order alone that is not cancelled", () =>
+    Effect.gen(function*() {
+      const { giveBack } = yield* UnplaceRepo
+      const placement = yield* aUsedPromotion()
+      yield* inStore(giveBack(placement.order.id))
+      assert.deepStrictEqual(yield* after(placement), { cart: "checked_out", used: 1, by_customer: 1, usages: 1 })
+    }))
+
+  it.effect("gives usage and cart back once, however often it is done", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { giveBack } = yield* UnplaceRepo
+      const placement = yield* aUsedPromotion()
+      yield* sql`update orders set status = 'cancelled' where id = ${placement.order.id}::uuid`
+      yield* inStore(Effect.all([giveBack(placement.order.id), giveBack(placement.order.id)], { concurrency: 2 }))
+      yield* inStore(giveBack(placement.order.id))
+      assert.deepStrictEqual(yield* after(placement), { cart: "active", used: 0, by_customer: 0, usages: 0 })
+    }))
+
+  it.effect("keeps the cart of an order that was paid: its goods were bought, whatever became of them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { giveBack } = yield* UnplaceRepo
+      const placement = yield* aUsedPromotion()
+      yield* sql`update orders set status = 'cancelled', amount_captured = 1000 where id = ${placement.order.id}::uuid`
+      yield* inStore(giveBack(placement.order.id))
+      assert.deepStrictEqual(yield* after(placement), { cart: "checked_out", used: 0, by_customer: 0, usages: 0 })
     }))
 })
 

@@ -82,3 +82,18 @@ describe("after-hooks", () => {
       assert.deepStrictEqual(last, { id: 1 })
     }))
 })
+
+it.effect("hooks act for the actor of the request, and what they change does not bear the mark of its key", () =>
+  Effect.gen(function*() {
+    const seen: Array<unknown> = []
+    const look = Effect.map(CurrentActor, ({ organizationId, workId }) => void seen.push([organizationId, workId]))
+    const hooks: ReadonlyArray<Hook> = [
+      { key: "cart.beforeAddItem", before: (data) => Effect.as(look, data) },
+      { key: "cart.afterAddItem", after: () => look }
+    ]
+    yield* Effect.andThen(before({}), after({})).pipe(
+      Effect.provide(Hooks.layerOf(hooks)),
+      Effect.provideService(CurrentActor, { ...systemActor("org"), workId: "work" })
+    )
+    assert.deepStrictEqual(seen, [["org", undefined], ["org", undefined]])
+  }))

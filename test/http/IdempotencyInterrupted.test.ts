@@ -62,15 +62,15 @@ layer(Layer.provideMerge(idempotencyRepoLayer, TestDatabase), { excludeTestServi
       Effect.gen(function*() {
         const keys = yield* IdempotencyKeys
         const key = randomUUID()
-        const first = yield* keys.claim("scope", key, "hash")
-        const beside = yield* keys.claim("scope", key, "hash")
+        const first = yield* keys.claim("scope", key, "hash", true)
+        const beside = yield* keys.claim("scope", key, "hash", true)
         assert.deepStrictEqual([first._tag, beside._tag], ["Claimed", "Running"])
         if (first._tag !== "Claimed" || beside._tag !== "Running") return
         yield* keys.release("scope", key, first.workId)
-        const second = yield* keys.claim("scope", key, "hash")
+        const second = yield* keys.claim("scope", key, "hash", true)
         yield* keys.release("scope", key, beside.workId)
         assert.strictEqual(second._tag, "Claimed")
-        assert.strictEqual((yield* keys.claim("scope", key, "hash"))._tag, "Running")
+        assert.strictEqual((yield* keys.claim("scope", key, "hash", true))._tag, "Running")
       }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
   }
 )

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
+import { mark } from "../../src/domain/idempotency/MarkRepo.ts"
+import { keyDigest } from "../../src/domain/idempotency/SealedAnswer.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -18,15 +20,25 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
   const ownerDies = (key: string) =>
     Effect.flatMap(
       SqlClient.SqlClient,
-      (sql) => sql`update idempotency_keys set locked_until = now() - interval '1 second' where key = ${key}`
+      (sql) =>
+        sql`update idempotency_keys set locked_until = now() - interval '1 second' where key_digest = ${
+          keyDigest("caller", key)
+        }`
     )
+
+  /** A statement that changes something for the work of a key. */
+  const change = Effect.fnUntraced(function*(workId: string | undefined) {
+    const sql = yield* SqlClient.SqlClient
+    const actor = { ...systemActor("org_default"), workId }
+    yield* sql`with change as (select 1)${mark(sql, actor, "change")} select 1`
+  })
 
   it.effect("let one of ten simultaneous requests work and tell the others that it is running", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
       const claims = yield* Effect.all(
-        Array.from({ length: 10 }, () => keys.claim("caller", key, "hash")),
+        Array.from({ length: 10 }, () => keys.claim("caller", key, "hash", true)),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(claims.filter(({ _tag }) => _tag === "Claimed").length, 1)
@@ -37,43 +49,77 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
-      yield* keys.claim("caller", key, "hash")
-      yield* keys.finish("caller", key, 201, "{\"data\":1}")
-      assert.deepStrictEqual(yield* keys.claim("caller", key, "hash"), {
+      const claim = yield* keys.claim("caller", key, "hash", true)
+      yield* keys.finish("caller", key, claim._tag === "Claimed" ? claim.workId : "", 201, "{\"data\":1}")
+      assert.deepStrictEqual(yield* keys.claim("caller", key, "hash", true), {
         _tag: "Done",
         status: 201,
         body: "{\"data\":1}"
       })
-      assert.deepStrictEqual(yield* keys.claim("caller", key, "other"), { _tag: "OtherRequest" })
+      assert.deepStrictEqual(yield* keys.claim("caller", key, "other", true), { _tag: "OtherRequest" })
     }).pipe(here))
 
   it.effect("are free again once released", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
-      const claim = yield* keys.claim("caller", key, "hash")
+      const claim = yield* keys.claim("caller", key, "hash", true)
       yield* keys.release("caller", key, claim._tag === "Claimed" ? claim.workId : "")
-      assert.strictEqual((yield* keys.claim("caller", key, "other"))._tag, "Claimed")
+      assert.strictEqual((yield* keys.claim("caller", key, "other", true))._tag, "Claimed")
     }).pipe(here))
 
   it.effect("pass to the same request, with the same work, when their owner died", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
-      const first = yield* keys.claim("caller", key, "hash")
+      const first = yield* keys.claim("caller", key, "hash", true)
       yield* ownerDies(key)
-      assert.deepStrictEqual(yield* keys.claim("caller", key, "hash"), first)
+      assert.deepStrictEqual(yield* keys.claim("caller", key, "hash", true), first)
       yield* ownerDies(key)
-      assert.strictEqual((yield* keys.claim("caller", key, "other"))._tag, "OtherRequest")
+      assert.strictEqual((yield* keys.claim("caller", key, "other", true))._tag, "OtherRequest")
+    }).pipe(here))
+
+  it.effect("whose work cannot be begun again are in doubt when their owner died", () =>
+    Effect.gen(function*() {
+      const keys = yield* IdempotencyKeys
+      const key = newId()
+      yield* keys.claim("caller", key, "hash", false)
+      assert.strictEqual((yield* keys.claim("caller", key, "hash", false))._tag, "Running")
+      yield* ownerDies(key)
+      assert.deepStrictEqual(yield* keys.claim("caller", key, "hash", false), { _tag: "InDoubt", carriedOut: false })
+      assert.deepStrictEqual(yield* keys.claim("caller", key, "other", false), { _tag: "OtherRequest" })
+    }).pipe(here))
+
+  it.effect("whose change was made are in doubt when their owner died or says that he does not know", () =>
+    Effect.gen(function*() {
+      const keys = yield* IdempotencyKeys
+      for (const isLost of [ownerDies, (key: string, workId: string) => keys.doubt("caller", key, workId)]) {
+        const key = newId()
+        const claim = yield* keys.claim("caller", key, "hash", true)
+        if (claim._tag !== "Claimed") return assert.fail(claim._tag)
+        yield* change(claim.workId)
+        yield* isLost(key, claim.workId)
+        assert.deepStrictEqual(yield* keys.claim("caller", key, "hash", true), { _tag: "InDoubt", carriedOut: true })
+      }
+    }).pipe(here))
+
+  it.effect("let no change be made twice, whoever makes it and when", () =>
+    Effect.gen(function*() {
+      const workId = newId()
+      const changes = yield* Effect.all([change(workId), change(workId)].map(Effect.exit), { concurrency: 2 })
+      assert.deepStrictEqual(changes.map(({ _tag }) => _tag).sort(), ["Failure", "Success"])
+      assert.strictEqual((yield* Effect.exit(change(workId)))._tag, "Failure")
+      yield* change(undefined)
+      yield* change(undefined)
     }).pipe(here))
 
   it.effect("of other callers and other organizations are other keys", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
-      assert.strictEqual((yield* keys.claim("caller", key, "hash"))._tag, "Claimed")
-      assert.strictEqual((yield* keys.claim("another", key, "hash"))._tag, "Claimed")
-      assert.strictEqual((yield* inStore("org_other")(keys.claim("caller", key, "hash")))._tag, "Claimed")
+      assert.strictEqual((yield* keys.claim("caller", key, "hash", true))._tag, "Claimed")
+      assert.strictEqual((yield* keys.claim("another", key, "hash", true))._tag, "Claimed")
+      assert.strictEqual((yield* inStore("org_other")(keys.claim("caller", key, "hash", true)))._tag, "Claimed")
     }).pipe(here))
 
   it.effect("are forgotten after the window and not before", () =>
@@ -81,19 +127,21 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       const keys = yield* IdempotencyKeys
       const sql = yield* SqlClient.SqlClient
       const [old, young] = [newId(), newId()]
-      yield* keys.claim("caller", old, "hash")
-      yield* keys.claim("caller", young, "hash")
-      yield* sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${old}`
+      yield* keys.claim("caller", old, "hash", true)
+      yield* keys.claim("caller", young, "hash", true)
+      yield* sql`update idempotency_keys set created_at = now() - interval '25 hours' where key_digest = ${
+        keyDigest("caller", old)
+      }`
       assert.strictEqual(yield* keys.purge(24), 1)
-      assert.strictEqual((yield* keys.claim("caller", young, "hash"))._tag, "Running")
+      assert.strictEqual((yield* keys.claim("caller", young, "hash", true))._tag, "Running")
     }).pipe(here))
 
   it.effect("are not freed in the name of work that no longer has them", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
-      yield* keys.claim("caller", key, "hash")
+      yield* keys.claim("caller", key, "hash", true)
       yield* keys.release("caller", key, newId())
-      assert.strictEqual((yield* keys.claim("caller", key, "hash"))._tag, "Running")
+      assert.strictEqual((yield* keys.claim("caller", key, "hash", true))._tag, "Running")
     }).pipe(here))
 })

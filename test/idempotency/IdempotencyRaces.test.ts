@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
+import { keyDigest } from "../../src/domain/idempotency/SealedAnswer.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -26,8 +27,10 @@ layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
       const [key, workId] = [newId(), newId()]
       const [taken, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const first = yield* Effect.forkChild(sql.withTransaction(
-        sql`insert into idempotency_keys (organization_id, scope, key, request_hash, work_id, status, locked_until)
-          values ('org_default', 'scope', ${key}, 'hash', ${workId}::uuid, 'running', now() + interval '1 minute')`
+        sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, work_id, status, locked_until)
+          values ('org_default', 'scope', ${
+          keyDigest("scope", key)
+        }, 'hash', ${workId}::uuid, 'running', now() + interval '1 minute')`
           .pipe(
             Effect.andThen(Deferred.succeed(taken, undefined)),
             Effect.andThen(Deferred.await(commit))
@@ -35,7 +38,7 @@ layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
       ))
       yield* Deferred.await(taken)
       // It begins before the first request's key can be seen and waits for it.
-      const second = yield* Effect.forkChild(keys.claim("scope", key, "hash"))
+      const second = yield* Effect.forkChild(keys.claim("scope", key, "hash", true))
       yield* isWaiting
       yield* Deferred.succeed(commit, undefined)
       yield* Fiber.join(first)

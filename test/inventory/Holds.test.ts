@@ -350,4 +350,29 @@ it.layer(Rows)("holds", (it) => {
       const lines = yield* sql`select 1 from hold_lines where holder = ${old}`
       assert.strictEqual(lines.length, 0)
     }))
+
+  it.effect("of orders that were handed over go too, and neither stock nor its movements with them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HoldRepo
+      const warehouse = yield* addWarehouse()
+      const sellable = yield* stockUp([[warehouse, 10]])
+      const [old, recent, partly] = [randomUUID(), randomUUID(), randomUUID()]
+      for (const holder of [old, recent, partly]) {
+        yield* hold(holder, [[sellable, warehouse, 2]], 60)
+        yield* sell(holder)
+      }
+      yield* repo.fulfilSold(old)
+      yield* repo.fulfilSold(recent)
+      yield* repo.fulfilSold(partly, [{ sellable, quantity: 1 }])
+      yield* sql`update holds set updated_at = now() - interval '9 days' where holder in (${old}, ${partly})`
+      const [before, movements] = [yield* unitsOf(sellable), yield* movementsOf(sellable)]
+      assert.strictEqual(yield* repo.purgeEnded(7), 1)
+      const states = [yield* stateOf(old), yield* stateOf(recent), yield* stateOf(partly)]
+      assert.deepStrictEqual(states, [undefined, "fulfilled", "sold"])
+      assert.deepStrictEqual(yield* unitsOf(sellable), before)
+      assert.deepStrictEqual(yield* movementsOf(sellable), movements)
+      assert.strictEqual(yield* repo.releaseSold(old), 0)
+      assert.strictEqual(yield* repo.releaseSold(partly), 1)
+    }))
 })

@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
+import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -24,8 +26,8 @@ const refundsOf = (order: BuiltOrder) =>
 
 describe("a transition of an order", () => {
   it.layer(orderStatusRepoLayer.pipe(
-    Layer.provide(SoldStock.layer),
-    Layer.provide(HoldRepo.layer),
+    Layer.provide(Layer.merge(SoldStock.layer, Unplacement.layer)),
+    Layer.provide(Layer.merge(HoldRepo.layer, unplaceRepoLayer)),
     Layer.provideMerge(TestDatabase)
   ))((it) => {
     it.effect("cancelled: gives stock back, writes the refund of what was captured, stamps and announces it", () =>

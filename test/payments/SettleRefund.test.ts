@@ -5,6 +5,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
+import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -71,8 +73,8 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 })
 
 const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer).pipe(
-  Layer.provide(SoldStock.layer),
-  Layer.provide(HoldRepo.layer),
+  Layer.provide(Layer.merge(SoldStock.layer, Unplacement.layer)),
+  Layer.provide(Layer.merge(HoldRepo.layer, unplaceRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -188,7 +190,7 @@ describe("SettleRefund", () => {
         const provider = providerOf()
         const { refund: old } = yield* decideRefund()
         const { refund: fresh } = yield* decideRefund()
-        yield* sql`update refunds set created_at = now() - interval '2 minutes' where id = ${old.refundId}::uuid`
+        yield* sql`update refunds set next_attempt_at = now() where id = ${old.refundId}::uuid`
         yield* Effect.gen(function*() {
           const { sweep } = yield* RefundSettlement
           assert.strictEqual(yield* sweep, 1)

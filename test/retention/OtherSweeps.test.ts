@@ -21,8 +21,8 @@ const leaveBehind = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const first = yield* oldId
   const order = yield* buildOrder()
-  yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, created_at)
-    values (gen_random_uuid(), 'org_default', ${order.id}::uuid, 100, 'r', 'pending', now() - interval '2 minutes')`
+  yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, created_at, next_attempt_at)
+    values (gen_random_uuid(), 'org_default', ${order.id}::uuid, 100, 'r', 'pending', now() - interval '2 minutes', now())`
   yield* sql`insert into holds (organization_id, holder, state, expires_at)
     select 'org_default', n::text, 'held', now() from generate_series(1, 1200) n`
   yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)

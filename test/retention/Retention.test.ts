@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { onDatabase } from "../support/Audit.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { startService } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -11,25 +13,39 @@ describe("the sweeps", () => {
       const { url: databaseUrl } = yield* freshDatabase
       const count = onDatabase(databaseUrl, (sql) =>
         Effect.map(
-          sql<{ left: number }>`select (select count(*) from idempotency_keys)::int4
+          sql<
+            { left: number }
+          >`select (select count(*) from idempotency_keys)::int4 + (select count(*) from keyed_changes)::int4
             + (select count(*) from holds)::int4 + (select count(*) from carts)::int4
-            + (select count(*) from payment_events)::int4 as left`,
+            + (select count(*) from payment_events)::int4 + (select count(*) from orders where status = 'pending')::int4
+            + (select count(*) from refunds where status = 'pending')::int4 as left`,
           ([row]) => row?.left
         ))
       yield* onDatabase(databaseUrl, (sql) =>
         Effect.all([
-          sql`insert into idempotency_keys (organization_id, scope, key, request_hash, work_id, status, locked_until, created_at)
+          sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, work_id, status, locked_until, created_at)
             select 'org_default', 's', n::text, 'h', gen_random_uuid(), 'done', now(), now() - interval '100 days'
             from generate_series(1, 2500) n`,
+          sql`insert into keyed_changes (organization_id, work_id, created_at)
+            select 'org_default', gen_random_uuid(), now() - interval '100 days' from generate_series(1, 2500) n`,
           sql`insert into holds (organization_id, holder, state, updated_at)
-            select 'org_default', n::text, 'released', now() - interval '100 days' from generate_series(1, 2500) n`,
+            select 'org_default', n::text, case when n % 2 = 0 then 'released' else 'fulfilled' end,
+              now() - interval '100 days' from generate_series(1, 2500) n`,
           sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
             select gen_random_uuid(), 'org_default', 'checked_out', 'USD', 'h', now() - interval '100 days'
             from generate_series(1, 2500) n`,
           sql`insert into payment_events (organization_id, provider, event_id, type, received_at)
             select 'org_default', 'test', n::text, 't', now() - interval '100 days' from generate_series(1, 2500) n`
         ]))
-      expect(yield* count).toBe(10_000)
+      yield* onDatabase(databaseUrl, (sql) =>
+        Effect.gen(function*() {
+          yield* Effect.forEach(Array.from({ length: 120 }), () => buildOrder({ captured: null }))
+          yield* sql`update orders set payment_due_at = now()`
+          const abandoned = yield* buildOrder({ captured: null, status: "cancelled" })
+          yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
+            values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
+        }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
+      expect(yield* count).toBe(12_621)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)

@@ -85,6 +85,31 @@ describe("a process that dies in the middle of a checkout", () => {
   )
 })
 
+it.live(
+  "an order that waits for its shopper ends some time also when its process died as it was placed",
+  () =>
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const emulator = yield* startEmulator
+      const options = { databaseUrl, ...emulatedService(emulator) }
+      const doomed = yield* startService({ ...options, faultPoint: "placed" })
+      const cart = yield* Effect.gen(function*() {
+        const waiting = yield* aCartWith(yield* aProduct())
+        assert.strictEqual((yield* withKey("3ds")(waiting)).status, 0)
+        return waiting
+      }).pipe(Effect.provide(talkingTo(doomed, databaseUrl)))
+      const app = talkingTo(yield* restart(doomed, options), databaseUrl)
+      const told = yield* withKey("3ds")(cart).pipe(persistently(), Effect.provide(app))
+      assert.deepStrictEqual([told.status, told.at("data.status")], [201, "pending"], JSON.stringify(told.body))
+      const waiting = yield* onDatabase(
+        databaseUrl,
+        (sql) => sql`select 1 from orders where status = 'pending' and payment_due_at > now()`
+      )
+      assert.strictEqual(waiting.length, 1)
+    }),
+  60_000
+)
+
 it.live("a key whose process died before it started the checkout is as good as new", () =>
   Effect.gen(function*() {
     const { url } = yield* freshDatabase

@@ -10,7 +10,7 @@ export interface EmulatedPayment {
   readonly amount: number
   readonly currency: string
   readonly token: string | null
-  status: "requires_capture" | "succeeded" | "canceled"
+  status: "requires_capture" | "requires_action" | "succeeded" | "canceled"
   captured: number
   refunded: number
 }
@@ -23,7 +23,7 @@ export type EmulatorMode = "answers" | "hears" | "deaf" | { readonly late: numbe
 
 /**
  * A payment provider behind a socket, with a ledger that only its calls change. A payment whose instrument is
- * `decline` is refused, `nocapture` authorized and never paid. The same key gives the same payment.
+ * `decline` is refused, `nocapture` authorized and never paid, `3ds` waits for its shopper. The same key gives the same payment.
  */
 export interface PaymentEmulator {
   readonly url: string
@@ -53,7 +53,16 @@ class Ledger {
     if (token === "decline") return { declined: "The card was declined." }
     const id = idOf(key)
     const payment = this.payments.get(id) ??
-      { id, key, amount, currency, token, status: "requires_capture", captured: 0, refunded: 0 }
+      {
+        id,
+        key,
+        amount,
+        currency,
+        token,
+        status: token === "3ds" ? "requires_action" : "requires_capture",
+        captured: 0,
+        refunded: 0
+      }
     this.payments.set(id, payment)
     return { payment }
   }

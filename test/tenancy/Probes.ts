@@ -129,6 +129,8 @@ export const refusedAnyway = probe("DELETE", entity)
 /** Routes that name no record. A provider's event says itself whose order it is about (Webhook.test.ts). */
 export const nameless: ReadonlySet<string> = new Set([
   "GET /api/health",
+  "GET /api/ready",
+  "GET /api/metrics",
   "POST /api/payments/webhook",
   "POST /api/catalog/entities",
   "POST /api/catalog/brands",

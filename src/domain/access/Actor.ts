@@ -18,7 +18,9 @@ export const Actor = Schema.Struct({
   role: Schema.String,
   permissions: Schema.Array(Schema.String),
   cartSecret: Schema.NullOr(Schema.String),
-  requestId: Schema.NullOr(Schema.String)
+  requestId: Schema.NullOr(Schema.String),
+  /** The work of the Idempotency-Key of the request; whoever changes something for it marks the change (`MarkRepo`). */
+  workId: Schema.optional(Schema.String)
 })
 export type Actor = typeof Actor.Type
 

@@ -26,20 +26,22 @@ const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
   added: line.addedAt,
   event: newId(),
   actor: actor.userId,
-  request: actor.requestId
+  request: actor.requestId,
+  work: actor.workId ?? null
 })
 
 /**
  * Adds lines to carts, at most one to each, every one fenced by the version its sender saw: `line` is null for a cart
  * that others have moved, and a row is missing for one that is locked and was not to be waited for. Carts are locked in
  * the order of their ids, so that two statements never wait for each other. They are picked by their ids and not by the
- * joins alone, whose plan would read the whole table while it is young.
+ * joins alone, whose plan would read the whole table while it is young. What is added for a keyed request bears its
+ * mark (`MarkRepo`).
  */
 export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>, locking: Locking) =>
   sql<{ readonly n: number; readonly line: LineRow | null }>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(adds.map(toInput))}::jsonb) as i(
       n int, id uuid, cart uuid, organization text, version bigint, entity uuid, variant uuid, quantity int,
-      price bigint, currency text, added timestamptz, event uuid, actor text, request text)),
+      price bigint, currency text, added timestamptz, event uuid, actor text, request text, work uuid)),
     locked as materialized (select c.id, i.n from input i join carts c on c.id = i.cart
       where c.id = any(array(select cart from input)) and c.organization_id = i.organization
       order by c.id for update of c ${sql.literal(locking)}),
@@ -59,5 +61,7 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>,
           'quantity', l.quantity, 'unitPriceSnapshot', l.unit_price_snapshot, 'currency', l.currency,
           'notes', l.notes, 'metadata', l.metadata,
           'addedAt', to_char(i.added at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-        i.actor, i.request from input i join line l on l.cart_id = i.cart)
+        i.actor, i.request from input i join line l on l.cart_id = i.cart),
+    marked as (insert into keyed_changes (organization_id, work_id)
+      select i.organization, i.work from input i join line l on l.cart_id = i.cart where i.work is not null)
     select k.n, to_jsonb(l) as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`

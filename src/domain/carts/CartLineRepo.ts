@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { type Add, addStatement } from "./AddStatementRepo.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import { type LineRow, toLine } from "./CartRows.ts"
@@ -23,9 +24,13 @@ export class CartLineRepo extends Context.Service<CartLineRepo, {
   /** Adds a line, or raises the quantity of the line of the same sellable and takes the newer price; announces it. */
   readonly add: (from: CartState, line: CartLine) => Effect.Effect<LineWrite, never, CurrentActor>
   /** Sets a line's quantity. */
-  readonly setQuantity: (from: CartState, lineId: string, quantity: number) => Effect.Effect<LineWrite>
+  readonly setQuantity: (
+    from: CartState,
+    lineId: string,
+    quantity: number
+  ) => Effect.Effect<LineWrite, never, CurrentActor>
   /** Takes a line out and gives it. */
-  readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite>
+  readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite, never, CurrentActor>
 }>()("stoa/domain/carts/CartLineRepo") {}
 
 const added = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
@@ -72,11 +77,12 @@ export const cartLineRepoLayer = Layer.effect(
 
     const setQuantity = Effect.fn("CartLineRepo.setQuantity")(
       function*(from: CartState, lineId: string, quantity: number) {
+        const actor = yield* CurrentActor
         const rows = yield* sql<{ readonly found: boolean; readonly line: LineRow | null }>`with
         found as (${foundLine(from, lineId)}),
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (update cart_lines l set quantity = ${quantity} from moved
-          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)
+          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
         return written(rows)
       },
@@ -84,11 +90,12 @@ export const cartLineRepoLayer = Layer.effect(
     )
 
     const remove = Effect.fn("CartLineRepo.remove")(function*(from: CartState, lineId: string) {
+      const actor = yield* CurrentActor
       const rows = yield* sql<{ readonly found: boolean; readonly line: LineRow | null }>`with
         found as (${foundLine(from, lineId)}),
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (delete from cart_lines l using moved
-          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)
+          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
       return written(rows)
     }, Effect.orDie)

@@ -1,34 +1,35 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../access/Actor.ts"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
-/** Gives back what the placing of an order took, besides the order's own cancellation. */
+/** Gives back what the placing of an order took, besides the stock and the money, which have repositories of their own. */
 export class UnplaceRepo extends Context.Service<UnplaceRepo, {
   /**
-   * Promotion usage goes back to its counters and the cart to the shopper, for an order that was cancelled because its
-   * money could not be captured. Repeating it changes nothing: the usage rows that drive it are gone the first time.
-   * Lock order as in placing: the cart, promotions by id, then their customers.
+   * The promotion usage of a cancelled order goes back to its counters, and when nothing was captured the cart goes back
+   * to the shopper. To be called in the transaction that cancels it. Repeating it changes nothing: the rows that drive
+   * it are gone the first time.
    */
-  readonly giveBack: (orderId: string, cartId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly giveBack: (orderId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/UnplaceRepo") {}
 
 export const unplaceRepoLayer = Layer.effect(
   UnplaceRepo,
   Effect.map(SqlClient.SqlClient, (sql) =>
     UnplaceRepo.of({
-      giveBack: Effect.fn("UnplaceRepo.giveBack")(function*(orderId: string, cartId: string) {
-        const { organizationId } = yield* CurrentActor
-        yield* sql`with cancelled as (select id from orders where id = ${orderId}::uuid
-            and organization_id = ${organizationId} and status = 'cancelled'),
+      giveBack: Effect.fn("UnplaceRepo.giveBack")(function*(orderId: string) {
+        const organization = yield* currentOrganization
+        // Promotions are locked by id before their customers' counters, as the placing of an order does.
+        yield* sql`with cancelled as (select id, cart_id, amount_captured from orders where id = ${orderId}::uuid
+            and organization_id = ${organization} and status = 'cancelled'),
           cart as (update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
-            where id = ${cartId}::uuid and organization_id = ${organizationId} and checkout_id = ${orderId}::uuid
-              and status = 'checked_out' and exists (select 1 from cancelled)),
-          usages as (delete from promotion_usages u using cancelled where u.order_id = cancelled.id
-            returning u.promotion_id, u.customer_id),
-          limited as materialized (select p.id from promotions p
-            where p.id = any(array(select promotion_id from usages)) order by p.id for update),
-          totals as (update promotions p set used_count = p.used_count - 1 from usages
-            where p.id = any(array(select id from limited)) and p.id = usages.promotion_id returning p.id)
+            where id = (select cart_id from cancelled where amount_captured is null)
+              and organization_id = ${organization} and checkout_id = ${orderId}::uuid and status = 'checked_out'),
+          usages as (delete from promotion_usages where order_id = (select id from cancelled)
+            returning promotion_id, customer_id),
+          limited as materialized (select id from promotions where id = any(array(select promotion_id from usages))
+            order by id for update),
+          totals as (update promotions set used_count = used_count - 1 where id = any(array(select id from limited))
+            returning id)
           update promotion_customer_usages c set used_count = c.used_count - 1
           from usages join totals on totals.id = usages.promotion_id
           where c.promotion_id = usages.promotion_id and c.customer_id = usages.customer_id`

@@ -1,5 +1,5 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 
 /** A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). */
@@ -51,6 +51,9 @@ export class Hooks extends Context.Service<Hooks, {
   static readonly layerNone = Hooks.layerOf([])
 }
 
+/** What a hook changes is not what the request asked for and must not bear its mark (`MarkRepo`). */
+const onItsOwn = Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor)
+
 const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
   const befores = new Map<string, Array<BeforeHook["before"]>>()
   const afters = new Map<string, Array<AfterHook["after"]>>()
@@ -62,11 +65,11 @@ const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
     has: (key) => befores.has(key) || afters.has(key),
     before: <A extends object>(key: string, data: A) => {
       const handlers = befores.get(key)
-      return handlers === undefined ? Effect.succeed(data) : runBefore(key, handlers, data)
+      return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(key, handlers, data))
     },
     after: (key, result) => {
       const handlers = afters.get(key)
-      return handlers === undefined ? Effect.succeed([]) : runAfter(key, handlers, result)
+      return handlers === undefined ? Effect.succeed([]) : onItsOwn(runAfter(key, handlers, result))
     }
   }
 }

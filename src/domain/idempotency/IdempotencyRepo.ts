@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
 import { type Claim, IdempotencyKeys } from "./IdempotencyKeys.ts"
+import { keyDigest, seal, unseal } from "./SealedAnswer.ts"
 
 interface KeyRow {
   readonly claimed: boolean
@@ -10,7 +11,9 @@ interface KeyRow {
   readonly work_id: string
   readonly status: string
   readonly response_status: number | null
-  readonly response_body: string | null
+  readonly sealed_answer: string | null
+  readonly abandoned: boolean
+  readonly carried_out: boolean
 }
 
 /**
@@ -19,62 +22,97 @@ interface KeyRow {
  */
 const lease = "8 seconds"
 
-const toClaim = (row: KeyRow, requestHash: string): Claim => {
+const toClaim = (row: KeyRow, key: string, requestHash: string): Claim => {
   if (row.claimed) return { _tag: "Claimed", workId: row.work_id }
   if (row.request_hash !== requestHash) return { _tag: "OtherRequest" }
-  return row.status === "done"
-    ? { _tag: "Done", status: row.response_status ?? 200, body: row.response_body ?? "" }
-    : { _tag: "Running", workId: row.work_id }
+  if (row.status === "running") {
+    return row.abandoned ? { _tag: "InDoubt", carriedOut: row.carried_out } : { _tag: "Running", workId: row.work_id }
+  }
+  const body = row.sealed_answer === null ? "" : unseal(key, row.work_id, row.sealed_answer)
+  return { _tag: "Done", status: row.response_status ?? 200, body }
+}
+
+/** A key that is free is taken; one whose owner is gone only if the work may be begun again and has changed nothing. */
+const makeClaim = (sql: SqlClient.SqlClient) => {
+  const tryClaim = (organization: string, scope: string, digest: string, requestHash: string, repeatable: boolean) =>
+    sql<KeyRow>`with mine as (
+        insert into idempotency_keys as k
+          (organization_id, scope, key_digest, request_hash, work_id, status, locked_until)
+        values (${organization}, ${scope}, ${digest}, ${requestHash}, ${newId()}::uuid, 'running',
+          now() + ${lease}::interval)
+        on conflict (organization_id, scope, key_digest) do update set locked_until = excluded.locked_until
+          where k.status = 'running' and k.locked_until < now() and k.request_hash = excluded.request_hash
+            and ${repeatable}::boolean and not exists (select 1 from keyed_changes c
+              where c.organization_id = k.organization_id and c.work_id = k.work_id)
+        returning true as claimed, request_hash, work_id, status, response_status, sealed_answer, false as abandoned,
+          false as carried_out)
+      select * from mine
+      union all
+      select false, request_hash, work_id, status, response_status, sealed_answer, locked_until < now(),
+        exists (select 1 from keyed_changes c where c.organization_id = k.organization_id and c.work_id = k.work_id)
+      from idempotency_keys k
+      where organization_id = ${organization} and scope = ${scope} and key_digest = ${digest}
+        and not exists (select 1 from mine)`
+  return Effect.fn("IdempotencyRepo.claim")(
+    function*(scope: string, key: string, requestHash: string, repeatable: boolean) {
+      const organization = yield* currentOrganization
+      const digest = keyDigest(scope, key)
+      for (;;) {
+        const [row] = yield* tryClaim(organization, scope, digest, requestHash, repeatable)
+        if (row !== undefined) return toClaim(row, key, requestHash)
+        // The owner released the key between the two halves of the statement: it can be had now.
+      }
+    },
+    Effect.orDie
+  )
+}
+
+/** The oldest first by their age's index, a bounded number a statement. */
+const makePurge = (sql: SqlClient.SqlClient) => {
+  const purgeOf = (table: "idempotency_keys" | "keyed_changes", hours: number) =>
+    sql`delete from ${sql(table)} where ctid = any(array(
+      select ctid from ${sql(table)} where created_at < now() - make_interval(hours => ${hours})
+      order by created_at limit 1000)) returning 1`
+  return Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
+    const keys = yield* purgeOf("idempotency_keys", olderThanHours)
+    // A mark is younger than its key, so no key outlives the mark of its change.
+    const marks = yield* purgeOf("keyed_changes", olderThanHours)
+    return keys.length + marks.length
+  }, Effect.orDie)
 }
 
 export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient.SqlClient> = Layer.effect(
   IdempotencyKeys,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const tryClaim = (organization: string, scope: string, key: string, requestHash: string) =>
-      sql<KeyRow>`with mine as (
-          insert into idempotency_keys as k (organization_id, scope, key, request_hash, work_id, status, locked_until)
-          values (${organization}, ${scope}, ${key}, ${requestHash}, ${newId()}::uuid, 'running', now() + ${lease}::interval)
-          on conflict (organization_id, scope, key) do update set locked_until = excluded.locked_until
-            where k.status = 'running' and k.locked_until < now() and k.request_hash = excluded.request_hash
-          returning true as claimed, request_hash, work_id, status, response_status, response_body)
-        select * from mine
-        union all
-        select false, request_hash, work_id, status, response_status, response_body from idempotency_keys
-        where organization_id = ${organization} and scope = ${scope} and key = ${key} and not exists (select 1 from mine)`
-    const claim = Effect.fn("IdempotencyRepo.claim")(function*(scope: string, key: string, requestHash: string) {
-      const organization = yield* currentOrganization
-      for (;;) {
-        const [row] = yield* tryClaim(organization, scope, key, requestHash)
-        if (row !== undefined) return toClaim(row, requestHash)
-        // The owner released the key between the two halves of the statement: it can be had now.
-      }
-    }, Effect.orDie)
+    const named = (organization: string, scope: string, key: string) =>
+      sql`organization_id = ${organization} and scope = ${scope} and key_digest = ${keyDigest(scope, key)}`
+
     const renew = Effect.fn("IdempotencyRepo.renew")(function*(scope: string, key: string) {
       const organization = yield* currentOrganization
       yield* sql`update idempotency_keys set locked_until = now() + ${lease}::interval
-        where organization_id = ${organization} and scope = ${scope} and key = ${key} and status = 'running'`
+        where ${named(organization, scope, key)} and status = 'running'`
     }, Effect.orDie)
     const finish = Effect.fn("IdempotencyRepo.finish")(
-      function*(scope: string, key: string, status: number, body: string) {
+      function*(scope: string, key: string, workId: string, status: number, body: string) {
         const organization = yield* currentOrganization
-        yield* sql`update idempotency_keys set status = 'done', response_status = ${status}, response_body = ${body}
-          where organization_id = ${organization} and scope = ${scope} and key = ${key}`
+        yield* sql`update idempotency_keys set status = 'done', response_status = ${status},
+            sealed_answer = ${seal(key, workId, body)}
+          where ${named(organization, scope, key)} and work_id = ${workId}::uuid`
       },
       Effect.orDie
     )
     const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string, workId: string) {
       const organization = yield* currentOrganization
       // Two requests may learn that the same work failed; the slower one must not free the key that a third has taken.
-      yield* sql`delete from idempotency_keys where organization_id = ${organization} and scope = ${scope}
-        and key = ${key} and work_id = ${workId}::uuid and status = 'running'`
+      yield* sql`delete from idempotency_keys
+        where ${named(organization, scope, key)} and work_id = ${workId}::uuid and status = 'running'`
     }, Effect.orDie)
-    const purge = Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
-      const rows = yield* sql`delete from idempotency_keys where ctid = any(array(
-        select ctid from idempotency_keys where created_at < now() - make_interval(hours => ${olderThanHours})
-        order by created_at limit 1000)) returning 1`
-      return rows.length
+    const doubt = Effect.fn("IdempotencyRepo.doubt")(function*(scope: string, key: string, workId: string) {
+      const organization = yield* currentOrganization
+      yield* sql`update idempotency_keys set locked_until = now() - interval '1 second'
+        where ${named(organization, scope, key)} and work_id = ${workId}::uuid and status = 'running'`
     }, Effect.orDie)
-    return IdempotencyKeys.of({ claim, renew, finish, release, purge })
+    return IdempotencyKeys.of({ claim: makeClaim(sql), renew, finish, release, doubt, purge: makePurge(sql) })
   })
 )

@@ -53,7 +53,10 @@ export class HoldRepo extends Context.Service<HoldRepo, {
     orderId: string,
     lines?: ReadonlyArray<StockDemand>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
-  /** Deletes holds that came to nothing longer ago than this, with their lines, at most 1,000 a call; gives how many. */
+  /**
+   * Deletes holds that ended longer ago than this, in nothing or handed over in full, with their lines and the decision
+   * pinned with them, at most 1,000 a call; gives how many. The order and the movements of its stock stay.
+   */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/inventory/HoldRepo") {
   static readonly layer = Layer.effect(
@@ -123,14 +126,14 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
   const deleteEnded = (organization: string, holders: ReadonlyArray<string>) =>
     sql`with old as materialized (
         select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
-          and state in ('released', 'expired') for update skip locked),
+          and state in ('released', 'expired', 'fulfilled') for update skip locked),
       lines as (
         delete from hold_lines where organization_id = ${organization} and holder = any(array(select holder from old)))
       delete from holds where organization_id = ${organization} and holder = any(array(select holder from old))
       returning 1`
   const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
     const ended = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
-      from (select organization_id, holder from holds where state in ('released', 'expired')
+      from (select organization_id, holder from holds where state in ('released', 'expired', 'fulfilled')
         and updated_at < now() - make_interval(days => ${olderThanDays}) order by updated_at limit ${purgeSize}) old
       group by organization_id`
     let deleted = 0

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { giveBack } from "./GiveBackRepo.ts"
 import { manualHolder } from "./Reservation.ts"
@@ -76,7 +77,7 @@ const take = Effect.fnUntraced(
       kept as (insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
         select ${organization}, ${manualHolder(hold.orderId)}, ${hold.sellable}::uuid, warehouse, quantity from lines
         on conflict (organization_id, holder, sellable_id, warehouse_id)
-          do update set quantity = h.quantity + excluded.quantity)
+          do update set quantity = h.quantity + excluded.quantity)${mark(sql, actor)}
       insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
         reference_type, reference_id, performed_by)
       select id, ${organization}, ${hold.entityId}::uuid, nullif(${hold.sellable}::uuid, ${hold.entityId}::uuid),
@@ -105,7 +106,8 @@ const makeReserve = (sql: SqlClient.SqlClient) =>
 const makeRelease = (sql: SqlClient.SqlClient) =>
   Effect.fn("ManualHoldRepo.release")(
     function*(hold: ManualHold) {
-      const organization = yield* currentOrganization
+      const actor = yield* CurrentActor
+      const organization = actor.organizationId
       const holder = manualHolder(hold.orderId)
       const rows = yield* sql.withTransaction(Effect.andThen(
         sql`select 1 from holds where organization_id = ${organization} and holder = ${holder} for update`,
@@ -126,7 +128,7 @@ const makeRelease = (sql: SqlClient.SqlClient) =>
           ended as (update holds set state = 'released', updated_at = now()
             where organization_id = ${organization} and holder = ${holder} and state = 'held'
               and (select sum(quantity) from lines) = (select sum(quantity) from hold_lines
-                where organization_id = ${organization} and holder = ${holder}))
+                where organization_id = ${organization} and holder = ${holder}))${mark(sql, actor, "lines")}
           select exists (select 1 from held) as known, coalesce(sum(quantity), 0)::int4 as units from lines`
       ))
       if (rows[0]?.known !== true) return yield* NotFound.of(`Order '${hold.orderId}' has nothing of this reserved.`)

@@ -59,7 +59,8 @@ export const migrations = {
       primary key (organization_id, holder)
     )`,
     `create index holds_due on holds (expires_at) where state = 'held' and expires_at is not null`,
-    `create index holds_ended on holds (updated_at) where state in ('released', 'expired')`,
+    // Sold ones are not ended: their stock still waits on the shelf for its shopper.
+    `create index holds_ended on holds (updated_at) where state in ('released', 'expired', 'fulfilled')`,
     `create table hold_lines (
       organization_id text not null,
       holder text not null,

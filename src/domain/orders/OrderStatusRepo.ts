@@ -1,8 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { Unplacement } from "../checkout/Unplacement.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { outboxInsert } from "../events/OutboxRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { SoldStock } from "../inventory/SoldStock.ts"
 import type { Order } from "./Order.ts"
@@ -32,8 +34,8 @@ export interface TransitionOutcome {
 /** The one writer of an order's status (ARCHITECTURE §3, contract §4.2). */
 export class OrderStatusRepo extends Context.Service<OrderStatusRepo, {
   /**
-   * Compare-and-set of the status with all its effects in one transaction: stock, lines, the refund to be settled,
-   * history and the event `orders.statusChange`. 409 when the order has left `from` meanwhile; 422 when units of it
+   * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the refund
+   * to be settled, history and the event `orders.statusChange`. 409 when the order has left `from` meanwhile; 422 when units of it
    * were refunded that would now be handed over. The number of statements does not depend on the number of lines.
    */
   readonly transition: (
@@ -77,7 +79,7 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
     history as (
       insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
-        ${change.reason}, ${actor.userId}))
+        ${change.reason}, ${actor.userId}))${mark(sql, actor)}
     select (select id from refund) as refund_id`
 }
 
@@ -110,6 +112,7 @@ export const orderStatusRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* SoldStock
+    const unplacement = yield* Unplacement
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
@@ -121,6 +124,7 @@ export const orderStatusRepoLayer = Layer.effect(
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
       yield* moveStock(sql, stock, change)
+      if (effectsOf[change.to].includes("giveBackUsage")) yield* unplacement.giveBack(change.orderId)
       const [written] = yield* record(sql, actor, change)
       const [row] = yield* readBack(sql, change.orderId)
       if (row === undefined) {

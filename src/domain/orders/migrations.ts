@@ -30,6 +30,7 @@ export const migrations = {
       idempotency_key text,
       cart_id uuid,
       cart_secret_hash text,
+      payment_due_at timestamptz,
       shipping_address jsonb,
       metadata jsonb not null default '{}',
       placed_at timestamptz not null default now(),
@@ -44,6 +45,8 @@ export const migrations = {
     `create index orders_status on orders (organization_id, status, placed_at desc, id desc)`,
     `create index orders_customer on orders (organization_id, customer_id, placed_at desc, id desc)
       where customer_id is not null`,
+    // Orders whose shopper has yet to confirm the payment; no other order is ever in it.
+    `create index orders_payment_due on orders (payment_due_at) where status = 'pending' and payment_due_at is not null`,
     `create table order_lines (
       id uuid primary key,
       organization_id text not null,

@@ -62,13 +62,23 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
     const { adapter, event } = verified
     const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
+    const receipt = (duplicate: boolean, refundId: string | null): EventReceipt => ({
+      duplicate,
+      refund: refundId === null ? null : { refundId, organizationId }
+    })
+    const amountCaptured = capturedBy(verified, stored)
     if (transition(status, request.status, request.source)._tag === "Failure") {
-      return { duplicate: (yield* events.once(claim, proceeds)) === undefined, refund: null }
+      // Paid in the moment it was cancelled: nobody wants the money any more, so it goes back.
+      const late = status === "cancelled" && amountCaptured !== undefined
+        ? refunds.returnLate(id, amountCaptured)
+        : Effect.as(proceeds, null)
+      const done = yield* events.once(claim, Effect.map(late, (refundId) => ({ refundId })))
+      return receipt(done === undefined, done?.refundId ?? null)
     }
     let claimed = false
     const outcome = yield* orders.changeStatusWith(
       id,
-      { ...request, amountCaptured: capturedBy(verified, stored) },
+      { ...request, amountCaptured },
       (write) =>
         events.once(
           claim,
@@ -78,8 +88,7 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
           })
         )
     )
-    const refundId = outcome?.refundId ?? null
-    return { duplicate: !claimed, refund: refundId === null ? null : { refundId, organizationId } }
+    return receipt(!claimed, outcome?.refundId ?? null)
   })
 }
 
@@ -87,8 +96,8 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
 export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
    * Verifies the raw body and works on the event once: `payment_intent.succeeded` confirms a pending order and notes
-   * what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one, `charge.refunded` notes
-   * that `amount` minor units have been given back in all. Anything else, and an order that is already further,
+   * what was captured, or gives the money of a cancelled one back; `payment_intent.payment_failed` and `.canceled`
+   * cancel a pending one, `charge.refunded` notes that `amount` minor units have been given back in all. Anything else, and an order that is already further,
    * unknown, or paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
    * order changed under it three times.
    */

@@ -26,8 +26,19 @@ export class RefundRepo extends Context.Service<RefundRepo, {
   readonly complete: (refundId: string, reference: string | null) => Effect.Effect<boolean, never, CurrentActor>
   /** The provider refused for good; a person has to look at it. False when it was settled before. */
   readonly fail: (refundId: string, failure: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Refunds of all organizations that have waited longer than this, oldest first: for the sweep that restarts them. */
-  readonly pending: (olderThanSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<PendingRefund>>
+  /**
+   * Takes pending refunds of all organizations whose attempt is due, longest due first, and puts off the next attempt of
+   * each: a minute at first, twice as long after every attempt, at most an hour. So refunds that can never be settled do
+   * not keep the others from their turn. For the sweep that restarts them; the first is due a minute after the decision.
+   */
+  readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<PendingRefund>>
+  /**
+   * The provider reports that it took `captured` minor units for an order that was cancelled unpaid. Notes the amount
+   * and gives the refund that returns it, which voids the payment once more (0 is whatever was captured); null when one
+   * is on its way already, which will return it, or when the order is not such. To be called in the transaction that
+   * claimed the provider's event.
+   */
+  readonly returnLate: (orderId: string, captured: number) => Effect.Effect<string | null, never, CurrentActor>
   /**
    * The provider reports that `total` minor units of an order have been given back in all. Records what no refund of
    * ours accounts for and gives that amount: repeating it records nothing. Not more than was captured. To be called in
@@ -82,37 +93,60 @@ export const refundRepoLayer = Layer.effect(
       return rows.length === 1
     }, Effect.orDie)
 
-    const pending = Effect.fn("RefundRepo.pending")(function*(olderThanSeconds: number, limit: number) {
+    const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
       const rows = yield* sql<{ readonly id: string; readonly organization_id: string }>`
-        select id, organization_id from refunds
-        where status = 'pending' and created_at < now() - make_interval(secs => ${olderThanSeconds})
-        order by created_at limit ${limit}`
+        update refunds set attempts = attempts + 1,
+          next_attempt_at = now() + make_interval(secs => least(3600, 60 * power(2, least(attempts, 10))))
+        where id = any(array(select id from refunds where status = 'pending' and next_attempt_at <= now()
+          order by next_attempt_at limit ${limit} for update skip locked))
+        returning id, organization_id`
       return rows.map((row) => ({ refundId: row.id, organizationId: row.organization_id }))
     }, Effect.orDie)
 
-    const recordExternal = Effect.fn("RefundRepo.recordExternal")(
-      function*(orderId: string, total: number | null, reference: string) {
-        const actor = yield* CurrentActor
-        // The row is locked by a statement of its own, so that the next one sees every refund decided before it.
-        yield* sql`select 1 from orders
-          where id = ${orderId}::uuid and organization_id = ${actor.organizationId} for update`
-        const rows = yield* sql<{ readonly amount: bigint }>`with due as (
-            select o.id, least(coalesce(${total}::bigint, o.amount_captured, 0), coalesce(o.amount_captured, 0)) - o.refunded_total
-                - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint
-                as amount
-            from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId}),
-          made as (
-            insert into refunds (id, organization_id, order_id, amount, reason, status, provider_reference, performed_by)
-            select ${newId()}::uuid, ${actor.organizationId}, id, amount, 'refunded_at_provider', 'completed',
-              ${reference}, ${actor.userId}::text
-            from due where amount > 0 returning order_id, amount)
-          update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
-          from made where o.id = made.order_id returning made.amount`
-        return Number(rows[0]?.amount ?? 0)
-      },
-      Effect.orDie
-    )
-
-    return RefundRepo.of({ find, complete, fail, pending, recordExternal })
+    return RefundRepo.of({ find, complete, fail, takeDue, ...makeReported(sql) })
   })
 )
+
+/** What the provider reports of itself: money that came too late, and money that went back without us. */
+const makeReported = (sql: SqlClient.SqlClient) => {
+  /** By a statement of its own, so that the next one sees every refund decided or settled before it. */
+  const lockOrder = (orderId: string, organization: string) =>
+    sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
+
+  const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: string, captured: number) {
+    const actor = yield* CurrentActor
+    yield* lockOrder(orderId, actor.organizationId)
+    const rows = yield* sql<{ readonly id: string }>`with paid as (
+        update orders set amount_captured = ${captured}::bigint, updated_at = now()
+        where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
+          and amount_captured is null returning id)
+      insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
+      select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
+        ${actor.userId}::text
+      from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending')
+      returning id`
+    return rows[0]?.id ?? null
+  }, Effect.orDie)
+
+  const recordExternal = Effect.fn("RefundRepo.recordExternal")(
+    function*(orderId: string, total: number | null, reference: string) {
+      const actor = yield* CurrentActor
+      yield* lockOrder(orderId, actor.organizationId)
+      const rows = yield* sql<{ readonly amount: bigint }>`with due as (
+          select o.id, least(coalesce(${total}::bigint, o.amount_captured, 0), coalesce(o.amount_captured, 0)) - o.refunded_total
+              - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint
+              as amount
+          from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId}),
+        made as (
+          insert into refunds (id, organization_id, order_id, amount, reason, status, provider_reference, performed_by)
+          select ${newId()}::uuid, ${actor.organizationId}, id, amount, 'refunded_at_provider', 'completed',
+            ${reference}, ${actor.userId}::text
+          from due where amount > 0 returning order_id, amount)
+        update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
+        from made where o.id = made.order_id returning made.amount`
+      return Number(rows[0]?.amount ?? 0)
+    },
+    Effect.orDie
+  )
+  return { returnLate, recordExternal }
+}

@@ -13,11 +13,14 @@ export const migrations = {
       provider_reference text,
       failure text,
       performed_by text,
+      attempts int not null default 0,
+      next_attempt_at timestamptz not null default now() + interval '1 minute',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     )`,
     `create index refunds_order on refunds (order_id)`,
-    `create index refunds_pending on refunds (created_at) where status = 'pending'`,
+    // Whose turn it is: every attempt puts a refund behind those that wait for theirs.
+    `create index refunds_pending on refunds (next_attempt_at) where status = 'pending'`,
     // An event of a payment provider is worked on once (contract §11).
     `create table payment_events (
       organization_id text not null,

@@ -26,6 +26,8 @@ export interface Settings {
   readonly cartTtlMinutes: number
   /** How long stock stays held for a checkout that has not ended, in seconds. */
   readonly holdSeconds: number
+  /** How long an order waits for its shopper to confirm the payment, in minutes. */
+  readonly confirmationMinutes: number
   readonly shipping: FlatShipping | WeightShipping
   readonly roles: Roles
   /** Test payment methods, the development key and `x-test-actor` exist only outside production. */
@@ -39,6 +41,7 @@ export const defaultSettings: Settings = {
   defaultCurrency: "USD",
   cartTtlMinutes: 10_080,
   holdSeconds: 900,
+  confirmationMinutes: 60,
   shipping: { type: "flat", flatRate: 0 },
   roles: defaultRoles,
   production: false,

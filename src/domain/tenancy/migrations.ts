@@ -27,16 +27,25 @@ export const migrations = {
     `create table idempotency_keys (
       organization_id text not null,
       scope text not null,
-      key text not null,
+      -- Digest of the key; the answer is sealed under the key itself, which is nowhere.
+      key_digest text not null,
       request_hash text not null,
       work_id uuid not null,
       status text not null check (status in ('running', 'done')),
       response_status int,
-      response_body text,
+      sealed_answer text,
       locked_until timestamptz not null,
       created_at timestamptz not null default now(),
-      primary key (organization_id, scope, key)
+      primary key (organization_id, scope, key_digest)
     )`,
-    `create index idempotency_keys_age on idempotency_keys (created_at)`
+    `create index idempotency_keys_age on idempotency_keys (created_at)`,
+    // A change made for a keyed request, marked in the statement that made it: the same work cannot change twice.
+    `create table keyed_changes (
+      organization_id text not null,
+      work_id uuid not null,
+      created_at timestamptz not null default now(),
+      primary key (organization_id, work_id)
+    )`,
+    `create index keyed_changes_age on keyed_changes (created_at)`
   )
 }

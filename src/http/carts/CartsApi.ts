@@ -6,7 +6,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
 
 const cart = { id: Uuid }
 const item = { id: Uuid, itemId: Uuid }
@@ -28,6 +28,7 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
     success: Data(CartLine).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("cart:update"))
+    .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Add an item; the same item again raises its line's quantity" })),
   HttpApiEndpoint.patch("setQuantity", "/api/carts/:id/items/:itemId", {
     params: item,
@@ -35,9 +36,11 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
     success: Data(CartLine)
   })
     .annotate(Access, anyOf("cart:update"))
+    .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Set the quantity of a line" })),
   HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", { params: item, success: Deleted })
     .annotate(Access, anyOf("cart:update"))
+    .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Take a line out of the cart" }))
 )
   .annotate(ParseOptions, allIssues)

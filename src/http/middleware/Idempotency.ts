@@ -1,23 +1,31 @@
-import { Context, Effect, Fiber, Layer, Option } from "effect"
+import { Cause, Context, Effect, Fiber, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { createHash } from "node:crypto"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 
 /**
  * `Idempotency-Key` on every unsafe route: the same key with the same request gives the same answer, with another
  * request 422, while the first is still running 409 with Retry-After. Only successes are remembered: a refused request
- * changed nothing, so its key is free again. Routes with a memory of their own (checkout) say so by annotation.
+ * changed nothing, so its key is free again. A request that neither succeeded nor was refused may have changed
+ * something, and a repetition must not do it twice: it begins again only where the change is marked (`MarkedChange`) and
+ * was not made; else 409 without Retry-After. Routes with a memory of their own (checkout) say so by annotation.
  */
 export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentActor }>()(
   "stoa/http/Idempotency",
-  { error: [StillRunning, ValidationFailed] }
+  { error: [StillRunning, Conflict, ValidationFailed] }
 ) {}
 
 /** Annotation of an endpoint that remembers its answers itself. */
 export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("stoa/http/middleware/OwnIdempotency") {}
+
+/**
+ * Annotation of an endpoint all of whose changes are made by one statement or transaction that bears the mark of the
+ * request (`MarkRepo`): beginning such a request again can never change anything twice.
+ */
+export class MarkedChange extends Context.Service<MarkedChange, true>()("stoa/http/middleware/MarkedChange") {}
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -42,6 +50,9 @@ export const sentKey = (request: HttpServerRequest.HttpServerRequest) => {
     : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 8 to 255 visible ASCII characters"))
 }
 
+const bodyOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
+  body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+
 /** A running request is worth asking for again in a second (ARCHITECTURE invariant 4). */
 const withRetryAfter = (error: unknown) =>
   error instanceof StillRunning
@@ -49,6 +60,21 @@ const withRetryAfter = (error: unknown) =>
       Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "1"))
     )
     : Effect.void
+
+/** A refusal was decided before anything was changed. A defect, a silence or an interruption says nothing of that. */
+const isRefusal = (cause: Cause.Cause<unknown>): boolean => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  return error !== undefined && !Cause.hasDies(cause) && !Cause.hasInterrupts(cause) &&
+    !(typeof error === "object" && error !== null && "_tag" in error && error._tag === "Unavailable")
+}
+
+const inDoubt = (carriedOut: boolean) =>
+  Conflict.of(
+    carriedOut
+      ? "The request with this Idempotency-Key was carried out, but its answer is lost. Read what it changed."
+      : "The request with this Idempotency-Key was interrupted and may have been carried out. Look at what it was to " +
+        "change before you send it again under a new key."
+  )
 
 export const idempotencyLayer = Layer.effect(
   Idempotency,
@@ -67,27 +93,33 @@ export const idempotencyLayer = Layer.effect(
         // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
         // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
         const body = yield* Effect.catch(request.text, Effect.die)
-        const scope = keyScope(yield* CurrentActor, request)
+        const actor = yield* CurrentActor
+        const scope = keyScope(actor, request)
         const hash = fingerprint(request.method, request.url, body)
-        const claim = yield* keys.claim(scope, key, hash)
+        const repeatable = Context.getOrUndefined(endpoint.annotations, MarkedChange) === true
+        const claim = yield* keys.claim(scope, key, hash, repeatable)
         if (claim._tag === "OtherRequest") {
           return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
         }
         if (claim._tag === "Running") return yield* StillRunning.of()
+        if (claim._tag === "InDoubt") return yield* inDoubt(claim.carriedOut)
         if (claim._tag === "Done") {
           return HttpServerResponse.text(claim.body, { status: claim.status, contentType: "application/json" })
         }
-        const release = keys.release(scope, key, claim.workId)
+        const { workId } = claim
         // One renewal that the database refuses must not be the last one.
         const renewing = Effect.forever(Effect.delay(Effect.ignoreCause(keys.renew(scope, key)), "2 seconds"))
+        const marking = repeatable ? Effect.provideService(handler, CurrentActor, { ...actor, workId }) : handler
         const work = Effect.gen(function*() {
-          const response = yield* Effect.andThen(Effect.forkScoped(renewing), handler).pipe(
+          const response = yield* Effect.andThen(Effect.forkScoped(renewing), marking).pipe(
             Effect.scoped,
-            Effect.onError(() => release)
+            Effect.onError((cause) =>
+              isRefusal(cause) ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId)
+            )
           )
-          yield* response.status < 300 && response.body._tag === "Uint8Array"
-            ? keys.finish(scope, key, response.status, new TextDecoder().decode(response.body.body))
-            : release
+          yield* response.status < 300
+            ? keys.finish(scope, key, workId, response.status, bodyOf(response))
+            : keys.release(scope, key, workId)
           return response
         })
         // A client that hangs up ends its request. The work goes on: he comes again with the same key because he does

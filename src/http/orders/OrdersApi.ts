@@ -8,7 +8,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
 
 /** Text without the character PostgreSQL cannot store. */
 const Reason = Schema.String.check(
@@ -46,6 +46,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Data(Order)
   })
     .annotate(Access, anyOf("orders:update"))
+    .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change the status of an order",
       description: "Cancelling gives stock and money back; 422 INVALID_TRANSITION for a change the order cannot make."

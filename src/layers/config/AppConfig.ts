@@ -131,6 +131,7 @@ const storeSettings = ({ deployment, environment }: AppSettings): Settings => ({
   defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
   cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
   holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
+  confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   shipping: deployment.shipping ?? defaultSettings.shipping,
   roles: { ...defaultRoles, ...deployment.auth?.roles },
   production: environment === "production",

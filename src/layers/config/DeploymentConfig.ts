@@ -24,6 +24,11 @@ export interface DeploymentConfig {
   readonly checkout?: {
     /** Seconds that stock stays held for a checkout that has not ended. Default 900. */
     readonly holdSeconds?: number
+    /**
+     * Minutes a shopper has to confirm a payment that the provider wants confirmed (3-D Secure and the like); then the
+     * order is cancelled and its stock goes back. Default 60.
+     */
+    readonly confirmationMinutes?: number
   }
   /** Price of shipping: one flat rate or brackets by weight. Default: a flat rate of 0. */
   readonly shipping?: FlatShipping | WeightShipping

@@ -3,7 +3,6 @@ import { WorkflowEngine } from "effect/workflow"
 import { ClaimRepo, claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { PlaceRepo, placeRepoLayer } from "../../domain/checkout/PlaceRepo.ts"
-import { UnplaceRepo, unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -11,6 +10,7 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
@@ -28,7 +28,7 @@ export const checkout = defineModule({
   requires: ["carts", "pricing", "promotions", "inventory", "orders", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
-  services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer, unplaceRepoLayer),
+  services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer),
   actors: Layer.merge(checkoutLayer, voidPaymentLayer).pipe(
     seeing(
       AtFaultPoint,
@@ -44,7 +44,7 @@ export const checkout = defineModule({
       ReservationRepo,
       StockDeskClient,
       StoreSettings,
-      UnplaceRepo,
+      UnconfirmedOrderRepo,
       WorkflowEngine.WorkflowEngine
     )
   ),

@@ -1,5 +1,7 @@
 import { Layer } from "effect"
 import { Sharding } from "effect/cluster"
+import { Unplacement } from "../../domain/checkout/Unplacement.ts"
+import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
@@ -9,6 +11,7 @@ import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
@@ -27,7 +30,10 @@ export const orders = defineModule({
   ],
   migrations,
   services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer))
+    Layer.provideMerge(
+      Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer, unconfirmedOrderRepoLayer)
+    ),
+    Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
   ),
   actors: orderEntityLayer.pipe(seeing(Orders, Sharding.Sharding)),
   routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))

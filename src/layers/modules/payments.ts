@@ -10,6 +10,7 @@ import { paymentsHttp } from "../../http/payments/PaymentsHttp.ts"
 import { RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
 import { settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
+import { UnconfirmedOrders } from "../../workflows/payments/UnconfirmedOrders.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
@@ -19,7 +20,7 @@ export const payments = defineModule({
   requires: ["orders"],
   permissions: [],
   migrations,
-  services: StatusChanges.layer.pipe(
+  services: Layer.mergeAll(StatusChanges.layer, UnconfirmedOrders.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(RefundSettlement.layer, PaymentEvents.layer)),
     Layer.provideMerge(Layer.mergeAll(refundRepoLayer, paymentEventRepoLayer))
   ),

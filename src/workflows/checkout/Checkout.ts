@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Decision } from "../../domain/checkout/Checkout.ts"
-import type { ClaimedCart } from "../../domain/checkout/ClaimRepo.ts"
+import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
@@ -9,6 +9,7 @@ import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
@@ -116,6 +117,12 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   return { ...order, amountCaptured, updatedAt }
 })
 
+/** The provider wants the shopper to act first: the order waits for him, but not for ever. */
+const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) {
+  yield* (yield* UnconfirmedOrderRepo).awaitConfirmation(order.id, (yield* StoreSettings).confirmationMinutes)
+  return order
+})
+
 /** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
 const afterHooks = Effect.fn("Checkout.afterHooks")(function*(order: Order) {
   const hooks = yield* Hooks
@@ -131,7 +138,9 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const payment = yield* paymentOf(payload, order.grandTotal, order.customerId)
   const intentId = order.paymentIntentId ?? payload.checkoutId
   if (order.amountCaptured !== null) {
-    // Paid: nothing the provider says, or does not say, may undo it any more.
+    // Paid: nothing the provider says, or does not say, may undo it any more. The cart of one that was cancelled since
+    // may have been with the shopper again, and this run's claim of it must not stay.
+    if (order.status === "cancelled") yield* (yield* ClaimRepo).giveBack(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
     return answer(order, secret, yield* afterHooks(order), [])
   }
@@ -146,7 +155,9 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     return answer(paid, null, yield* afterHooks(paid), [])
   }
   const intent = authorized.success
-  const paid = intent.status === "requires_action" ? order : yield* captureAndSettle(payload, order, payment, intentId)
+  const paid = intent.status === "requires_action"
+    ? yield* awaitShopper(order)
+    : yield* captureAndSettle(payload, order, payment, intentId)
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
 })
 
@@ -180,7 +191,7 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
   )
   yield* passing("placed")
   const paid = intent.status === "requires_action"
-    ? order
+    ? yield* awaitShopper(order)
     : yield* captureAndSettle(payload, order, payment, intent.id)
   return answer(paid, intent.clientSecret, yield* afterHooks(paid), decision.rejectedCodes)
 })

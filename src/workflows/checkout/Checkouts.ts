@@ -92,8 +92,8 @@ export class Checkouts extends Context.Service<Checkouts, {
       const start = Effect.fn("Checkouts.start")(
         function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
           if (key === null) return yield* execute(yield* payloadOf(newId(), request, requestHash, key))
-          const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash)
-          if (claim._tag === "OtherRequest" || claim._tag === "Done") {
+          const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash, true)
+          if (claim._tag !== "Claimed" && claim._tag !== "Running") {
             return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
           }
           const payload = yield* payloadOf(claim.workId, request, requestHash, key)

@@ -1,7 +1,6 @@
 import { Effect, Result } from "effect"
 import { ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { readDecision } from "../../domain/checkout/DecisionText.ts"
-import { UnplaceRepo } from "../../domain/checkout/UnplaceRepo.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/Reservation.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -80,8 +79,8 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
 })
 
 /**
- * Takes back an order that could not be paid: it is cancelled, stock, usage and cart go back, then the money (contract
- * §3.6). Gives the order instead when it was paid after all, by another run or as the provider's event says.
+ * Takes back an order that could not be paid: it is cancelled, and with it stock, usage and cart go back, then the money
+ * (contract §3.6). Gives the order instead when it was paid after all, by another run or as the provider's event says.
  */
 export const takeBack = Effect.fn("Checkout.takeBack")(function*<R>(
   { checkoutId: orderId, request }: CheckoutPayload,
@@ -89,7 +88,6 @@ export const takeBack = Effect.fn("Checkout.takeBack")(function*<R>(
 ) {
   const paid = yield* cancelUnpaid(orderId)
   if (paid !== undefined) return paid
-  yield* (yield* UnplaceRepo).giveBack(orderId, request.cartId)
   // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
   yield* (yield* ClaimRepo).giveBack(request.cartId, orderId)
   yield* passing("undone")

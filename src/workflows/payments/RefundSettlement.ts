@@ -7,8 +7,8 @@ import { SettleRefund } from "./SettleRefund.ts"
 /** How long a request waits for its refund before it answers without. */
 const patience = "5 seconds"
 
-/** A refund this old was not started by the request that decided it: its process died in between. */
-const abandonedSeconds = 60
+/** Most refunds one sweep starts. */
+export const refundsPerSweep = 100
 
 /** Starts the durable settling of refunds; what it does is in `SettleRefund`. */
 export class RefundSettlement extends Context.Service<RefundSettlement, {
@@ -16,7 +16,10 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
   readonly settle: (refund: PendingRefund) => Effect.Effect<boolean>
   /** Starts it and does not wait. */
   readonly start: (refund: PendingRefund) => Effect.Effect<void>
-  /** Starts refunds that nobody started, at most 100 a call; for the scheduler. Gives how many. */
+  /**
+   * Starts refunds that nobody started, or whose start came to nothing, in their turn and at most 100 a call; for the
+   * scheduler. Gives how many.
+   */
   readonly sweep: Effect.Effect<number>
 }>()("stoa/workflows/payments/RefundSettlement") {
   static readonly layer = Layer.effect(
@@ -41,8 +44,14 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
       })
 
       const sweep = Effect.gen(function*() {
-        const abandoned = yield* refunds.pending(abandonedSeconds, 100)
-        yield* Effect.forEach(abandoned, start, { discard: true })
+        const abandoned = yield* refunds.takeDue(refundsPerSweep)
+        // One that cannot be started must not cost the others their turn.
+        const safely = (refund: PendingRefund) =>
+          Effect.catchCause(
+            start(refund),
+            (cause) => Effect.logWarning(`refund ${refund.refundId} could not be started`, cause)
+          )
+        yield* Effect.forEach(abandoned, safely, { discard: true })
         return abandoned.length
       }).pipe(Effect.withSpan("RefundSettlement.sweep"))
 

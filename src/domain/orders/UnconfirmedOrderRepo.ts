@@ -1,0 +1,52 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+
+/** An order whose shopper has not confirmed its payment in time. */
+export interface UnconfirmedOrder {
+  readonly orderId: string
+  readonly organizationId: string
+  /** It was paid in another way since and waits for nobody. */
+  readonly paid: boolean
+}
+
+/** Pending orders whose payment the shopper has to confirm (contract §3.7), and until when. */
+export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, {
+  /** The order waits so many minutes from now; repeating it does not prolong that. Nothing for one that is paid. */
+  readonly awaitConfirmation: (orderId: string, minutes: number) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * Takes orders of all organizations whose time is over, longest over first. Each is put off by ten minutes, so that
+   * one that cannot be cancelled is tried again and does not keep the others from their turn.
+   */
+  readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<UnconfirmedOrder>>
+}>()("stoa/domain/orders/UnconfirmedOrderRepo") {}
+
+interface DueRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly paid: boolean
+}
+
+export const unconfirmedOrderRepoLayer = Layer.effect(
+  UnconfirmedOrderRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const awaitConfirmation = Effect.fn("UnconfirmedOrderRepo.awaitConfirmation")(
+      function*(orderId: string, minutes: number) {
+        const organization = yield* currentOrganization
+        yield* sql`update orders set payment_due_at = now() + make_interval(mins => ${minutes})
+          where id = ${orderId}::uuid and organization_id = ${organization} and status = 'pending'
+            and amount_captured is null and payment_due_at is null`
+      },
+      Effect.orDie
+    )
+    const takeDue = Effect.fn("UnconfirmedOrderRepo.takeDue")(function*(limit: number) {
+      const rows = yield* sql<DueRow>`update orders
+        set payment_due_at = case when amount_captured is null then now() + interval '10 minutes' end
+        where id = any(array(select id from orders where status = 'pending' and payment_due_at <= now()
+          order by payment_due_at limit ${limit} for update skip locked))
+        returning id, organization_id, amount_captured is not null as paid`
+      return rows.map(({ id, organization_id: organizationId, paid }) => ({ orderId: id, organizationId, paid }))
+    }, Effect.orDie)
+    return UnconfirmedOrderRepo.of({ awaitConfirmation, takeDue })
+  })
+)

@@ -1,0 +1,170 @@
+import { assert, describe } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { randomUUID } from "node:crypto"
+import { onDatabase, refused, stockOf } from "../checkout/ShopFloor.ts"
+import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart } from "../support/Purchase.ts"
+import { type Answer, api, asAdmin, type Call, type TestApp, withApp } from "../support/TestApp.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+/** A request under a key, and what it changes, to see how often it did. */
+interface Keyed {
+  readonly send: Effect.Effect<Answer, never, TestApp>
+  readonly effect: Effect.Effect<unknown, never, TestApp>
+}
+
+const keyed = (method: string, path: string, call: Call, effect: Keyed["effect"]): Keyed => {
+  const headers = { ...call.headers, "idempotency-key": randomUUID() }
+  return { send: api(method, path, { ...call, headers }), effect }
+}
+
+const linesOf = ({ headers, id }: GuestCart) =>
+  Effect.map(api("GET", `/api/carts/${id}`, { headers }), (cart) => cart.at("data.lineItems"))
+
+const anAddition = Effect.fnUntraced(function*() {
+  const cart = yield* aGuestCart()
+  const body = { entityId: yield* aProduct(), quantity: 2 }
+  return { cart, ...keyed("POST", `/api/carts/${cart.id}/items`, { headers: cart.headers, body }, linesOf(cart)) }
+})
+
+const aLine = Effect.fnUntraced(function*() {
+  const cart = yield* aGuestCart()
+  const line = yield* addTo(cart, yield* aProduct(), 2)
+  return { cart, path: `/api/carts/${cart.id}/items/${line.text("data.id")}`, headers: cart.headers }
+})
+
+const stock = (entityId: string, path: string, body: object) =>
+  keyed("POST", `/api/inventory/${path}`, { as: asAdmin, body: { entityId, ...body } }, stockOf(entityId))
+
+/** Every kind of request whose change bears the mark of its key. */
+const marked: Readonly<Record<string, () => Effect.Effect<Keyed, never, TestApp>>> = {
+  "add an item": anAddition,
+  "change an item": Effect.fnUntraced(function*() {
+    const { cart, headers, path } = yield* aLine()
+    return keyed("PATCH", path, { headers, body: { quantity: 5 } }, linesOf(cart))
+  }),
+  "remove an item": Effect.fnUntraced(function*() {
+    const { cart, headers, path } = yield* aLine()
+    return keyed("DELETE", path, { headers }, linesOf(cart))
+  }),
+  "adjust stock": Effect.fnUntraced(function*() {
+    return stock(yield* aProduct(), "adjust", { warehouseId: yield* aWarehouse(), type: "restock", quantity: 3 })
+  }),
+  "reserve stock": Effect.fnUntraced(function*() {
+    return stock(yield* aProduct(), "reserve", { orderId: randomUUID(), quantity: 3 })
+  }),
+  "release stock": Effect.fnUntraced(function*() {
+    const [entityId, orderId] = [yield* aProduct(), randomUUID()]
+    yield* stock(entityId, "reserve", { orderId, quantity: 5 }).send
+    return stock(entityId, "release", { orderId, quantity: 2 })
+  }),
+  "cancel an order": Effect.fnUntraced(function*() {
+    const path = `/api/orders/${(yield* checkOut(yield* aCartWith(yield* aProduct()))).text("data.id")}`
+    const call = { as: asAdmin, body: { status: "cancelled" } }
+    const refunds = onDatabase((sql) => sql`select status from refunds where order_id = ${path.slice(12)}::uuid`)
+    return keyed("PATCH", `${path}/status`, call, refunds)
+  })
+}
+
+/** What a process leaves that died after the change was made and before the answer was stored. */
+const loseAnswers = onDatabase((sql) =>
+  sql`update idempotency_keys set status = 'running', response_status = null, sealed_answer = null,
+    locked_until = now() - interval '1 second' where status = 'done'`
+)
+
+const carriedOut = (answer: Answer) => {
+  refused(answer, 409, "CONFLICT")
+  assert.match(answer.text("error.message"), /was carried out/)
+  assert.isNull(answer.headers.get("retry-after"), "asking again gives nothing else")
+}
+
+withApp("a request under a key whose answer was lost", (it) => {
+  describe("after its change was made", () => {
+    for (const [name, kind] of Object.entries(marked)) {
+      it.effect(`${name}: is told so and not carried out again`, () =>
+        Effect.gen(function*() {
+          const request = yield* kind()
+          const before = yield* request.effect
+          assert.include([200, 201], (yield* request.send).status)
+          const after = yield* request.effect
+          assert.notDeepEqual(after, before)
+          yield* loseAnswers
+          carriedOut(yield* request.send)
+          carriedOut(yield* request.send)
+          assert.deepStrictEqual(yield* request.effect, after)
+        }))
+    }
+
+    it.effect("is not carried out again either where nobody can know whether it was", () =>
+      Effect.gen(function*() {
+        const name = randomUUID()
+        const made = onDatabase((sql) => sql`select 1 from promotions where name = ${name}`)
+        const body = { name, type: "percentage_off_order", value: 1 }
+        const request = keyed("POST", "/api/promotions", { as: asAdmin, body }, Effect.map(made, (rows) => rows.length))
+        assert.strictEqual((yield* request.send).status, 201)
+        yield* loseAnswers
+        const again = yield* request.send
+        refused(again, 409, "CONFLICT")
+        assert.match(again.text("error.message"), /may have been carried out/)
+        assert.isNull(again.headers.get("retry-after"))
+        assert.strictEqual(yield* request.effect, 1)
+      }))
+  })
+
+  describe("before its change was made", () => {
+    it.effect("is carried out when it comes again", () =>
+      Effect.gen(function*() {
+        const request = yield* anAddition()
+        yield* onDatabase((sql) => sql`alter table cart_lines add constraint broken check (false) not valid`)
+        assert.strictEqual((yield* request.send).status, 500)
+        yield* onDatabase((sql) => sql`alter table cart_lines drop constraint broken`)
+        const again = yield* request.send
+        assert.deepStrictEqual([again.status, again.at("data.quantity")], [201, 2], JSON.stringify(again.body))
+        assert.deepStrictEqual((yield* request.send).body, again.body)
+      }))
+  })
+
+  it.effect("whose actor answers too late is carried out once, though its client was told to come again", () =>
+    Effect.gen(function*() {
+      const request = yield* anAddition()
+      const [locked, unlock] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const blocking = yield* Effect.forkChild(onDatabase((sql) =>
+        sql.withTransaction(
+          sql`select 1 from carts where id = ${request.cart.id}::uuid for update`.pipe(
+            Effect.andThen(Deferred.succeed(locked, undefined)),
+            Effect.andThen(Deferred.await(unlock))
+          )
+        )
+      ))
+      yield* Deferred.await(locked)
+      const first = yield* request.send
+      assert.strictEqual(first.status, 503)
+      yield* Deferred.succeed(unlock, undefined)
+      yield* Fiber.join(blocking)
+      const context = yield* Effect.context<TestApp>()
+      const lines = () => Effect.runPromiseWith(context)(request.effect)
+      yield* Effect.promise(() => waitFor("the change", async () => JSON.stringify(await lines()) !== "[]"))
+      const after = yield* request.effect
+      carriedOut(yield* request.send)
+      assert.deepStrictEqual(yield* request.effect, after)
+    }))
+
+  it.effect("or kept leaves nothing in the database that opens the cart it made", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      const create = api("POST", "/api/carts", { body: { currency: "USD" }, headers: { "idempotency-key": key } })
+      const made = yield* create
+      const secret = made.text("data.secret")
+      const stored = yield* onDatabase((sql) =>
+        sql<{ row: string; sealed: string }>`select k::text as row, sealed_answer as sealed from idempotency_keys k
+          where status = 'done' and response_status = 201`
+      )
+      assert.isAbove(stored.length, 0)
+      for (const { row, sealed } of stored) {
+        for (const known of [key, secret, made.text("data.id")]) {
+          assert.notInclude(row, known)
+          assert.notInclude(Buffer.from(sealed, "base64").toString("latin1"), known)
+        }
+      }
+      assert.deepStrictEqual((yield* create).body, made.body)
+    }))
+})

@@ -1,0 +1,172 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { plansOf } from "../pricing/Statements.ts"
+import { buildOrder, type BuiltOrder, manager, type OrderSpec } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** Refunds that wait for their provider, whose attempt has been due for so many minutes. */
+const pendingRefunds = Effect.fnUntraced(function*(order: BuiltOrder, count: number, minutesDue: number) {
+  const sql = yield* SqlClient.SqlClient
+  const ids = Array.from({ length: count }, () => newId())
+  yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
+    select id, 'org_default', ${order.id}::uuid, 0, 'test', 'pending', now() - make_interval(mins => ${minutesDue})
+    from unnest(${ids}::uuid[]) id`
+  return ids
+})
+
+const takeDue = (limit: number) =>
+  Effect.flatMap(RefundRepo, (refunds) => refunds.takeDue(limit)).pipe(
+    Effect.map((taken) => taken.map(({ refundId }) => refundId))
+  )
+
+const secondsPass = (seconds: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`update refunds set next_attempt_at = next_attempt_at - make_interval(secs => ${seconds})`
+  )
+
+const settleAll = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update refunds set status = 'failed'`)
+
+/** A cancelled order that nobody had paid, and a void of its payment in this state. */
+const aVoidedOrder = Effect.fnUntraced(function*(status: "pending" | "completed" | "failed", spec: OrderSpec = {}) {
+  const sql = yield* SqlClient.SqlClient
+  const order = yield* buildOrder({ captured: null, status: "cancelled", ...spec })
+  const refundId = newId()
+  yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+    values (${refundId}::uuid, 'org_default', ${order.id}::uuid, 0, 'order_cancelled', ${status})`
+  return { order, refundId }
+})
+
+const moneyOf = (order: BuiltOrder) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ captured: number | null; refunded: number; waiting: number }>`
+      select amount_captured::float8 as captured, refunded_total::float8 as refunded, (select count(*)::int4 from refunds
+        where order_id = o.id and status = 'pending') as waiting from orders o where id = ${order.id}::uuid`
+    return row
+  })
+
+const isWaiting = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.repeat(
+    sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+    { until: ([row]) => row?.waiting === 1 }
+  )
+})
+
+describe("refunds", () => {
+  it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+    it.effect("that can never be settled do not keep the others from their turn", () =>
+      Effect.gen(function*() {
+        const order = yield* buildOrder()
+        const hopeless = yield* pendingRefunds(order, 250, 60)
+        const young = yield* pendingRefunds(order, 5, 1)
+        const turns = yield* Effect.all([takeDue(100), takeDue(100), takeDue(100)])
+        assert.deepStrictEqual(turns.map((taken) => taken.length), [100, 100, 55])
+        assert.deepStrictEqual(turns.flat().sort(), [...hopeless, ...young].sort())
+        assert.deepStrictEqual(yield* takeDue(100), [])
+        yield* settleAll
+      }))
+
+    it.effect("are tried after 1, 2, 4, ... minutes and then every hour", () =>
+      Effect.gen(function*() {
+        const [refund = ""] = yield* pendingRefunds(yield* buildOrder(), 1, 0)
+        for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60, 60]) {
+          assert.deepStrictEqual(yield* takeDue(10), [refund])
+          yield* secondsPass(minutes * 60 - 30)
+          assert.deepStrictEqual(yield* takeDue(10), [], `before ${minutes} minutes`)
+          yield* secondsPass(30)
+        }
+        yield* settleAll
+      }))
+
+    it.effect("are taken by one of two sweeps at once", () =>
+      Effect.gen(function*() {
+        const refunds = yield* pendingRefunds(yield* buildOrder(), 20, 5)
+        const turns = yield* Effect.all([takeDue(20), takeDue(20)], { concurrency: 2 })
+        assert.deepStrictEqual(turns.flat().sort(), [...refunds].sort())
+        yield* settleAll
+      }))
+
+    it.effect("that are due are found among 20,000 others by their own index", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const order = yield* buildOrder()
+        yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+          select gen_random_uuid(), 'org_default', ${order.id}::uuid, 0, 'test', 'completed' from generate_series(1, 20000)`
+        yield* sql`analyze refunds`
+        const [plan = ""] = yield* plansOf(takeDue(100))
+        assert.include(plan, "refunds_pending")
+        assert.notMatch(plan, /Seq Scan|Sort/)
+      }))
+  })
+})
+
+describe("a payment that was taken after its order was cancelled", () => {
+  it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+    const returnLate = (order: BuiltOrder) =>
+      Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(order.id, 1_000)).pipe(
+        Effect.provideService(CurrentActor, manager())
+      )
+    const complete = (refundId: string) =>
+      Effect.flatMap(RefundRepo, (refunds) => refunds.complete(refundId, null)).pipe(
+        Effect.provideService(CurrentActor, manager())
+      )
+
+    it.effect("goes back by a new void when the first one has ended, well or not", () =>
+      Effect.gen(function*() {
+        for (const status of ["completed", "failed"] as const) {
+          const { order } = yield* aVoidedOrder(status)
+          const refundId = yield* returnLate(order)
+          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 1 })
+          yield* complete(refundId ?? "")
+          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+          assert.isNull(yield* returnLate(order))
+        }
+      }))
+
+    it.effect("goes back by the void that is on its way", () =>
+      Effect.gen(function*() {
+        const { order, refundId } = yield* aVoidedOrder("pending")
+        assert.isNull(yield* returnLate(order))
+        yield* complete(refundId)
+        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+      }))
+
+    it.effect("goes back by a new void when the first one ends in that very moment", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { order, refundId } = yield* aVoidedOrder("pending")
+        const [ended, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const first = yield* Effect.forkChild(sql.withTransaction(
+          complete(refundId).pipe(
+            Effect.andThen(Deferred.succeed(ended, undefined)),
+            Effect.andThen(Deferred.await(commit))
+          )
+        ))
+        yield* Deferred.await(ended)
+        // It begins before the end of the void can be seen, and waits for it.
+        const late = yield* Effect.forkChild(returnLate(order))
+        yield* isWaiting
+        yield* Deferred.succeed(commit, undefined)
+        yield* Fiber.join(first)
+        yield* complete((yield* Fiber.join(late)) ?? "")
+        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+      }))
+
+    it.effect("is nothing new for an order that is alive or was paid before", () =>
+      Effect.gen(function*() {
+        const alive = yield* buildOrder({ captured: null })
+        const paid = yield* buildOrder({ status: "cancelled", captured: 1_000 })
+        assert.isNull(yield* returnLate(alive))
+        assert.isNull(yield* returnLate(paid))
+        assert.deepStrictEqual(yield* moneyOf(alive), { captured: null, refunded: 0, waiting: 0 })
+        assert.deepStrictEqual(yield* moneyOf(paid), { captured: 1_000, refunded: 0, waiting: 0 })
+      }))
+  })
+})
