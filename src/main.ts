@@ -9,6 +9,7 @@ import { type AppSettings, readSettings } from "./layers/config/AppConfig.ts"
 import { examine } from "./layers/Doctor.ts"
 import { migrate } from "./layers/Migrations.ts"
 import { seedDemoStore } from "./layers/seed/DemoStore.ts"
+import { collectStartGarbage } from "./layers/StartGarbage.ts"
 import { version } from "./layers/Version.ts"
 
 const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
@@ -21,7 +22,10 @@ const serve = Command.make("serve", { role }, (flags) =>
     const configured = yield* readSettings(deployment)
     const settings: AppSettings = { ...configured, role: Option.getOrElse(flags.role, () => configured.role) }
     const ready = Layer.effectDiscard(
-      Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce(settings))
+      (settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void).pipe(
+        Effect.andThen(announce(settings)),
+        Effect.andThen(Effect.forkScoped(collectStartGarbage))
+      )
     )
     return yield* Layer.launch(
       ready.pipe(Layer.provideMerge(processApp(settings)), Layer.provide(loggingLayer(settings)))

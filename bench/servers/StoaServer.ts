@@ -3,6 +3,9 @@ import { type ChildServer, freePort, startChild } from "./ChildServer.ts"
 /** The address every measurement of a start waits for: it goes through routing, permission, SQL and encoding. */
 export const firstAnswer = "/api/catalog/entities?limit=1"
 
+/** Flags for the server's Node, for profiles: `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=tmp"`. */
+const nodeFlags = (process.env["BENCH_NODE_ARGS"] ?? "").split(" ").filter((flag) => flag !== "")
+
 /**
  * Stoa as its own process, as `npm start` runs it, without log lines. Outside production, because the payment method
  * `test` exists only there. Either on a database, or on a data directory with the embedded server.
@@ -12,7 +15,7 @@ export const startStoa = async (
 ): Promise<ChildServer> => {
   const port = await freePort()
   return startChild({
-    args: [...(process.env["BENCH_NODE_ARGS"] ?? "").split(" ").filter((arg) => arg !== ""), "src/main.ts", "serve"],
+    args: [...nodeFlags, "src/main.ts", "serve"],
     env: {
       ...("databaseUrl" in where ? { DATABASE_URL: where.databaseUrl } : { STOA_DATA_DIR: where.dataDir }),
       PORT: String(port),
