@@ -137,6 +137,19 @@ withApp("events of the payment provider", (it) => {
         }
       }))
 
+    it.effect("payment_failed and canceled leave an order alone that was paid, also while it is still pending", () =>
+      Effect.gen(function*() {
+        for (const type of ["payment_intent.payment_failed", "payment_intent.canceled"]) {
+          const order = yield* given({ captured: 1_000, onHand: 5 })
+          const event = eventOf(type, order)
+          assert.deepStrictEqual((yield* send(event)).at("data"), { received: true })
+          const after = yield* read(order)
+          assert.deepStrictEqual([after.text("data.status"), after.number("data.refundedTotal")], ["pending", 0])
+          assert.strictEqual((yield* onDatabase(stockOf(order)))?.reserved, 1)
+          assert.deepStrictEqual((yield* send(event)).at("data"), { received: true, duplicate: true })
+        }
+      }))
+
     it.effect("payment_failed leaves an order alone that is confirmed already", () =>
       Effect.gen(function*() {
         const order = yield* given({ status: "confirmed", captured: 1_000 })

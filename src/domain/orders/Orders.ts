@@ -10,7 +10,9 @@ import { transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
 
 /** A change of status as it is asked for; `status` may be any text, `reason` goes into the history. */
-export interface StatusRequest extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "reason"> {
+export interface StatusRequest
+  extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "reason" | "unpaid">
+{
   readonly status: string
   readonly source: TransitionSource
 }
@@ -75,8 +77,8 @@ export class Orders extends Context.Service<Orders, {
         const to = yield* Effect.fromResult(transition(from, request.status, request.source))
         const asked = { orderId: found.order.id, fromStatus: from, newStatus: to, reason: request.reason }
         const { reason } = yield* hooks.before("orders.beforeStatusChange", asked)
-        const { amountCaptured, authorizationEnded } = request
-        return { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded }
+        const { amountCaptured, authorizationEnded, unpaid } = request
+        return { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded, unpaid }
       })
 
       const changeStatusWith: Orders["Service"]["changeStatusWith"] = Effect.fn("Orders.changeStatus")(

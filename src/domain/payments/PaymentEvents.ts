@@ -4,12 +4,18 @@ import { Conflict } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
 import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
 import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
-import { transition } from "../orders/OrderStatus.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type PaymentAdapter, PaymentAdapters } from "./PaymentAdapter.ts"
 import { refusalOf, type WebhookRefusal } from "./PaymentErrors.ts"
 import { PaymentEventRepo } from "./PaymentEventRepo.ts"
-import { capturedBy, concerns, isRefundEvent, requestOf, type VerifiedEvent } from "./PaymentEventRules.ts"
+import {
+  capturedBy,
+  comesTooLate,
+  concerns,
+  isRefundEvent,
+  requestOf,
+  type VerifiedEvent
+} from "./PaymentEventRules.ts"
 import type { PendingRefund } from "./Refund.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 
@@ -58,11 +64,11 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
   })
 
   return Effect.fnUntraced(function*(verified: VerifiedEvent, stored: StoredOrder, request: StatusRequest) {
-    const { id, organizationId, status } = stored.order
+    const { id, organizationId } = stored.order
     const { adapter, event } = verified
     const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
-    if (transition(status, request.status, request.source)._tag === "Failure") {
+    if (comesTooLate(request, stored.order)) {
       return { duplicate: (yield* events.once(claim, proceeds)) === undefined, refund: null }
     }
     let claimed = false
@@ -87,8 +93,8 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
 export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
    * Verifies the raw body and works on the event once: `payment_intent.succeeded` confirms a pending order and notes
-   * what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one, `charge.refunded` notes
-   * that `amount` minor units have been given back in all. Anything else, and an order that is already further,
+   * what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one that was not paid,
+   * `charge.refunded` notes that `amount` minor units have been given back in all. Anything else, and an order that is already further,
    * unknown, or paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
    * order changed under it three times.
    */
