@@ -29,17 +29,30 @@ const dieAt = (point: FaultPoint, first: Effect.Effect<unknown> = Effect.void) =
 /** Answers of the hook before the order is written; a test puts refusals in. */
 const refusals: Array<string> = []
 
-/** What the hook before the payment makes of the metadata that says so. */
-const spoilt = new Map<unknown, unknown>([["nul", { text: "a\0b" }], ["none", null], ["text", "text"]])
+/** What the hook at the moment named in the metadata makes of it. */
+const spoilt = new Map<unknown, unknown>([
+  ["nul", { text: "a\0b" }],
+  ["none", null],
+  ["text", "text"],
+  ["a bigint", { count: 1n }],
+  ["a date", { at: new Date(0) }],
+  ["NaN", { deep: [{ share: NaN }] }],
+  ["a function", { call: () => 1 }],
+  ["a hole", { list: [undefined] }],
+  ["a map", { inner: new Map([["a", 1]]) }]
+])
 
-const spoiling = {
-  key: "checkout.beforePayment",
+const moments = ["checkout.beforePayment", "checkout.beforeCreate"]
+
+const spoiling = moments.map((key) => ({
+  key,
   before: (data: object) =>
     Effect.sync(() => {
+      if (at(data, "metadata.spoilAt") !== key) return data
       const wanted = at(data, "metadata.spoil")
-      return spoilt.has(wanted) ? { ...data, metadata: spoilt.get(wanted) } : data
+      return { ...data, metadata: spoilt.has(wanted) ? spoilt.get(wanted) : { kept: 1, gone: undefined } }
     })
-}
+}))
 
 const refusing = {
   key: "checkout.beforeCreate",
@@ -51,7 +64,9 @@ const refusing = {
 }
 
 const withDeaths = layer(
-  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing, spoiling] }).pipe(Layer.provide(dying)),
+  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing, ...spoiling] }).pipe(
+    Layer.provide(dying)
+  ),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
@@ -209,13 +224,23 @@ withDeaths("a checkout beside others", (it) => {
       )
     }))
 
-  for (const spoil of spoilt.keys()) {
-    it.effect(`fails and is taken back when a hook gives metadata that cannot be stored: ${String(spoil)}`, () =>
+  for (const spoilAt of moments) {
+    it.effect(`fails and is taken back when a hook of ${spoilAt} gives metadata that cannot be stored`, () =>
       Effect.gen(function*() {
         const entityId = yield* aProduct()
         const cart = yield* aCartWith(entityId)
-        checkoutFailed(yield* checkOut(cart, { metadata: { spoil } }), /metadata that cannot be stored/)
-        yield* assertNothingLeft(cart.id, entityId)
+        for (const spoil of spoilt.keys()) {
+          checkoutFailed(yield* checkOut(cart, { metadata: { spoil, spoilAt } }), /metadata that cannot be stored/)
+          yield* assertNothingLeft(cart.id, entityId)
+        }
+      }))
+
+    it.effect(`keeps what a hook of ${spoilAt} gives, and leaves out what is undefined`, () =>
+      Effect.gen(function*() {
+        const made = yield* checkOut(yield* aCartWith(yield* aProduct()), { metadata: { spoil: "nothing", spoilAt } })
+        assert.strictEqual(made.status, 201)
+        assert.strictEqual(made.at("data.metadata.kept"), 1)
+        assert.notProperty(made.at("data.metadata"), "gone")
       }))
   }
 })

@@ -61,12 +61,18 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
 })
 
 const isStorable = Schema.is(StorableObject)
+const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
 
-/** What no table can hold would fail every repetition of the checkout alike: the hook refuses it, whether it knows or not. */
-const storable = (metadata: Decision["metadata"]) =>
-  isStorable(metadata)
-    ? Effect.succeed(metadata)
-    : Effect.fail(CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored."))
+/**
+ * What no table can hold would fail every repetition of the checkout alike, and keep its cart and its money for ever:
+ * the hook refuses it, whether it knows or not. From here on the metadata is what will be read back.
+ */
+const storable = (metadata: unknown) => {
+  const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")
+  return isStorable(metadata)
+    ? Effect.mapError(readStored(JSON.stringify(metadata)), () => refusal)
+    : Effect.fail(refusal)
+}
 
 /** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */
 const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision) => ({
