@@ -171,6 +171,19 @@ withDeaths("a checkout beside others", (it) => {
       assert.strictEqual(provider.paymentOf("broke_confirmed")?.status, "canceled")
     }))
 
+  for (const token of ["voided_1", "partly_1"]) {
+    it.effect(`fails and is taken back when its capture is answered without all of the money: ${token}`, () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct()
+        const cart = yield* aCartWith(entityId)
+        checkoutFailed(yield* checkOut(cart, by(token)), /^Payment capture failed/)
+        yield* assertTakenBack(cart.id, entityId)
+        const payment = provider.paymentOf(token)
+        assert.strictEqual(payment?.status, "canceled")
+        assert.strictEqual(payment?.refunded, payment?.captured)
+      }))
+  }
+
   it.effect("fails and is taken back when the adapter of its provider breaks", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()

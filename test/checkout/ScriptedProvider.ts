@@ -27,7 +27,8 @@ export const silence = Effect.fail(new PaymentUnknown({ message: "No answer." })
 
 /**
  * A provider with a ledger, one payment per idempotency key, whose calls meet what a test puts in their way. The
- * instrument's text names the payment for `paymentOf`.
+ * instrument's text names the payment for `paymentOf`, and its first word says what a capture does: `broke` is refused,
+ * `voided` finds the payment cancelled and says so, `partly` takes less than all.
  */
 export const scriptedProvider = () => {
   const payments = new Map<string, ScriptedPayment>()
@@ -71,7 +72,12 @@ export const scriptedProvider = () => {
         if (payment === undefined || payment.status === "canceled" || tokenOf(intentId).startsWith("broke")) {
           return declined("PAYMENT_CAPTURE_FAILED")
         }
-        Object.assign(payment, { status: "succeeded", captured: amount })
+        if (tokenOf(intentId).startsWith("voided")) {
+          payment.status = "canceled"
+          return Effect.succeed(answer(payment))
+        }
+        const captured = tokenOf(intentId).startsWith("partly") ? amount - 1 : amount
+        Object.assign(payment, { status: "succeeded", captured })
         return Effect.succeed(answer(payment))
       }),
     cancel: (intentId) =>

@@ -83,15 +83,21 @@ export const clientSecretOf = (
     Effect.catch(() => Effect.succeed(null))
   )
 
-/** Step 4: the provider takes what was set aside. */
+/**
+ * Step 4: the provider takes what was set aside. An answer that is not all of it, or of a payment that was voided
+ * meanwhile, is a failure like a refusal: whatever was taken goes back, and the shopper is asked for all of it again.
+ */
 export const capture = Effect.fn("Checkout.capture")(function*(
   adapter: PaymentAdapter,
   request: PaymentRequest,
   intentId: string
 ) {
-  return yield* asked(adapter.capture(intentId, request.amount, `${request.idempotencyKey}:capture`)).pipe(
+  const intent = yield* asked(adapter.capture(intentId, request.amount, `${request.idempotencyKey}:capture`)).pipe(
     Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
   )
+  if (intent.status === "succeeded" && intent.amountCaptured === request.amount) return intent
+  yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
+  return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
 })
 
 /** Compensation of an authorization, and of a capture whose outcome is unknown: whatever was taken goes back. */
