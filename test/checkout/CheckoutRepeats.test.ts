@@ -5,10 +5,25 @@ import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/Faul
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { type PaymentOperation, scriptedProvider, silence } from "./ScriptedProvider.ts"
+import { type PaymentOperation, refusal, scriptedProvider, silence } from "./ScriptedProvider.ts"
 import { assertNothingLeft, assertTakenBack, checkoutFailed, onDatabase, ordersFrom, stockOf } from "./ShopFloor.ts"
 
 const provider = scriptedProvider()
+
+/** A second provider; once a test renames it, the configuration would choose it for that payment method. */
+const other = scriptedProvider()
+let otherName = "other"
+const otherAdapter = {
+  ...other.adapter,
+  get providerId() {
+    return otherName
+  }
+}
+
+const rename = (name: string) =>
+  Effect.sync(() => {
+    otherName = name
+  })
 
 /** The boundary the next checkout dies at, once, and what happens there before. */
 let death: { readonly point: FaultPoint; readonly first: Effect.Effect<unknown> } | undefined
@@ -64,7 +79,7 @@ const refusing = {
 }
 
 const withDeaths = layer(
-  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing, ...spoiling] }).pipe(
+  testAppLayer({ payments: { adapters: [provider.adapter, otherAdapter] }, hooks: [refusing, ...spoiling] }).pipe(
     Layer.provide(dying)
   ),
   { excludeTestServices: true, timeout: "60 seconds" }
@@ -107,15 +122,12 @@ const assertHonestAfterSilence = Effect.fnUntraced(function*(
   yield* assertHonest(token, cartId, answer)
 })
 
-withDeaths("a checkout that runs again", (it) => {
-  it.effect("leaves no authorization open when its reservation ran out while no process lived", () =>
-    Effect.gen(function*() {
-      const entityId = yield* aProduct()
-      const cart = yield* aCartWith(entityId)
-      const context = yield* Effect.context<TestApp>()
-      const expire = onDatabase((sql) =>
-        sql`update holds set expires_at = now() - interval '1 second' where state = 'held'`
-      ).pipe(
+/** Lets every reservation run out and waits until this product's is given back. */
+const runOut = (entityId: string) =>
+  Effect.map(
+    Effect.context<TestApp>(),
+    (context) =>
+      onDatabase((sql) => sql`update holds set expires_at = now() - interval '1 second' where state = 'held'`).pipe(
         Effect.andThen(
           Effect.promise(() =>
             waitFor(
@@ -126,7 +138,45 @@ withDeaths("a checkout that runs again", (it) => {
         ),
         Effect.provideContext(context)
       )
-      yield* dieAt("authorized", expire)
+  )
+
+withDeaths("a checkout that runs again", (it) => {
+  it.effect("takes the money where it was set aside, whatever the configuration says by now", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      yield* dieAt("placed", rename("pm_moved"))
+      const made = yield* checkOut(cart, { paymentMethodId: "pm_moved", paymentMethodToken: "moved" })
+      assert.deepStrictEqual([made.status, made.at("data.amountCaptured")], [201, 1000])
+      assert.deepStrictEqual([provider.paymentOf("moved")?.captured, other.paymentOf("moved")], [1000, undefined])
+    }))
+
+  it.effect("gives the money back where it was set aside, whatever the configuration says by now", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      yield* dieAt("authorized", Effect.andThen(yield* runOut(entityId), rename("pm_gone")))
+      checkoutFailed(yield* checkOut(cart, { paymentMethodId: "pm_gone", paymentMethodToken: "gone" }))
+      yield* voided("gone")
+      assert.isUndefined(other.paymentOf("gone"))
+    }))
+
+  it.effect("leaves no authorization open when its provider declines to repeat it", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      provider.obstruct("declined_later", (operation, nth) =>
+        operation === "authorize" && nth > 1 ? refusal : Effect.void)
+      yield* dieAt("placed")
+      checkoutFailed(yield* checkOut(cart, by("declined_later")))
+      yield* assertTakenBack(cart.id, entityId)
+      yield* voided("declined_later")
+    }))
+
+  it.effect("leaves no authorization open when its reservation ran out while no process lived", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      yield* dieAt("authorized", yield* runOut(entityId))
       checkoutFailed(yield* checkOut(cart, by("ran_out")))
       yield* voided("ran_out")
       yield* assertNothingLeft(cart.id, entityId)

@@ -20,10 +20,16 @@ export interface ScriptedPayment {
 }
 
 /** What happens before the provider hears a call; a failure or a defect here is one of the call. */
-export type Obstacle = (operation: PaymentOperation, nth: number) => Effect.Effect<void, PaymentUnknown>
+export type Obstacle = (
+  operation: PaymentOperation,
+  nth: number
+) => Effect.Effect<void, PaymentUnknown | PaymentDeclined>
 
 /** A silence: the call is not heard and gets no answer. */
 export const silence = Effect.fail(new PaymentUnknown({ message: "No answer." }))
+
+/** The bank says no before the provider does anything. */
+export const refusal = Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "Refused." }))
 
 /**
  * A provider with a ledger, one payment per idempotency key, whose calls meet what a test puts in their way. The

@@ -22,6 +22,7 @@ import {
   capture,
   clientSecretOf,
   paymentOf,
+  providerOf,
   voidPayment,
   voidUnknown
 } from "./PaymentStep.ts"
@@ -45,7 +46,11 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
   const hooked = yield* (yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)).pipe(
     Effect.mapError((error) => CheckoutFailed.of(error.error.message))
   )
-  const decision = { ...decided, metadata: yield* storable(hooked.metadata) }
+  const decision = {
+    ...decided,
+    paymentProvider: yield* providerOf(payload),
+    metadata: yield* storable(hooked.metadata)
+  }
   const reserved = yield* (yield* StockDeskClient).reserve({
     holder: checkoutId,
     lines: decision.lines.map(({ entityId, quantity, title, variantId }) => ({
@@ -133,20 +138,22 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const stored = yield* (yield* OrderRepo).find(payload.checkoutId)
   if (stored === undefined) return yield* Effect.die(new Error(`order ${payload.checkoutId} is placed and not there`))
   const { order } = stored
-  const payment = yield* paymentOf(payload, order.grandTotal, order.customerId)
+  const payment = yield* paymentOf(payload, { ...order, paymentProvider: stored.paymentProvider ?? undefined })
   const intentId = order.paymentIntentId ?? payload.checkoutId
+  const undoPayment = voidPayment(payment.adapter, payment.request, intentId)
   if (order.amountCaptured !== null) {
     // Paid: nothing the provider says, or does not say, may undo it any more.
     const secret = yield* clientSecretOf(payment)
     return answer(order, secret, yield* afterHooks(order), [])
   }
   if (order.status === "cancelled") {
-    yield* takeBack(payload, voidPayment(payment.adapter, payment.request, intentId))
+    yield* takeBack(payload, undoPayment)
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
   const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
   if (Result.isFailure(authorized)) {
-    const paid = yield* takeBack(payload, voidUnknown(payment, authorized.failure))
+    // Whatever it says now, it had set the amount aside when the order was placed.
+    const paid = yield* takeBack(payload, undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
     return answer(paid, null, yield* afterHooks(paid), [])
   }
@@ -172,7 +179,7 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     Effect.tapError(() => abandon(payload, voidEarlier(payload)))
   )
   yield* passing("reserved")
-  const payment = yield* paymentOf(payload, decision.grandTotal, decision.customerId)
+  const payment = yield* paymentOf(payload, decision)
   const { adapter, request } = payment
   const intent = yield* authorize(adapter, request).pipe(
     Effect.tapError((error) => abandon(payload, () => voidUnknown(payment, error))),

@@ -46,8 +46,7 @@ export const abandon = Effect.fn("Checkout.abandon")(function*<R>(
 export const voidEarlier = (payload: CheckoutPayload) =>
   Effect.fn("Checkout.voidEarlier")(function*(hold: PinnedHold | undefined) {
     if (hold === undefined || hold.decision === "null") return
-    const { customerId, grandTotal } = yield* readDecision(hold.decision)
-    const { adapter, request } = yield* paymentOf(payload, grandTotal, customerId)
+    const { adapter, request } = yield* paymentOf(payload, yield* readDecision(hold.decision))
     yield* voidLater(adapter, request, null)
   })
 

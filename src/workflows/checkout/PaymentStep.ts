@@ -1,4 +1,5 @@
 import { Effect, Schedule } from "effect"
+import type { Decision } from "../../domain/checkout/Checkout.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import {
   type PaymentAdapter,
@@ -7,6 +8,7 @@ import {
   type PaymentRequest,
   PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
+import { absentAdapter } from "../payments/AbsentAdapter.ts"
 import { brokenAdapter } from "../payments/BrokenAdapter.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
@@ -30,12 +32,31 @@ const asked = <A>(answer: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
     })
   )
 
+/**
+ * The adapter that answers for a payment method: the one that was asked first, whatever the configuration says today.
+ * Its name is pinned before it is asked, so that money is looked for where it lies.
+ */
+const adapterOf = (adapters: PaymentAdapters["Service"], paymentMethodId: string, provider: string | undefined) => {
+  const selected = adapters.select(paymentMethodId)
+  return provider === undefined || provider === selected.adapter.providerId ? selected : {
+    adapter: adapters.byProvider(provider) ?? absentAdapter(provider),
+    token: paymentMethodId === provider ? null : paymentMethodId
+  }
+}
+
+/** The provider that this checkout will ask, by the configuration of now. */
+export const providerOf = ({ request }: CheckoutPayload) =>
+  Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
+
+/** What decides a payment besides the request itself; `paymentProvider` is absent in what older versions pinned. */
+type Payable = Pick<Decision, "customerId" | "grandTotal" | "paymentProvider">
+
 /** The adapter of this checkout and what it is asked; the checkout id is the idempotency key of the whole payment. */
 export const paymentOf = Effect.fnUntraced(
-  function*(payload: CheckoutPayload, amount: number, customerId: string | null) {
-    const { adapter, token } = (yield* PaymentAdapters).select(payload.request.paymentMethodId)
+  function*(payload: CheckoutPayload, { customerId, grandTotal, paymentProvider }: Payable) {
+    const { adapter, token } = adapterOf(yield* PaymentAdapters, payload.request.paymentMethodId, paymentProvider)
     const request: PaymentRequest = {
-      amount,
+      amount: grandTotal,
       currency: payload.request.currency,
       orderId: payload.checkoutId,
       customerId,
