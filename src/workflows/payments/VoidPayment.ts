@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { DurableClock, Workflow } from "effect/workflow"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { brokenAdapter } from "./BrokenAdapter.ts"
@@ -24,7 +24,9 @@ export const VoidPayment = Workflow.make("VoidPayment", {
     intentId: Schema.NullOr(Schema.String)
   },
   success: Schema.Literals(["voided", "nothing-to-void", "given-up"]),
-  idempotencyKey: ({ request }) => request.idempotencyKey
+  idempotencyKey: ({ request }) => request.idempotencyKey,
+  // What dies here is the database or the process; as a result it would leave the authorization open for ever.
+  annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
 /** After the first minutes once every ten minutes, for about a week; then an operator has to look. */
