@@ -1,6 +1,6 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
@@ -133,12 +133,18 @@ describe("SettleRefund", () => {
     it.effect("keeps asking a provider that does not answer, with pauses, and settles when it does", () =>
       Effect.gen(function*() {
         const silent = new PaymentUnknown({ message: "no answer" })
-        const provider = providerOf((call) => (call < 6 ? Effect.fail(silent) : Effect.void))
+        const times: Array<number> = []
+        const provider = providerOf((call) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            times.push(now)
+            return call < 9 ? Effect.fail(silent) : Effect.void
+          })
+        )
         const { refund } = yield* decideRefund()
         yield* Effect.gen(function*() {
           const run = yield* Effect.forkChild(SettleRefund.execute(refund))
           // The clock is moved only once the workflow has asked, and so on: pauses are armed after each answer.
-          for (let asked = 1; asked < 6; asked++) {
+          for (let asked = 1; asked < 9; asked++) {
             yield* Effect.promise(() => waitFor(`call ${asked}`, () => provider.calls() >= asked))
             while (provider.calls() === asked) {
               yield* TestClock.adjust("1 minute")
@@ -147,6 +153,10 @@ describe("SettleRefund", () => {
           }
           assert.strictEqual(yield* Fiber.join(run), "completed")
         }).pipe(Effect.provide(processWith(provider.adapter)), Effect.provide(TestClock.layer()))
+        // The long pauses end a run of the process's body: waking up from them must not repeat the earlier calls.
+        const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+        pauses.forEach((pause, index) => assert.isAtLeast(pause, 2_000 * 2 ** index))
+        assert.strictEqual(provider.calls(), 9)
         assert.deepStrictEqual([...provider.moved.values()], [1_000])
         assert.strictEqual((yield* stateOf(refund.refundId)).status, "completed")
       }))
