@@ -42,11 +42,14 @@ const providerOf = (
 }
 
 /** A process with the workflow in it; another one on the same database is what a restart finds. */
-const processWith = (adapter: PaymentAdapter) =>
+const processWith = (
+  adapter: PaymentAdapter,
+  around: Layer.Layer<PaymentAdapters, never, PaymentAdapters> = Layer.effect(PaymentAdapters, PaymentAdapters)
+) =>
   RefundSettlement.layer.pipe(
     Layer.provideMerge(settleRefundLayer),
     Layer.provideMerge(Layer.fresh(WorkflowEngine.layerMemory)),
-    Layer.provide(PaymentAdapters.layerOf([adapter], new Map())),
+    Layer.provide(Layer.provide(around, PaymentAdapters.layerOf([adapter], new Map()))),
     Layer.provide(NodeCrypto.layer)
   )
 
@@ -172,13 +175,42 @@ describe("SettleRefund", () => {
         assert.deepStrictEqual(yield* stateOf(refund.refundId), expected)
       }))
 
-    it.effect("an order of a provider that is not configured fails instead of going to another one", () =>
+    it.effect("waits for a provider that is not configured until it is again, and never asks another one", () =>
       Effect.gen(function*() {
-        const provider = providerOf()
+        const [another, back] = [providerOf(), providerOf()]
         const { refund } = yield* decideRefund({ provider: "gone" })
-        const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
-        assert.strictEqual(outcome, "failed")
-        assert.strictEqual(provider.calls(), 0)
+        let looks = 0
+        const counting = Layer.effect(
+          PaymentAdapters,
+          Effect.map(PaymentAdapters, (adapters) => ({
+            ...adapters,
+            byProvider: (id: string) => {
+              looks++
+              return adapters.byProvider(id)
+            }
+          }))
+        )
+        yield* Effect.gen(function*() {
+          const waiting = yield* Effect.forkChild(SettleRefund.execute(refund))
+          // A long pause is over once it looks for the provider a second time.
+          for (let minute = 0; looks < 2 && minute < 2_000; minute++) {
+            yield* TestClock.adjust("1 minute")
+            yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          }
+          yield* Fiber.interrupt(waiting)
+        }).pipe(Effect.provide(processWith(another.adapter, counting)), Effect.provide(TestClock.layer()))
+        assert.isAtLeast(looks, 2)
+        assert.strictEqual((yield* stateOf(refund.refundId)).status, "pending")
+        const adapter = { ...back.adapter, providerId: "gone" }
+        assert.strictEqual(yield* Effect.provide(SettleRefund.execute(refund), processWith(adapter)), "completed")
+        assert.deepStrictEqual([another.calls(), back.calls()], [0, 1])
+      }))
+
+    it.effect("an order that no provider was paid for fails, for a person to look at", () =>
+      Effect.gen(function*() {
+        const { refund } = yield* decideRefund({ intentId: null })
+        const run = Effect.provide(SettleRefund.execute(refund), processWith(providerOf().adapter))
+        assert.strictEqual(yield* run, "failed")
       }))
 
     it.effect("an authorization never captured is voided and nothing is refunded", () =>

@@ -10,6 +10,7 @@ import {
 } from "../../domain/payments/PaymentAdapter.ts"
 import type { Refund } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
+import { absentAdapter } from "./AbsentAdapter.ts"
 import { untilAnswered } from "./UntilAnswered.ts"
 
 /** How a refund ended. `unknown`: no such refund. */
@@ -56,10 +57,10 @@ const settle = Effect.fnUntraced(function*(refundId: string) {
       Effect.andThen(refunds.fail(refundId, failure)),
       Effect.as<Outcome>("failed")
     )
-  const adapter = (yield* PaymentAdapters).byProvider(refund.provider ?? "")
-  if (adapter === undefined || refund.intentId === null) {
-    return yield* giveUp(`The provider '${refund.provider ?? ""}' of the order is not configured.`)
+  if (refund.provider === null || refund.intentId === null) {
+    return yield* giveUp("The order was not paid through a payment provider.")
   }
+  const adapter = (yield* PaymentAdapters).byProvider(refund.provider) ?? absentAdapter(refund.provider)
   const answer = yield* untilAnswered(Answer, askProvider(adapter, refund.intentId, refund))
   if (answer === undefined) return yield* giveUp("The payment provider never answered.")
   if (answer._tag === "Refused") return yield* giveUp(answer.message)

@@ -1,6 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { PaymentAdapters, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
+import { absentAdapter } from "./AbsentAdapter.ts"
 import { untilAnswered } from "./UntilAnswered.ts"
 
 /**
@@ -33,11 +34,7 @@ const Outcome = Schema.Struct({ outcome: Schema.Literals(["voided", "nothing-to-
 
 export const voidPaymentLayer = VoidPayment.toLayer(
   Effect.fn("VoidPayment")(function*({ intentId, providerId, request }) {
-    const adapter = (yield* PaymentAdapters).byProvider(providerId)
-    if (adapter === undefined) {
-      yield* Effect.logError(`a payment of ${providerId} cannot be voided: the provider is not configured`)
-      return "given-up" as const
-    }
+    const adapter = (yield* PaymentAdapters).byProvider(providerId) ?? absentAdapter(providerId)
     const answer = yield* untilAnswered(
       Outcome,
       Effect.gen(function*() {
