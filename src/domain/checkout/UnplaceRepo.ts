@@ -8,14 +8,14 @@ export class UnplaceRepo extends Context.Service<UnplaceRepo, {
    * Promotion usage goes back to its counters and the cart to the shopper, for an order that was cancelled because its
    * money could not be captured. Repeating it changes nothing: the usage rows that drive it are gone the first time.
    */
-  readonly giveBack: (orderId: string, cartId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly giveBack: (orderId: string, cartId: string | null) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/UnplaceRepo") {}
 
 export const unplaceRepoLayer = Layer.effect(
   UnplaceRepo,
   Effect.map(SqlClient.SqlClient, (sql) =>
     UnplaceRepo.of({
-      giveBack: Effect.fn("UnplaceRepo.giveBack")(function*(orderId: string, cartId: string) {
+      giveBack: Effect.fn("UnplaceRepo.giveBack")(function*(orderId: string, cartId: string | null) {
         const { organizationId } = yield* CurrentActor
         yield* sql`with cancelled as (select id from orders where id = ${orderId}::uuid
             and organization_id = ${organizationId} and status = 'cancelled'),

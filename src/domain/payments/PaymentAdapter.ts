@@ -13,7 +13,10 @@ export interface PaymentRequest {
   readonly idempotencyKey: string
 }
 
-/** `requires_action`: the shopper must confirm with `clientSecret`; the capture waits for the provider's event. */
+/**
+ * `requires_action`: the shopper must confirm with `clientSecret`. The capture waits for the provider's event
+ * `payment_intent.amount_capturable_updated`, or for `payment_intent.succeeded` where it captures by itself.
+ */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
 export interface PaymentIntent {

@@ -13,6 +13,10 @@ export interface VerifiedEvent {
 /** The event tells of money that went back, whoever asked for it. */
 export const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type === "charge.refunded"
 
+/** The shopper has confirmed a payment that waited for him: it can be captured now (contract §3.7). */
+export const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
+  event.type === "payment_intent.amount_capturable_updated"
+
 /** The change of status an event asks for; undefined for events that change none, or are not known (contract §11). */
 export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`

@@ -12,6 +12,7 @@ import {
   capturedBy,
   comesTooLate,
   concerns,
+  isCapturableEvent,
   isRefundEvent,
   requestOf,
   type VerifiedEvent
@@ -21,13 +22,21 @@ import { RefundRepo } from "./RefundRepo.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** What a provider is told about its event, and the refund that a durable step has to settle because of it. */
+/** What a provider is told about its event, and what a durable step has to do because of it. */
 export interface EventReceipt {
   readonly duplicate: boolean
   readonly refund: PendingRefund | null
+  /** An order whose payment can be captured now. */
+  readonly capture: PendingCapture | null
 }
 
-const received: EventReceipt = { duplicate: false, refund: null }
+/** An order that was placed before its shopper confirmed the payment, and is not paid yet. */
+export interface PendingCapture {
+  readonly orderId: string
+  readonly organizationId: string
+}
+
+const received: EventReceipt = { duplicate: false, refund: null, capture: null }
 
 /** How often a transition is decided anew because a request changed the order meanwhile. */
 const rounds = 3
@@ -69,7 +78,7 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
     const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
     if (comesTooLate(request, stored.order)) {
-      return { duplicate: (yield* events.once(claim, proceeds)) === undefined, refund: null }
+      return { ...received, duplicate: (yield* events.once(claim, proceeds)) === undefined }
     }
     let claimed = false
     const outcome = yield* orders.changeStatusWith(
@@ -85,7 +94,7 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
         )
     )
     const refundId = outcome?.refundId ?? null
-    return { duplicate: !claimed, refund: refundId === null ? null : { refundId, organizationId } }
+    return { ...received, duplicate: !claimed, refund: refundId === null ? null : { refundId, organizationId } }
   })
 }
 
@@ -94,7 +103,8 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
    * Verifies the raw body and works on the event once: `payment_intent.succeeded` confirms a pending order and notes
    * what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one that was not paid,
-   * `charge.refunded` notes that `amount` minor units have been given back in all. Anything else, and an order that is already further,
+   * `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that `amount` minor
+   * units have been given back in all. Anything else, and an order that is already further,
    * unknown, or paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
    * order changed under it three times.
    */
@@ -109,14 +119,19 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const settings = yield* StoreSettings
       const orderRepo = yield* OrderRepo
       const verify = verifier(yield* PaymentAdapters)
-      const apply = applier({
-        orderRepo,
-        orders: yield* Orders,
-        events: yield* PaymentEventRepo,
-        refunds: yield* RefundRepo
+      const events = yield* PaymentEventRepo
+      const apply = applier({ orderRepo, orders: yield* Orders, events, refunds: yield* RefundRepo })
+
+      /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
+      const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
+        const { adapter: { providerId: provider }, event: { id: eventId, type } } = verified
+        const first = yield* events.once({ provider, eventId, type }, Effect.succeed(true))
+        const waits = order.amountCaptured === null && order.status !== "cancelled"
+        const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
+        return { ...received, duplicate: first === undefined, capture }
       })
 
-      const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest) {
+      const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
         const { id, orderId } = verified.event
         for (let round = 0; round < rounds; round++) {
           const stored = orderId !== null && isUuid(orderId) ? yield* orderRepo.find(orderId) : undefined
@@ -126,7 +141,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           }
           // Both say that the order moved on between the look at it and the write: look again.
           const receipt = yield* Effect.catchTag(
-            apply(verified, stored, request),
+            request === undefined ? noteCapturable(verified, stored) : apply(verified, stored, request),
             ["Conflict", "InvalidTransition"],
             () => Effect.undefined
           )
@@ -139,7 +154,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
         function*(headers, rawBody) {
           const verified = yield* verify(headers, rawBody)
           const request = requestOf(verified)
-          if (request === undefined) return received
+          if (request === undefined && !isCapturableEvent(verified)) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
           const actor = systemActor(organization, `${verified.adapter.providerId}-webhook`)
           return yield* Effect.provideService(work(verified, request), CurrentActor, actor)

@@ -18,6 +18,7 @@ import { checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { AtFaultPoint } from "../../workflows/checkout/FaultPoint.ts"
+import { lateCaptureLayer } from "../../workflows/checkout/LateCapture.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
@@ -29,7 +30,7 @@ export const checkout = defineModule({
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
   services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer, unplaceRepoLayer),
-  actors: Layer.merge(checkoutLayer, voidPaymentLayer).pipe(
+  actors: Layer.mergeAll(checkoutLayer, lateCaptureLayer, voidPaymentLayer).pipe(
     seeing(
       AtFaultPoint,
       ClaimRepo,

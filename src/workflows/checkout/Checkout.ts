@@ -104,6 +104,9 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   metadata: decision.metadata
 })
 
+/** The order of a checkout, for what undoes it. */
+const orderOf = ({ checkoutId, request }: CheckoutPayload) => ({ orderId: checkoutId, cartId: request.cartId })
+
 /** Steps 4 and 5: take the money and write it down; whatever fails now takes the order back that was placed. */
 const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   payload: CheckoutPayload,
@@ -114,12 +117,12 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   const { adapter, request } = payment
   const undoPayment = voidPayment(adapter, request, intentId)
   const captured = yield* Effect.result(capture(adapter, request, intentId))
-  if (Result.isFailure(captured)) return (yield* takeBack(payload, undoPayment)) ?? (yield* captured.failure)
+  if (Result.isFailure(captured)) return (yield* takeBack(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
   yield* passing("captured")
   const { amountCaptured } = captured.success
   const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, amountCaptured)
   if (updatedAt === undefined) {
-    yield* takeBack(payload, undoPayment)
+    yield* takeBack(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
@@ -147,13 +150,13 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     return answer(order, secret, yield* afterHooks(order), [])
   }
   if (order.status === "cancelled") {
-    yield* takeBack(payload, undoPayment)
+    yield* takeBack(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
   const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
   if (Result.isFailure(authorized)) {
     // Whatever it says now, it had set the amount aside when the order was placed.
-    const paid = yield* takeBack(payload, undoPayment)
+    const paid = yield* takeBack(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
     return answer(paid, null, yield* afterHooks(paid), [])
   }

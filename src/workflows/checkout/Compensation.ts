@@ -83,14 +83,14 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
  * §3.6). Gives the order instead when it was paid after all, by another run or as the provider's event says.
  */
 export const takeBack = Effect.fn("Checkout.takeBack")(function*<R>(
-  { checkoutId: orderId, request }: CheckoutPayload,
+  { cartId, orderId }: { readonly orderId: string; readonly cartId: string | null },
   undoPayment: Effect.Effect<void, never, R>
 ) {
   const paid = yield* cancelUnpaid(orderId)
   if (paid !== undefined) return paid
-  yield* (yield* UnplaceRepo).giveBack(orderId, request.cartId)
+  yield* (yield* UnplaceRepo).giveBack(orderId, cartId)
   // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
-  yield* (yield* ClaimRepo).giveBack(request.cartId, orderId)
+  if (cartId !== null) yield* (yield* ClaimRepo).giveBack(cartId, orderId)
   yield* passing("undone")
   yield* undoPayment
   yield* passing("undone")

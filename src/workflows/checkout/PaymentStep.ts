@@ -5,6 +5,7 @@ import {
   type PaymentAdapter,
   PaymentAdapters,
   PaymentDeclined,
+  type PaymentIntent,
   type PaymentRequest,
   PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
@@ -104,6 +105,13 @@ export const clientSecretOf = (
     Effect.catch(() => Effect.succeed(null))
   )
 
+/** The key of a payment's one capture, whoever asks for it. */
+export const captureKey = ({ idempotencyKey }: PaymentRequest): string => `${idempotencyKey}:capture`
+
+/** Whether a capture took all of the money; anything else is a failure like a refusal. */
+export const isTaken = (intent: PaymentIntent, { amount }: PaymentRequest): boolean =>
+  intent.status === "succeeded" && intent.amountCaptured === amount
+
 /**
  * Step 4: the provider takes what was set aside. An answer that is not all of it, or of a payment that was voided
  * meanwhile, is a failure like a refusal: whatever was taken goes back, and the shopper is asked for all of it again.
@@ -113,10 +121,10 @@ export const capture = Effect.fn("Checkout.capture")(function*(
   request: PaymentRequest,
   intentId: string
 ) {
-  const intent = yield* asked(adapter.capture(intentId, request.amount, `${request.idempotencyKey}:capture`)).pipe(
+  const intent = yield* asked(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
     Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
   )
-  if (intent.status === "succeeded" && intent.amountCaptured === request.amount) return intent
+  if (isTaken(intent, request)) return intent
   yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
   return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
 })

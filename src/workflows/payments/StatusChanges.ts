@@ -1,13 +1,15 @@
 import { Context, Effect, Layer } from "effect"
+import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Unavailable } from "../../domain/errors/ApiErrors.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import type { StatusChangeError } from "../../domain/orders/Orders.ts"
 import type { WebhookRefusal } from "../../domain/payments/PaymentErrors.ts"
-import { type EventReceipt, PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { type EventReceipt, PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
 import { OrderEntity } from "../../entities/OrderEntity.ts"
+import { LateCapture } from "../checkout/LateCapture.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
@@ -20,7 +22,7 @@ export class StatusChanges extends Context.Service<StatusChanges, {
     orderId: string,
     request: { readonly status: string; readonly reason?: string | undefined }
   ) => Effect.Effect<Order, StatusChangeError | Unavailable, CurrentActor>
-  /** Works on an inbound event of a payment provider and starts the refund that follows from it. */
+  /** Works on an inbound event of a payment provider and starts the refund or the capture that follows from it. */
   readonly receive: (
     headers: Readonly<Record<string, string | undefined>>,
     rawBody: string
@@ -33,6 +35,7 @@ export class StatusChanges extends Context.Service<StatusChanges, {
       const orders = yield* OrderRepo
       const events = yield* PaymentEvents
       const settlement = yield* RefundSettlement
+      const engine = yield* WorkflowEngine.WorkflowEngine
 
       const change: StatusChanges["Service"]["change"] = Effect.fn("StatusChanges.change")(
         function*(orderId, { reason = null, status }) {
@@ -47,10 +50,16 @@ export class StatusChanges extends Context.Service<StatusChanges, {
         }
       )
 
+      const startCapture = (capture: PendingCapture) =>
+        LateCapture.execute(capture, { discard: true }).pipe(
+          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+        )
+
       const receive: StatusChanges["Service"]["receive"] = Effect.fn("StatusChanges.receive")(
         function*(headers, rawBody) {
           const receipt = yield* events.receive(headers, rawBody)
           if (receipt.refund !== null) yield* settlement.start(receipt.refund)
+          if (receipt.capture !== null) yield* startCapture(receipt.capture)
           return receipt
         }
       )
