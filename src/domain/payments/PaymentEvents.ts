@@ -1,12 +1,12 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
 import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
 import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import { type PaymentAdapter, PaymentAdapters } from "./PaymentAdapter.ts"
-import { refusalOf, type WebhookRefusal } from "./PaymentErrors.ts"
+import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
+import { refusalOf, type WebhookRefusal, WebhookUnconfigured } from "./PaymentErrors.ts"
 import { PaymentEventRepo } from "./PaymentEventRepo.ts"
 import {
   capturedBy,
@@ -41,20 +41,27 @@ const received: EventReceipt = { duplicate: false, refund: null, capture: null }
 /** How often a transition is decided anew because a request changed the order meanwhile. */
 const rounds = 3
 
-/** By the default provider, else by the built-in test provider: each signs with a header of its own. */
-const verifier = (adapters: PaymentAdapters["Service"]) => (headers: Headers, rawBody: string) => {
-  const { adapter } = adapters.select("")
-  const test = adapters.byProvider("test")
-  const by = (one: PaymentAdapter) =>
-    Effect.map(one.verifyWebhook(headers, rawBody), (event): VerifiedEvent => ({ adapter: one, event }))
-  return by(adapter).pipe(
-    Effect.catchTag("WebhookRejected", (rejected) => {
-      const another = rejected.code === "WEBHOOK_SIGNATURE_MISSING" && test !== undefined && test !== adapter
-      return another ? by(test) : Effect.fail(rejected)
-    }),
-    Effect.mapError(refusalOf)
-  )
-}
+/** Of all refusals the one that helps: a signature that is wrong, then a secret that is missing, then no signature. */
+const mostTelling = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected | undefined =>
+  refusals.find((one) => one.code !== "WEBHOOK_SIGNATURE_MISSING" && !(one instanceof WebhookUnconfigured)) ??
+    refusals.find((one) => one instanceof WebhookUnconfigured) ?? refusals[0]
+
+/** By whichever provider recognizes its signature: an event names no provider, and each signs in a way of its own. */
+const verifier = (adapters: PaymentAdapters["Service"]) =>
+  Effect.fnUntraced(function*(headers: Headers, rawBody: string) {
+    const refusals: Array<WebhookRejected> = []
+    for (const adapter of adapters.all) {
+      const event = yield* Effect.result(adapter.verifyWebhook(headers, rawBody))
+      if (Result.isSuccess(event)) return { adapter, event: event.success } satisfies VerifiedEvent
+      refusals.push(event.failure)
+    }
+    return yield* refusalOf(mostTelling(refusals) ?? noProvider)
+  })
+
+const noProvider = new WebhookUnconfigured({
+  code: "WEBHOOK_VERIFICATION_FAILED",
+  message: "No payment provider is configured."
+})
 
 interface Parts {
   readonly orderRepo: OrderRepo["Service"]
