@@ -42,6 +42,10 @@ export const comesTooLate = (request: StatusRequest, { amountCaptured, status }:
   transition(status, request.status, request.source)._tag === "Failure" ||
   request.unpaid === true && amountCaptured !== null
 
+/** Whether an event reports a payment of another amount than was taken or is due: it confirms nothing then. */
+export const paysAnotherAmount = ({ event }: VerifiedEvent, { amountCaptured, grandTotal }: Order): boolean =>
+  event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (amountCaptured ?? grandTotal)
+
 /** What the provider has taken, minor units: as it says, else as was noted before, else all that was due. */
 export const capturedBy = ({ event }: VerifiedEvent, { order }: StoredOrder): number | undefined =>
   event.type === "payment_intent.succeeded" ? event.amount ?? order.amountCaptured ?? order.grandTotal : undefined

@@ -14,6 +14,7 @@ import {
   concerns,
   isCapturableEvent,
   isRefundEvent,
+  paysAnotherAmount,
   requestOf,
   type VerifiedEvent
 } from "./PaymentEventRules.ts"
@@ -84,7 +85,9 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
     const { adapter, event } = verified
     const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
-    if (comesTooLate(request, stored.order)) {
+    const otherAmount = paysAnotherAmount(verified, stored.order)
+    if (otherAmount) yield* Effect.logError(`order ${id} was paid with another amount than its total`, event)
+    if (otherAmount || comesTooLate(request, stored.order)) {
       return { ...received, duplicate: (yield* events.once(claim, proceeds)) === undefined }
     }
     let claimed = false
@@ -108,11 +111,11 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
 /** Inbound events of payment providers (spec §6, contract §11). */
 export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
-   * Verifies the raw body and works on the event once: `payment_intent.succeeded` confirms a pending order and notes
-   * what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one that was not paid,
-   * `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that `amount` minor
-   * units have been given back in all. Anything else, and an order that is already further,
-   * unknown, or paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
+   * Verifies the raw body and works on the event once: `payment_intent.succeeded` over the whole amount confirms a
+   * pending order and notes what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one that
+   * was not paid, `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that
+   * `amount` minor units have been given back in all. Anything else, and an order that is already further, unknown, or
+   * paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
    * order changed under it three times.
    */
   readonly receive: (
