@@ -3,6 +3,7 @@ import { CurrentActor, holds } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import { isDigital } from "../fulfillment/DigitalDelivery.ts"
 import { newId } from "../ids/Id.ts"
 import { OrderHistory } from "../orders/OrderHistory.ts"
 import { Prices } from "../pricing/Prices.ts"
@@ -11,7 +12,7 @@ import { type AppliedPromotions, applyPromotions, type PromotionRow } from "../p
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { CheckoutRequest, Decision } from "./Checkout.ts"
 import type { ClaimedCart, ClaimedLine } from "./ClaimRepo.ts"
-import { isDigital, shippingPrice } from "./Shipping.ts"
+import { shippingPrice } from "./Shipping.ts"
 import { orderTotals } from "./Totals.ts"
 
 /** Whom the order is for: his profile, which an actor with `customers:read` may name, and his groups (contract §3.1). */

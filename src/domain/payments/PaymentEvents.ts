@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
+import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
 import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
 import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
@@ -112,7 +113,7 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
 export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
    * Verifies the raw body and works on the event once: `payment_intent.succeeded` over the whole amount confirms a
-   * pending order and notes what was captured, `payment_intent.payment_failed` and `.canceled` cancel a pending one that
+   * pending order, notes what was captured and hands over what is digital, `payment_intent.payment_failed` and `.canceled` cancel a pending one that
    * was not paid, `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that
    * `amount` minor units have been given back in all. Anything else, and an order that is already further, unknown, or
    * paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
@@ -130,6 +131,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const orderRepo = yield* OrderRepo
       const verify = verifier(yield* PaymentAdapters)
       const events = yield* PaymentEventRepo
+      const fulfillments = yield* Fulfillments
       const apply = applier({ orderRepo, orders: yield* Orders, events, refunds: yield* RefundRepo })
 
       /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
@@ -155,7 +157,10 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
             ["Conflict", "InvalidTransition"],
             () => Effect.undefined
           )
-          if (receipt !== undefined) return receipt
+          if (receipt === undefined) continue
+          // Also for a repeated event: the process that worked on it first may have died before this.
+          if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
+          return receipt
         }
         return yield* Conflict.of("The order is being changed by other requests. Send the event again.")
       })

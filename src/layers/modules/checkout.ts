@@ -4,6 +4,7 @@ import { ClaimRepo, claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { PlaceRepo, placeRepoLayer } from "../../domain/checkout/PlaceRepo.ts"
 import { UnplaceRepo, unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -26,7 +27,7 @@ import { ofRoutes, seeing } from "../Sight.ts"
 export const checkout = defineModule({
   id: "checkout",
   version: "1.0.0",
-  requires: ["carts", "pricing", "promotions", "inventory", "orders", "payments"],
+  requires: ["carts", "pricing", "promotions", "inventory", "orders", "fulfillment", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
   services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer, unplaceRepoLayer),
@@ -35,6 +36,7 @@ export const checkout = defineModule({
       AtFaultPoint,
       ClaimRepo,
       Decisions,
+      Fulfillments,
       HoldRepo,
       Hooks,
       OrderNumbers,

@@ -16,7 +16,7 @@ import { ofRoutes, seeing } from "../Sight.ts"
 export const payments = defineModule({
   id: "payments",
   version: "1.0.0",
-  requires: ["orders"],
+  requires: ["orders", "fulfillment"],
   permissions: [],
   migrations,
   services: StatusChanges.layer.pipe(

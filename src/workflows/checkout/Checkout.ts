@@ -6,6 +6,7 @@ import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
@@ -107,7 +108,7 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
 /** The order of a checkout, for what undoes it. */
 const orderOf = ({ checkoutId, request }: CheckoutPayload) => ({ orderId: checkoutId, cartId: request.cartId })
 
-/** Steps 4 and 5: take the money and write it down; whatever fails now takes the order back that was placed. */
+/** Steps 4 and 5: take the money, write it down, hand over what is digital; whatever fails before that now takes the order back that was placed. */
 const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   payload: CheckoutPayload,
   order: Order,
@@ -126,7 +127,7 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
-  return { ...order, amountCaptured, updatedAt }
+  return yield* (yield* Fulfillments).deliver({ ...order, amountCaptured, updatedAt })
 })
 
 /** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
@@ -147,7 +148,8 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   if (order.amountCaptured !== null) {
     // Paid: nothing the provider says, or does not say, may undo it any more.
     const secret = yield* clientSecretOf(payment)
-    return answer(order, secret, yield* afterHooks(order), [])
+    const delivered = yield* (yield* Fulfillments).deliver(order)
+    return answer(delivered, secret, yield* afterHooks(delivered), [])
   }
   if (order.status === "cancelled") {
     yield* takeBack(orderOf(payload), undoPayment)

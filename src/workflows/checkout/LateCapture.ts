@@ -2,7 +2,9 @@ import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
+import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo, type StoredOrder } from "../../domain/orders/OrderRepo.ts"
 import { type PaymentAdapter, PaymentAdapters, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { absentAdapter } from "../payments/AbsentAdapter.ts"
@@ -50,6 +52,10 @@ const requestOf = ({ cartId, order }: StoredOrder): PaymentRequest => ({
   idempotencyKey: order.id
 })
 
+/** The order is paid: what of it is digital is handed over, also when the run that paid it died before it could. */
+const delivered = (order: Order) =>
+  Effect.as(Effect.flatMap(Fulfillments, (fulfillments) => fulfillments.deliver(order)), "captured" as const)
+
 const run = Effect.fnUntraced(function*(orderId: string) {
   const stored = yield* (yield* OrderRepo).find(orderId)
   if (stored === undefined || stored.paymentProvider === null || stored.order.paymentIntentId === null) {
@@ -57,20 +63,22 @@ const run = Effect.fnUntraced(function*(orderId: string) {
   }
   const { cartId, order, paymentProvider } = stored
   const { paymentIntentId: intentId } = stored.order
-  if (order.amountCaptured !== null || order.status === "cancelled") return "nothing-to-capture" as const
+  if (order.amountCaptured !== null) return yield* delivered(order)
+  if (order.status === "cancelled") return "nothing-to-capture" as const
   const adapter = (yield* PaymentAdapters).byProvider(paymentProvider) ?? absentAdapter(paymentProvider)
   const request = requestOf(stored)
   const undoPayment = voidPayment(adapter, request, intentId)
   const answer = yield* untilAnswered(Answer, askProvider(adapter, request, intentId))
   if (answer?._tag === "Taken") {
-    if ((yield* (yield* PlaceRepo).settle(orderId, intentId, answer.amount)) !== undefined) return "captured" as const
+    const settled = yield* (yield* PlaceRepo).settle(orderId, intentId, answer.amount)
+    if (settled !== undefined) return yield* delivered(order)
     // Cancelled meanwhile: whoever did it saw no money to give back.
     yield* undoPayment
     return "taken-back" as const
   }
   yield* Effect.logWarning(`order ${orderId} is taken back: ${answer?.message ?? "its provider never answered"}`)
   const paid = yield* takeBack({ orderId, cartId }, undoPayment)
-  return paid === undefined ? "taken-back" as const : "captured" as const
+  return paid === undefined ? "taken-back" as const : yield* delivered(paid)
 })
 
 export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }) =>
