@@ -202,19 +202,34 @@ withDeaths("a checkout that runs again", (it) => {
     }))
 })
 
+/** Somebody confirms the order that was placed from a cart. */
+const confirmFirst = (cartId: string) =>
+  Effect.map(Effect.context<TestApp>(), (context) =>
+    ordersFrom(cartId).pipe(
+      Effect.flatMap(([order]) =>
+        api("PATCH", `/api/orders/${String(at(order, "id"))}/status`, { as: asAdmin, body: { status: "confirmed" } })
+      ),
+      Effect.asVoid,
+      Effect.provideContext(context)
+    ))
+
 withDeaths("a checkout beside others", (it) => {
+  it.effect("answers with the order as it is, also when somebody has confirmed it meanwhile", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      const confirm = yield* confirmFirst(cart.id)
+      provider.obstruct("confirmed", (operation) => operation === "capture" ? confirm : Effect.void)
+      const made = yield* checkOut(cart, by("confirmed"))
+      assert.deepStrictEqual([made.at("data.status"), made.at("data.amountCaptured")], ["confirmed", 1000])
+      const read = yield* api("GET", `/api/orders/${made.text("data.id")}`, { as: asAdmin })
+      assert.deepStrictEqual(made.at("data.updatedAt"), read.at("data.updatedAt"))
+    }))
+
   it.effect("cancels the order it cannot be paid for also when somebody has confirmed it meanwhile", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()
       const cart = yield* aCartWith(entityId)
-      const context = yield* Effect.context<TestApp>()
-      const confirm = ordersFrom(cart.id).pipe(
-        Effect.flatMap(([order]) =>
-          api("PATCH", `/api/orders/${String(at(order, "id"))}/status`, { as: asAdmin, body: { status: "confirmed" } })
-        ),
-        Effect.asVoid,
-        Effect.provideContext(context)
-      )
+      const confirm = yield* confirmFirst(cart.id)
       provider.obstruct("broke_confirmed", (operation) => operation === "capture" ? confirm : Effect.void)
       checkoutFailed(yield* checkOut(cart, by("broke_confirmed")))
       yield* assertTakenBack(cart.id, entityId)

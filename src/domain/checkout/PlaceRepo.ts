@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import type { Order } from "../orders/Order.ts"
 import { type Placement, placeStatement } from "./PlaceStatementRepo.ts"
 import { unflushed } from "./UnflushedRepo.ts"
 
@@ -16,7 +17,7 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
   /** Writes the order. Fails when a promotion reached its limit meanwhile: the constraints count, not this process. */
   readonly place: (placement: Placement) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
   /**
-   * Records the captured amount, once, and gives when the order was last changed. `intentId` is the provider's payment;
+   * Records the captured amount, once, and gives the order's row as it is then. `intentId` is the provider's payment;
    * `captured` in minor units. Undefined when the order was cancelled meanwhile: that cancellation saw no money to give
    * back, so whoever took it must.
    */
@@ -24,7 +25,7 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
     orderId: string,
     intentId: string,
     captured: number
-  ) => Effect.Effect<Date | undefined, never, CurrentActor>
+  ) => Effect.Effect<Pick<Order, "status" | "amountCaptured" | "updatedAt"> | undefined, never, CurrentActor>
 }>()("stoa/domain/checkout/PlaceRepo") {}
 
 /** The driver tells the class of a violated constraint but keeps its name in the cause. */
@@ -57,13 +58,14 @@ export const placeRepoLayer = Layer.effect(
     const settle = Effect.fn("PlaceRepo.settle")(function*(orderId: string, intentId: string, captured: number) {
       const { organizationId } = yield* CurrentActor
       const rows = yield* sql<
-        { readonly updated_at: Date }
+        { readonly status: Order["status"]; readonly amount_captured: bigint; readonly updated_at: Date }
       >`update orders set amount_captured = coalesce(amount_captured, ${captured}::bigint),
           payment_intent_id = ${intentId}, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${organizationId}
           and (status <> 'cancelled' or amount_captured is not null)
-        returning updated_at, ${unflushed(sql)}`
-      return rows[0]?.updated_at
+        returning status, amount_captured, updated_at, ${unflushed(sql)}`
+      const [row] = rows
+      return row && { status: row.status, amountCaptured: Number(row.amount_captured), updatedAt: row.updated_at }
     }, Effect.orDie)
 
     return PlaceRepo.of({ place, settle })

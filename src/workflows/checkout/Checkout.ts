@@ -120,14 +120,13 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   const captured = yield* Effect.result(capture(adapter, request, intentId))
   if (Result.isFailure(captured)) return (yield* takeBack(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
   yield* passing("captured")
-  const { amountCaptured } = captured.success
-  const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, amountCaptured)
-  if (updatedAt === undefined) {
+  const settled = yield* (yield* PlaceRepo).settle(order.id, intentId, captured.success.amountCaptured)
+  if (settled === undefined) {
     yield* takeBack(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
-  return yield* (yield* Fulfillments).deliver({ ...order, amountCaptured, updatedAt })
+  return yield* (yield* Fulfillments).deliver({ ...order, ...settled })
 })
 
 /** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
