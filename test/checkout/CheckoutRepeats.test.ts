@@ -160,6 +160,16 @@ withDeaths("a checkout that runs again", (it) => {
       assert.isUndefined(other.paymentOf("gone"))
     }))
 
+  for (const point of ["placed", "settled"] as const) {
+    it.effect(`still says which promotion codes were refused after it died when the order was ${point}`, () =>
+      Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct())
+        yield* dieAt(point)
+        const made = yield* checkOut(cart, { ...by(`codes_${point}`), promotionCodes: ["BOGUS"] })
+        assert.deepStrictEqual([made.status, made.at("meta.rejectedPromotionCodes.0.code")], [201, "BOGUS"])
+      }))
+  }
+
   it.effect("leaves no authorization open when its provider declines to repeat it", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()

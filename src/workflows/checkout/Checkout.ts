@@ -8,6 +8,7 @@ import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
+import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
@@ -136,11 +137,18 @@ const afterHooks = Effect.fn("Checkout.afterHooks")(function*(order: Order) {
   return [...orderErrors, ...yield* hooks.after("checkout.afterCreate", order)]
 })
 
+/** The codes that were refused when the checkout was decided, for a run that finds the decision made. */
+const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
+  const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
+  return hold === undefined || hold.decision === "null" ? [] : (yield* readDecision(hold.decision)).rejectedCodes
+})
+
 /** An earlier run placed the order and died: what is left is to take the money, or to finish undoing. */
 const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) {
   const stored = yield* (yield* OrderRepo).find(payload.checkoutId)
   if (stored === undefined) return yield* Effect.die(new Error(`order ${payload.checkoutId} is placed and not there`))
   const { order } = stored
+  const rejected = yield* rejectedCodes(payload)
   const payment = yield* paymentOf(payload, { ...order, paymentProvider: stored.paymentProvider ?? undefined })
   const intentId = order.paymentIntentId ?? payload.checkoutId
   const undoPayment = voidPayment(payment.adapter, payment.request, intentId)
@@ -148,7 +156,7 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     // Paid: nothing the provider says, or does not say, may undo it any more.
     const secret = yield* clientSecretOf(payment)
     const delivered = yield* (yield* Fulfillments).deliver(order)
-    return answer(delivered, secret, yield* afterHooks(delivered), [])
+    return answer(delivered, secret, yield* afterHooks(delivered), rejected)
   }
   if (order.status === "cancelled") {
     yield* takeBack(orderOf(payload), undoPayment)
@@ -159,11 +167,11 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     // Whatever it says now, it had set the amount aside when the order was placed.
     const paid = yield* takeBack(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
-    return answer(paid, null, yield* afterHooks(paid), [])
+    return answer(paid, null, yield* afterHooks(paid), rejected)
   }
   const intent = authorized.success
   const paid = intent.status === "requires_action" ? order : yield* captureAndSettle(payload, order, payment, intentId)
-  return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
+  return answer(paid, intent.clientSecret, yield* afterHooks(paid), rejected)
 })
 
 const answer = (
