@@ -204,6 +204,18 @@ withShipping("promotions at checkout", (it) => {
         assert.deepStrictEqual(rejected(second), [code])
       }))
 
+    it.effect("for first orders are given once when a newcomer checks several carts out at once", () =>
+      Effect.gen(function*() {
+        const { code } = yield* aPromotion({ conditions: { firstOrderOnly: true } })
+        const entityId = yield* aProduct()
+        const body = { promotionCodes: [code] }
+        const many = Array.from({ length: 8 }, () => buyAs(asCustomer("hurried"), entityId, body))
+        const answers = yield* Effect.all(many, { concurrency: "unbounded" })
+        for (const answer of answers) if (answer.status !== 201) checkoutFailed(answer)
+        assert.strictEqual(answers.filter((answer) => answer.at("data.discountTotal") === 100).length, 1)
+        discounted(yield* buyAs(asCustomer("hurried"), entityId, body), 0)
+      }))
+
     it.effect("are not used up by a checkout that failed", () =>
       Effect.gen(function*() {
         const { code, id } = yield* aPromotion({ usageLimitTotal: 1 })

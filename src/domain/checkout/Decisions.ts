@@ -123,6 +123,10 @@ type PricedLine = ClaimedLine & {
   readonly unitPrice: number
 }
 
+/** The first order is a limit of one: of two checkouts at the same moment neither sees the other's order, the table does. */
+const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): number | null =>
+  conditions.firstOrderOnly === true ? Math.min(1, usageLimitPerCustomer ?? 1) : usageLimitPerCustomer
+
 const assemble = (
   cart: ClaimedCart,
   request: CheckoutRequest,
@@ -132,7 +136,7 @@ const assemble = (
   candidates: ReadonlyArray<{ readonly promotion: PromotionRow }>,
   shippingTotal: number
 ): Result.Result<Decision, CheckoutFailed> => {
-  const limits = new Map(candidates.map(({ promotion }) => [promotion.id, promotion.usageLimitPerCustomer]))
+  const limits = new Map(candidates.map(({ promotion }) => [promotion.id, customerLimit(promotion)]))
   const totals = orderTotals({
     currency: cart.currency,
     lines: lines.map((line) => ({ ...line, key: newId() })),

@@ -149,7 +149,10 @@ const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionRea
   if (quantityOf(order.lines) < (conditions.minimumQuantity ?? 0)) return promotionReasons.minimumQuantity
   if (!admits(conditions.customerGroups, order.customer.groupIds)) return promotionReasons.groupNotEligible
   if (eligibleIndices(promotion, order.lines).length === 0) return promotionReasons.noEligibleItem
-  if (conditions.firstOrderOnly === true && order.customer.orderCount > 0) return promotionReasons.firstOrderOnly
+  // Used already counts as an order too, as the limit of one that guards it at checkout does.
+  if (conditions.firstOrderOnly === true && order.customer.orderCount + used.byCustomer > 0) {
+    return promotionReasons.firstOrderOnly
+  }
   if (used.total >= (promotion.usageLimitTotal ?? Infinity)) return promotionReasons.usageLimit
   if (order.customer.id !== null && used.byCustomer >= (promotion.usageLimitPerCustomer ?? Infinity)) {
     return promotionReasons.customerLimit
