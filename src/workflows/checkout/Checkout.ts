@@ -5,9 +5,9 @@ import type { ClaimedCart } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
-import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
+import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
-import { Hooks } from "../../domain/hooks/Hooks.ts"
+import { HookBroken, Hooks } from "../../domain/hooks/Hooks.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
@@ -45,9 +45,7 @@ const stockError = (
 const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const { checkoutId, request } = payload
   const decided = yield* (yield* Decisions).decide(cart, request, payload.customerId)
-  const hooked = yield* (yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)).pipe(
-    Effect.mapError((error) => CheckoutFailed.of(error.error.message))
-  )
+  const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)))
   const decision = {
     ...decided,
     paymentProvider: yield* providerOf(payload),
@@ -66,6 +64,23 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
   }).pipe(Effect.mapError(stockError))
   return reserved.fresh ? decision : yield* readDecision(reserved.decision)
 })
+
+/**
+ * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
+ * it would be repeated for as long as the hook is broken, and keep the cart.
+ */
+const asked = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
+  hooks.pipe(
+    Effect.mapError((error) => CheckoutFailed.of(error.error.message)),
+    Effect.catchDefect((defect) =>
+      defect instanceof HookBroken
+        ? Effect.andThen(
+          Effect.logError("a checkout failed at a broken hook", defect),
+          Effect.fail(CheckoutFailed.of("The checkout could not be completed. Try again later."))
+        )
+        : Effect.die(defect)
+    )
+  )
 
 const isStorable = Schema.is(StorableObject)
 const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
@@ -216,10 +231,12 @@ const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
 ) {
   const hooks = yield* Hooks
   const data = { ...checkoutData(payload, decision), paymentIntentId }
-  const hooked = yield* Effect.flatMap(
-    hooks.before("checkout.beforeCreate", data),
-    (changed) => hooks.before("orders.beforeCreate", changed)
-  ).pipe(Effect.mapError((error) => CheckoutFailed.of(error.error.message)))
+  const hooked = yield* asked(
+    Effect.flatMap(
+      hooks.before("checkout.beforeCreate", data),
+      (changed) => hooks.before("orders.beforeCreate", changed)
+    )
+  )
   return { ...decision, metadata: yield* storable(hooked.metadata) }
 })
 
