@@ -5,6 +5,7 @@ import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
 import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
 import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
+import { OrderStatusRepo } from "../orders/OrderStatusRepo.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
 import { refusalOf, type WebhookRefusal, WebhookUnconfigured } from "./PaymentErrors.ts"
@@ -68,12 +69,13 @@ const noProvider = new WebhookUnconfigured({
 interface Parts {
   readonly orderRepo: OrderRepo["Service"]
   readonly orders: Orders["Service"]
+  readonly statuses: OrderStatusRepo["Service"]
   readonly events: PaymentEventRepo["Service"]
   readonly refunds: RefundRepo["Service"]
 }
 
 /** Claims the event and does what it asks for, in one transaction: a failure gives the event back to the provider. */
-const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
+const applier = ({ events, orderRepo, orders, refunds, statuses }: Parts) => {
   /** Money the provider gave back is noted first; true when nothing of what was captured is left. */
   const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: string) {
     yield* refunds.recordExternal(orderId, event.amount, event.id)
@@ -92,15 +94,15 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
       return { ...received, duplicate: (yield* events.once(claim, proceeds)) === undefined }
     }
     let claimed = false
-    const outcome = yield* orders.changeStatusWith(
+    const outcome = yield* orders.changeStatus(
       id,
       { ...request, amountCaptured: capturedBy(verified, stored) },
-      (write) =>
+      (change) =>
         events.once(
           claim,
           Effect.gen(function*() {
             claimed = true
-            return (yield* proceeds) ? yield* write : undefined
+            return (yield* proceeds) ? yield* statuses.transition(change) : undefined
           })
         )
     )
@@ -132,7 +134,13 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const verify = verifier(yield* PaymentAdapters)
       const events = yield* PaymentEventRepo
       const fulfillments = yield* Fulfillments
-      const apply = applier({ orderRepo, orders: yield* Orders, events, refunds: yield* RefundRepo })
+      const apply = applier({
+        orderRepo,
+        orders: yield* Orders,
+        statuses: yield* OrderStatusRepo,
+        events,
+        refunds: yield* RefundRepo
+      })
 
       /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
       const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {

@@ -8,7 +8,7 @@ import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
-import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { OrderStatusRepo, orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
@@ -29,6 +29,6 @@ export const orders = defineModule({
   services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer))
   ),
-  actors: orderEntityLayer.pipe(seeing(Orders, Sharding.Sharding)),
+  actors: orderEntityLayer.pipe(seeing(OrderStatusRepo, Sharding.Sharding)),
   routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))
 })
