@@ -24,9 +24,15 @@ export const unplaceRepoLayer = Layer.effect(
               and status = 'checked_out' and exists (select 1 from cancelled)),
           usages as (delete from promotion_usages u using cancelled where u.order_id = cancelled.id
             returning u.promotion_id, u.customer_id),
-          totals as (update promotions p set used_count = p.used_count - 1 from usages where p.id = usages.promotion_id)
-          update promotion_customer_usages c set used_count = c.used_count - 1 from usages
-          where c.promotion_id = usages.promotion_id and c.customer_id = usages.customer_id`
+          -- Rows are locked in the order in which orders are placed with them, so that nobody waits in a circle.
+          counted as materialized (select c.promotion_id, c.customer_id from promotion_customer_usages c
+            join usages u on u.promotion_id = c.promotion_id and u.customer_id = c.customer_id
+            order by c.promotion_id for update of c),
+          locked as materialized (select p.id from promotions p where p.id = any(array(select promotion_id from usages))
+            order by p.id for update of p),
+          totals as (update promotions p set used_count = p.used_count - 1 from locked where p.id = locked.id)
+          update promotion_customer_usages c set used_count = c.used_count - 1 from counted
+          where c.promotion_id = counted.promotion_id and c.customer_id = counted.customer_id`
       }, Effect.orDie)
     }))
 )
