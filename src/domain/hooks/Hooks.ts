@@ -50,6 +50,8 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
 export class Hooks extends Context.Service<Hooks, {
   /** Whether anything listens to a key, for callers that would have to look something up first. */
   readonly has: (key: string) => boolean
+  /** Whether anything listens to a key of this form, where the key itself would have to be looked up. */
+  readonly hasAny: (form: RegExp) => boolean
   /**
    * Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 with its message
    * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long.
@@ -71,6 +73,7 @@ const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
   }
   return {
     has: (key) => befores.has(key) || afters.has(key),
+    hasAny: (form) => [...befores.keys(), ...afters.keys()].some((key) => form.test(key)),
     before: <A extends object>(key: string, data: A) => {
       const handlers = befores.get(key)
       return handlers === undefined ? Effect.succeed(data) : runBefore(key, handlers, data)
