@@ -12,6 +12,7 @@ const seen: Array<{ readonly key: string; readonly data: object }> = []
 const refusedQuantity = 13
 const brokenQuantity = 14
 const changedQuantity = 15
+const throwingQuantity = 17
 
 const before = (key: string): Hook => ({
   key,
@@ -19,6 +20,7 @@ const before = (key: string): Hook => ({
     Effect.suspend(() => {
       seen.push({ key, data })
       const quantity = at(data, "quantity")
+      if (quantity === throwingQuantity) throw new TypeError("secret of the plugin")
       if (quantity === refusedQuantity) return Effect.fail(new HookRefusal("Not thirteen."))
       return Effect.succeed(quantity === changedQuantity ? { ...data, quantity: 16 } : data)
     })
@@ -92,6 +94,16 @@ withHooks("hooks of the cart", (it) => {
       const itemId = (yield* addTo(cart, entityId, 2)).text("data.id")
       refused(yield* change(cart, itemId, refusedQuantity), 422, "VALIDATION_FAILED")
       assert.deepStrictEqual(yield* quantities(cart), [2])
+    }))
+
+  it.effect("a hook before that breaks stops the change and tells nothing of itself", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aGuestCart()
+      const added = yield* addTo(cart, entityId, throwingQuantity)
+      refused(added, 500, "INTERNAL_ERROR")
+      assert.notInclude(JSON.stringify(added.body), "secret")
+      assert.deepStrictEqual(yield* quantities(cart), [])
     }))
 
   it.effect("what a hook before returns is what is stored", () =>

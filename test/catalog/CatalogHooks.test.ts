@@ -10,7 +10,7 @@ const heard: Array<string> = []
 
 const moments = ["Create", "Update", "Read", "List"]
 const listeners: ReadonlyArray<Hook> = ["catalog", "catalog.product"].flatMap((prefix) => [
-  ...moments.map((moment) => {
+  ...[...moments, "Delete"].map((moment) => {
     const key = `${prefix}.before${moment}`
     return { key, before: (data: object) => Effect.as(Effect.sync(() => heard.push(key)), data) }
   }),
@@ -25,7 +25,11 @@ const rules: ReadonlyArray<Hook> = [
   {
     key: "catalog.forbidden.beforeCreate",
     before: () => Effect.fail(new HookRefusal("Not in this store."))
-  }
+  },
+  ...["Update", "Delete"].map((moment) => ({
+    key: `catalog.frozen.before${moment}`,
+    before: () => Effect.fail(new HookRefusal("It is frozen."))
+  }))
 ]
 
 /** Which hooks ran while the effect did. */
@@ -49,14 +53,19 @@ describe("hooks of the catalog", () => {
           "catalog.product.afterCreate"
         ])
         const updated = ["catalog.afterUpdate", "catalog.product.afterUpdate"]
-        assert.deepStrictEqual(yield* during(catalog.update(id, { metadata: {} })), [
-          "catalog.beforeUpdate",
-          ...updated
-        ])
-        assert.deepStrictEqual(yield* during(catalog.publish(id)), updated)
+        const asked = ["catalog.beforeUpdate", "catalog.product.beforeUpdate"]
+        const changes = [
+          catalog.update(id, { metadata: {} }),
+          catalog.publish(id),
+          catalog.archive(id),
+          catalog.discontinue(id)
+        ]
+        for (const change of changes) assert.deepStrictEqual(yield* during(change), [...asked, ...updated])
         assert.deepStrictEqual(yield* during(catalog.setAttributes(id, "en", { title: "Sock" })), updated)
         assert.deepStrictEqual(yield* during(catalog.setAttributes(id, "en", { title: "Sock" })), [])
         assert.deepStrictEqual(yield* during(catalog.remove(id)), [
+          "catalog.beforeDelete",
+          "catalog.product.beforeDelete",
           "catalog.afterDelete",
           "catalog.product.afterDelete"
         ])
@@ -80,6 +89,20 @@ describe("hooks of the catalog", () => {
           "catalog.afterList",
           "catalog.product.afterList"
         ])
+      }).pipe(asShopkeeper))
+
+    it.effect("may refuse that an entity is changed, published or deleted; one that is not there is 404", () =>
+      Effect.gen(function*() {
+        const catalog = yield* Catalog
+        const { id } = yield* catalog.create({ type: "frozen", slug: newId() })
+        const failures = [
+          yield* Effect.flip(catalog.update(id, { metadata: {} })),
+          yield* Effect.flip(catalog.publish(id)),
+          yield* Effect.flip(catalog.remove(id))
+        ]
+        for (const { error } of failures) assert.strictEqual(error.message, "It is frozen.")
+        assert.strictEqual((yield* Effect.flip(catalog.update(newId(), { metadata: {} })))._tag, "NotFound")
+        assert.strictEqual((yield* Effect.flip(catalog.remove(newId())))._tag, "NotFound")
       }).pipe(asShopkeeper))
 
     it.effect("may change what is created, and refuse it", () =>

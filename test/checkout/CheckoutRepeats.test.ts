@@ -5,10 +5,25 @@ import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/Faul
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { type PaymentOperation, scriptedProvider, silence } from "./ScriptedProvider.ts"
+import { type PaymentOperation, refusal, scriptedProvider, silence } from "./ScriptedProvider.ts"
 import { assertNothingLeft, assertTakenBack, checkoutFailed, onDatabase, ordersFrom, stockOf } from "./ShopFloor.ts"
 
 const provider = scriptedProvider()
+
+/** A second provider; once a test renames it, the configuration would choose it for that payment method. */
+const other = scriptedProvider()
+let otherName = "other"
+const otherAdapter = {
+  ...other.adapter,
+  get providerId() {
+    return otherName
+  }
+}
+
+const rename = (name: string) =>
+  Effect.sync(() => {
+    otherName = name
+  })
 
 /** The boundary the next checkout dies at, once, and what happens there before. */
 let death: { readonly point: FaultPoint; readonly first: Effect.Effect<unknown> } | undefined
@@ -29,17 +44,30 @@ const dieAt = (point: FaultPoint, first: Effect.Effect<unknown> = Effect.void) =
 /** Answers of the hook before the order is written; a test puts refusals in. */
 const refusals: Array<string> = []
 
-/** What the hook before the payment makes of the metadata that says so. */
-const spoilt = new Map<unknown, unknown>([["nul", { text: "a\0b" }], ["none", null], ["text", "text"]])
+/** What the hook at the moment named in the metadata makes of it. */
+const spoilt = new Map<unknown, unknown>([
+  ["nul", { text: "a\0b" }],
+  ["none", null],
+  ["text", "text"],
+  ["a bigint", { count: 1n }],
+  ["a date", { at: new Date(0) }],
+  ["NaN", { deep: [{ share: NaN }] }],
+  ["a function", { call: () => 1 }],
+  ["a hole", { list: [undefined] }],
+  ["a map", { inner: new Map([["a", 1]]) }]
+])
 
-const spoiling = {
-  key: "checkout.beforePayment",
+const moments = ["checkout.beforePayment", "checkout.beforeCreate"]
+
+const spoiling = moments.map((key) => ({
+  key,
   before: (data: object) =>
     Effect.sync(() => {
+      if (at(data, "metadata.spoilAt") !== key) return data
       const wanted = at(data, "metadata.spoil")
-      return spoilt.has(wanted) ? { ...data, metadata: spoilt.get(wanted) } : data
+      return { ...data, metadata: spoilt.has(wanted) ? spoilt.get(wanted) : { kept: 1, gone: undefined } }
     })
-}
+}))
 
 const refusing = {
   key: "checkout.beforeCreate",
@@ -51,7 +79,9 @@ const refusing = {
 }
 
 const withDeaths = layer(
-  testAppLayer({ payments: { adapters: [provider.adapter] }, hooks: [refusing, spoiling] }).pipe(Layer.provide(dying)),
+  testAppLayer({ payments: { adapters: [provider.adapter, otherAdapter] }, hooks: [refusing, ...spoiling] }).pipe(
+    Layer.provide(dying)
+  ),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
@@ -92,15 +122,12 @@ const assertHonestAfterSilence = Effect.fnUntraced(function*(
   yield* assertHonest(token, cartId, answer)
 })
 
-withDeaths("a checkout that runs again", (it) => {
-  it.effect("leaves no authorization open when its reservation ran out while no process lived", () =>
-    Effect.gen(function*() {
-      const entityId = yield* aProduct()
-      const cart = yield* aCartWith(entityId)
-      const context = yield* Effect.context<TestApp>()
-      const expire = onDatabase((sql) =>
-        sql`update holds set expires_at = now() - interval '1 second' where state = 'held'`
-      ).pipe(
+/** Lets every reservation run out and waits until this product's is given back. */
+const runOut = (entityId: string) =>
+  Effect.map(
+    Effect.context<TestApp>(),
+    (context) =>
+      onDatabase((sql) => sql`update holds set expires_at = now() - interval '1 second' where state = 'held'`).pipe(
         Effect.andThen(
           Effect.promise(() =>
             waitFor(
@@ -111,7 +138,55 @@ withDeaths("a checkout that runs again", (it) => {
         ),
         Effect.provideContext(context)
       )
-      yield* dieAt("authorized", expire)
+  )
+
+withDeaths("a checkout that runs again", (it) => {
+  it.effect("takes the money where it was set aside, whatever the configuration says by now", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      yield* dieAt("placed", rename("pm_moved"))
+      const made = yield* checkOut(cart, { paymentMethodId: "pm_moved", paymentMethodToken: "moved" })
+      assert.deepStrictEqual([made.status, made.at("data.amountCaptured")], [201, 1000])
+      assert.deepStrictEqual([provider.paymentOf("moved")?.captured, other.paymentOf("moved")], [1000, undefined])
+    }))
+
+  it.effect("gives the money back where it was set aside, whatever the configuration says by now", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      yield* dieAt("authorized", Effect.andThen(yield* runOut(entityId), rename("pm_gone")))
+      checkoutFailed(yield* checkOut(cart, { paymentMethodId: "pm_gone", paymentMethodToken: "gone" }))
+      yield* voided("gone")
+      assert.isUndefined(other.paymentOf("gone"))
+    }))
+
+  for (const point of ["placed", "settled"] as const) {
+    it.effect(`still says which promotion codes were refused after it died when the order was ${point}`, () =>
+      Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct())
+        yield* dieAt(point)
+        const made = yield* checkOut(cart, { ...by(`codes_${point}`), promotionCodes: ["BOGUS"] })
+        assert.deepStrictEqual([made.status, made.at("meta.rejectedPromotionCodes.0.code")], [201, "BOGUS"])
+      }))
+  }
+
+  it.effect("leaves no authorization open when its provider declines to repeat it", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      provider.obstruct("declined_later", (operation, nth) =>
+        operation === "authorize" && nth > 1 ? refusal : Effect.void)
+      yield* dieAt("placed")
+      checkoutFailed(yield* checkOut(cart, by("declined_later")))
+      yield* assertTakenBack(cart.id, entityId)
+      yield* voided("declined_later")
+    }))
+
+  it.effect("leaves no authorization open when its reservation ran out while no process lived", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aCartWith(entityId)
+      yield* dieAt("authorized", yield* runOut(entityId))
       checkoutFailed(yield* checkOut(cart, by("ran_out")))
       yield* voided("ran_out")
       yield* assertNothingLeft(cart.id, entityId)
@@ -137,24 +212,52 @@ withDeaths("a checkout that runs again", (it) => {
     }))
 })
 
+/** Somebody confirms the order that was placed from a cart. */
+const confirmFirst = (cartId: string) =>
+  Effect.map(Effect.context<TestApp>(), (context) =>
+    ordersFrom(cartId).pipe(
+      Effect.flatMap(([order]) =>
+        api("PATCH", `/api/orders/${String(at(order, "id"))}/status`, { as: asAdmin, body: { status: "confirmed" } })
+      ),
+      Effect.asVoid,
+      Effect.provideContext(context)
+    ))
+
 withDeaths("a checkout beside others", (it) => {
+  it.effect("answers with the order as it is, also when somebody has confirmed it meanwhile", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      const confirm = yield* confirmFirst(cart.id)
+      provider.obstruct("confirmed", (operation) => operation === "capture" ? confirm : Effect.void)
+      const made = yield* checkOut(cart, by("confirmed"))
+      assert.deepStrictEqual([made.at("data.status"), made.at("data.amountCaptured")], ["confirmed", 1000])
+      const read = yield* api("GET", `/api/orders/${made.text("data.id")}`, { as: asAdmin })
+      assert.deepStrictEqual(made.at("data.updatedAt"), read.at("data.updatedAt"))
+    }))
+
   it.effect("cancels the order it cannot be paid for also when somebody has confirmed it meanwhile", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()
       const cart = yield* aCartWith(entityId)
-      const context = yield* Effect.context<TestApp>()
-      const confirm = ordersFrom(cart.id).pipe(
-        Effect.flatMap(([order]) =>
-          api("PATCH", `/api/orders/${String(at(order, "id"))}/status`, { as: asAdmin, body: { status: "confirmed" } })
-        ),
-        Effect.asVoid,
-        Effect.provideContext(context)
-      )
+      const confirm = yield* confirmFirst(cart.id)
       provider.obstruct("broke_confirmed", (operation) => operation === "capture" ? confirm : Effect.void)
       checkoutFailed(yield* checkOut(cart, by("broke_confirmed")))
       yield* assertTakenBack(cart.id, entityId)
       assert.strictEqual(provider.paymentOf("broke_confirmed")?.status, "canceled")
     }))
+
+  for (const token of ["voided_1", "partly_1"]) {
+    it.effect(`fails and is taken back when its capture is answered without all of the money: ${token}`, () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct()
+        const cart = yield* aCartWith(entityId)
+        checkoutFailed(yield* checkOut(cart, by(token)), /^Payment capture failed/)
+        yield* assertTakenBack(cart.id, entityId)
+        const payment = provider.paymentOf(token)
+        assert.strictEqual(payment?.status, "canceled")
+        assert.strictEqual(payment?.refunded, payment?.captured)
+      }))
+  }
 
   it.effect("fails and is taken back when the adapter of its provider breaks", () =>
     Effect.gen(function*() {
@@ -209,13 +312,23 @@ withDeaths("a checkout beside others", (it) => {
       )
     }))
 
-  for (const spoil of spoilt.keys()) {
-    it.effect(`fails and is taken back when a hook gives metadata that cannot be stored: ${String(spoil)}`, () =>
+  for (const spoilAt of moments) {
+    it.effect(`fails and is taken back when a hook of ${spoilAt} gives metadata that cannot be stored`, () =>
       Effect.gen(function*() {
         const entityId = yield* aProduct()
         const cart = yield* aCartWith(entityId)
-        checkoutFailed(yield* checkOut(cart, { metadata: { spoil } }), /metadata that cannot be stored/)
-        yield* assertNothingLeft(cart.id, entityId)
+        for (const spoil of spoilt.keys()) {
+          checkoutFailed(yield* checkOut(cart, { metadata: { spoil, spoilAt } }), /metadata that cannot be stored/)
+          yield* assertNothingLeft(cart.id, entityId)
+        }
+      }))
+
+    it.effect(`keeps what a hook of ${spoilAt} gives, and leaves out what is undefined`, () =>
+      Effect.gen(function*() {
+        const made = yield* checkOut(yield* aCartWith(yield* aProduct()), { metadata: { spoil: "nothing", spoilAt } })
+        assert.strictEqual(made.status, 201)
+        assert.strictEqual(made.at("data.metadata.kept"), 1)
+        assert.notProperty(made.at("data.metadata"), "gone")
       }))
   }
 })

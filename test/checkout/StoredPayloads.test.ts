@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { readDecision } from "../../src/domain/checkout/DecisionText.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
+import { LateCapture } from "../../src/workflows/checkout/LateCapture.ts"
 import { SettleRefund } from "../../src/workflows/payments/SettleRefund.ts"
 import { VoidPayment } from "../../src/workflows/payments/VoidPayment.ts"
 
@@ -19,6 +20,8 @@ const checkout =
   "customerId":null,"secretHash":"5f","request":{"cartId":"${id}","paymentMethodId":"test","currency":"USD"},
   "requestHash":"ab","idempotencyKey":null}`
 const refund = `{"refundId":"${id}","organizationId":"org_default"}`
+
+const lateCapture = `{"orderId":"${id}","organizationId":"org_default"}`
 const voiding = `{"providerId":"test","request":{"amount":100,"currency":"USD","orderId":"${id}","customerId":null,
   "paymentMethodToken":null,"metadata":{},"idempotencyKey":"${id}"},"intentId":null}`
 
@@ -49,7 +52,7 @@ const workflows = () =>
 
 describe("a payload that version 1 stored", () => {
   it("is kept here for every durable process there is", () =>
-    assert.sameMembers(workflows(), [CheckoutWorkflow._tag, SettleRefund._tag, VoidPayment._tag]))
+    assert.sameMembers(workflows(), [CheckoutWorkflow._tag, LateCapture._tag, SettleRefund._tag, VoidPayment._tag]))
 
   it.effect("of a checkout is still read", () =>
     Effect.map(read(CheckoutWorkflow.payloadSchema, checkout), ({ request }) => assert.strictEqual(request.cartId, id)))
@@ -65,6 +68,9 @@ describe("a payload that version 1 stored", () => {
 
   it.effect("of a refund is still read", () =>
     Effect.map(read(SettleRefund.payloadSchema, refund), ({ refundId }) => assert.strictEqual(refundId, id)))
+
+  it.effect("of a late capture is still read", () =>
+    Effect.map(read(LateCapture.payloadSchema, lateCapture), ({ orderId }) => assert.strictEqual(orderId, id)))
 
   it.effect("of a payment to undo is still read", () =>
     Effect.map(read(VoidPayment.payloadSchema, voiding), ({ request }) => assert.strictEqual(request.amount, 100)))

@@ -4,10 +4,8 @@ import { Entity, ShardingConfig } from "effect/cluster"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { Orders } from "../../src/domain/orders/Orders.ts"
+import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { OrderEntity, orderEntityLayer } from "../../src/entities/OrderEntity.ts"
-
-const unused = Effect.die(new Error("Not a part of this test."))
 
 /** An order whose first change of status breaks down when it is told to; every later one is refused with a reason. */
 const breakingOnce = Effect.gen(function*() {
@@ -16,23 +14,25 @@ const breakingOnce = Effect.gen(function*() {
   let changes = 0
   const broken = Deferred.succeed(begun, undefined).pipe(
     Effect.andThen(Deferred.await(go)),
-    Effect.andThen(Effect.die(new Error("A hook broke down.")))
+    Effect.andThen(Effect.die(new Error("The disk is gone.")))
   )
-  const orders = Orders.of({
-    get: () => unused,
-    list: () => unused,
-    changeStatus: () =>
-      Effect.suspend(() => changes++ === 0 ? broken : Effect.fail(Conflict.of("Somebody was faster."))),
-    changeStatusWith: () => unused
+  const statuses = OrderStatusRepo.of({
+    transition: () => Effect.suspend(() => changes++ === 0 ? broken : Effect.fail(Conflict.of("Somebody was faster.")))
   })
   const make = yield* Entity.makeTestClient(
     OrderEntity,
-    orderEntityLayer.pipe(Layer.provide(Layer.succeed(Orders, orders)))
+    orderEntityLayer.pipe(Layer.provide(Layer.succeed(OrderStatusRepo, statuses)))
   )
   const actor = yield* make(newId())
   const change = Effect.gen(function*() {
     const until = (yield* Clock.currentTimeMillis) + 5_000
-    return yield* actor.changeStatus({ actor: systemActor("org_default"), status: "confirmed", reason: null, until })
+    return yield* actor.changeStatus({
+      actor: systemActor("org_default"),
+      from: "pending",
+      to: "confirmed",
+      reason: null,
+      until
+    })
   })
   return { begun, go, change }
 }).pipe(Effect.provide(ShardingConfig.layer()))

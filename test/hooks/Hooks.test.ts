@@ -1,14 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Cause, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { type Hook, HookRefusal, Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { type Hook, HookBroken, HookRefusal, Hooks } from "../../src/domain/hooks/Hooks.ts"
 
 const withHooks = (hooks: ReadonlyArray<Hook>) => <A, E>(body: Effect.Effect<A, E, Hooks | CurrentActor>) =>
   body.pipe(Effect.provide(Hooks.layerOf(hooks)), Effect.provideService(CurrentActor, systemActor("org")))
 
 const before = (data: object) => Effect.flatMap(Hooks, (hooks) => hooks.before("cart.beforeAddItem", data))
 const after = (result: object) => Effect.flatMap(Hooks, (hooks) => hooks.after("cart.afterAddItem", result))
+
+const brokenBy = (exit: Exit.Exit<unknown, unknown>) => {
+  const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  if (!(error instanceof Error)) throw new Error("expected the hook to be broken")
+  return error
+}
 
 describe("before-hooks", () => {
   it.effect("hand the data on from one to the next in the order they were appended", () =>
@@ -48,12 +54,27 @@ describe("before-hooks", () => {
     Effect.gen(function*() {
       const waiting = yield* before({}).pipe(
         withHooks([{ key: "cart.beforeAddItem", before: () => Effect.never }]),
-        Effect.flip,
+        Effect.exit,
         Effect.forkChild
       )
       yield* TestClock.adjust("20 seconds")
-      const error = yield* Fiber.join(waiting)
-      assert.strictEqual(error._tag, "ValidationFailed")
+      assert.instanceOf(brokenBy(yield* Fiber.join(waiting)), HookBroken)
+    }))
+
+  it.effect("refuse also by throwing their refusal; anything else they throw is no answer to the client", () =>
+    Effect.gen(function*() {
+      const throwing = (error: unknown): Hook => ({
+        key: "cart.beforeAddItem",
+        before: () =>
+          Effect.sync(() => {
+            throw error
+          })
+      })
+      const refusal = yield* before({}).pipe(withHooks([throwing(new HookRefusal("Closed."))]), Effect.flip)
+      assert.strictEqual(refusal.error.message, "Closed.")
+      const broken = brokenBy(yield* Effect.exit(before({}).pipe(withHooks([throwing(new Error("password=1"))]))))
+      assert.instanceOf(broken, HookBroken)
+      assert.notInclude(broken.message, "password")
     }))
 
   it.effect("of other keys are left alone", () =>

@@ -176,6 +176,26 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual([yield* stateOf(due), yield* stateOf(alive)], ["expired", "held"])
       }))
 
+    it.effect("goes on past a hold that cannot be ended", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const warehouse = yield* addWarehouse()
+        const [spoilt, sound] = [yield* stockUp([[warehouse, 5]]), yield* stockUp([[warehouse, 5]])]
+        const [bad, good] = [randomUUID(), randomUUID()]
+        yield* hold(bad, [[spoilt, warehouse, 2]], 900)
+        yield* hold(good, [[sound, warehouse, 2]], 900)
+        // More is held than the level says is reserved: giving it back would break a constraint.
+        yield* sql`update stock_levels set reserved = 0 where sellable_id = ${spoilt}::uuid`
+        yield* expireNow(bad)
+        yield* expireNow(good)
+        const repo = yield* HoldRepo
+        assert.strictEqual(yield* repo.expireDue, 1)
+        assert.deepStrictEqual([yield* stateOf(bad), yield* stateOf(good)], ["held", "expired"])
+        assert.strictEqual(yield* heldUnits(sound), 0)
+        yield* sql`update stock_levels set reserved = 2 where sellable_id = ${spoilt}::uuid`
+        assert.strictEqual(yield* repo.expireDue, 1)
+      }))
+
     it.effect("gives every unit back once when several processes sweep at once", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()

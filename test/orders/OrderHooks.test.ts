@@ -1,9 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
+
+/** A hook that takes its time has been reached, and may go on. */
+const [reached, goOn] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
 
 const seen: Array<readonly [key: string, value: object]> = []
 
@@ -13,6 +16,10 @@ const hooks: ReadonlyArray<Hook> = [
     before: (data) =>
       Effect.gen(function*() {
         seen.push(["before", data])
+        if (Reflect.get(data, "reason") === "slow") {
+          yield* Deferred.succeed(reached, undefined)
+          yield* Deferred.await(goOn)
+        }
         if (Reflect.get(data, "reason") === "forbidden") return yield* Effect.fail(new HookRefusal("Not on a Friday."))
         return { ...data, reason: `${String(Reflect.get(data, "reason"))} (checked)` }
       })
@@ -45,6 +52,19 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
         reason: "paid"
       })
       assert.strictEqual(Reflect.get(seen[1]?.[1] ?? {}, "status"), "confirmed")
+    }))
+
+  it.effect("do not keep the order's actor busy: another change passes one whose hook takes its time", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const change = (body: object) => api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
+      const slow = yield* Effect.forkChild(change({ status: "confirmed", reason: "slow" }))
+      yield* Deferred.await(reached)
+      const quick = yield* change({ status: "cancelled", reason: "quick" })
+      assert.deepStrictEqual([quick.status, quick.at("data.status")], [200, "cancelled"])
+      yield* Deferred.succeed(goOn, undefined)
+      const late = yield* Fiber.join(slow)
+      assert.deepStrictEqual([late.status, late.at("error.code")], [409, "CONFLICT"])
     }))
 
   it.effect("a refusal beforehand reaches the client and leaves the order as it was", () =>

@@ -1,6 +1,6 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
@@ -44,11 +44,14 @@ const providerOf = (
 }
 
 /** A process with the workflow in it; another one on the same database is what a restart finds. */
-const processWith = (adapter: PaymentAdapter) =>
+const processWith = (
+  adapter: PaymentAdapter,
+  around: Layer.Layer<PaymentAdapters, never, PaymentAdapters> = Layer.effect(PaymentAdapters, PaymentAdapters)
+) =>
   RefundSettlement.layer.pipe(
     Layer.provideMerge(settleRefundLayer),
     Layer.provideMerge(Layer.fresh(WorkflowEngine.layerMemory)),
-    Layer.provide(PaymentAdapters.layerOf([adapter], new Map())),
+    Layer.provide(Layer.provide(around, PaymentAdapters.layerOf([adapter], new Map()))),
     Layer.provide(NodeCrypto.layer)
   )
 
@@ -135,12 +138,18 @@ describe("SettleRefund", () => {
     it.effect("keeps asking a provider that does not answer, with pauses, and settles when it does", () =>
       Effect.gen(function*() {
         const silent = new PaymentUnknown({ message: "no answer" })
-        const provider = providerOf((call) => (call < 6 ? Effect.fail(silent) : Effect.void))
+        const times: Array<number> = []
+        const provider = providerOf((call) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            times.push(now)
+            return call < 9 ? Effect.fail(silent) : Effect.void
+          })
+        )
         const { refund } = yield* decideRefund()
         yield* Effect.gen(function*() {
           const run = yield* Effect.forkChild(SettleRefund.execute(refund))
           // The clock is moved only once the workflow has asked, and so on: pauses are armed after each answer.
-          for (let asked = 1; asked < 6; asked++) {
+          for (let asked = 1; asked < 9; asked++) {
             yield* Effect.promise(() => waitFor(`call ${asked}`, () => provider.calls() >= asked))
             while (provider.calls() === asked) {
               yield* TestClock.adjust("1 minute")
@@ -149,6 +158,10 @@ describe("SettleRefund", () => {
           }
           assert.strictEqual(yield* Fiber.join(run), "completed")
         }).pipe(Effect.provide(processWith(provider.adapter)), Effect.provide(TestClock.layer()))
+        // The long pauses end a run of the process's body: waking up from them must not repeat the earlier calls.
+        const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+        pauses.forEach((pause, index) => assert.isAtLeast(pause, 2_000 * 2 ** index))
+        assert.strictEqual(provider.calls(), 9)
         assert.deepStrictEqual([...provider.moved.values()], [1_000])
         assert.strictEqual((yield* stateOf(refund.refundId)).status, "completed")
       }))
@@ -164,13 +177,42 @@ describe("SettleRefund", () => {
         assert.deepStrictEqual(yield* stateOf(refund.refundId), expected)
       }))
 
-    it.effect("an order of a provider that is not configured fails instead of going to another one", () =>
+    it.effect("waits for a provider that is not configured until it is again, and never asks another one", () =>
       Effect.gen(function*() {
-        const provider = providerOf()
+        const [another, back] = [providerOf(), providerOf()]
         const { refund } = yield* decideRefund({ provider: "gone" })
-        const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
-        assert.strictEqual(outcome, "failed")
-        assert.strictEqual(provider.calls(), 0)
+        let looks = 0
+        const counting = Layer.effect(
+          PaymentAdapters,
+          Effect.map(PaymentAdapters, (adapters) => ({
+            ...adapters,
+            byProvider: (id: string) => {
+              looks++
+              return adapters.byProvider(id)
+            }
+          }))
+        )
+        yield* Effect.gen(function*() {
+          const waiting = yield* Effect.forkChild(SettleRefund.execute(refund))
+          // A long pause is over once it looks for the provider a second time.
+          for (let minute = 0; looks < 2 && minute < 2_000; minute++) {
+            yield* TestClock.adjust("1 minute")
+            yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          }
+          yield* Fiber.interrupt(waiting)
+        }).pipe(Effect.provide(processWith(another.adapter, counting)), Effect.provide(TestClock.layer()))
+        assert.isAtLeast(looks, 2)
+        assert.strictEqual((yield* stateOf(refund.refundId)).status, "pending")
+        const adapter = { ...back.adapter, providerId: "gone" }
+        assert.strictEqual(yield* Effect.provide(SettleRefund.execute(refund), processWith(adapter)), "completed")
+        assert.deepStrictEqual([another.calls(), back.calls()], [0, 1])
+      }))
+
+    it.effect("an order that no provider was paid for fails, for a person to look at", () =>
+      Effect.gen(function*() {
+        const { refund } = yield* decideRefund({ intentId: null })
+        const run = Effect.provide(SettleRefund.execute(refund), processWith(providerOf().adapter))
+        assert.strictEqual(yield* run, "failed")
       }))
 
     it.effect("an authorization never captured is voided and nothing is refunded", () =>

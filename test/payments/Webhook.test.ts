@@ -78,6 +78,18 @@ withApp("events of the payment provider", (it) => {
         assert.strictEqual((yield* read(order)).number("data.amountCaptured"), order.grandTotal)
       }))
 
+    it.effect("over another amount than is due confirms nothing, and its repetition is a duplicate", () =>
+      Effect.gen(function*() {
+        for (const amount of [0, 1, 999, 1_001]) {
+          const order = yield* given()
+          const event = eventOf("payment_intent.succeeded", order, { amount })
+          assert.deepStrictEqual((yield* send(event)).at("data"), { received: true })
+          const after = yield* read(order)
+          assert.deepStrictEqual([after.at("data.status"), after.at("data.amountCaptured")], ["pending", null])
+          assert.deepStrictEqual((yield* send(event)).at("data"), { received: true, duplicate: true })
+        }
+      }))
+
     it.effect("ten at once confirm once", () =>
       Effect.gen(function*() {
         const order = yield* given()
@@ -134,6 +146,19 @@ withApp("events of the payment provider", (it) => {
             version: 1,
             hold: "released"
           })
+        }
+      }))
+
+    it.effect("payment_failed and canceled leave an order alone that was paid, also while it is still pending", () =>
+      Effect.gen(function*() {
+        for (const type of ["payment_intent.payment_failed", "payment_intent.canceled"]) {
+          const order = yield* given({ captured: 1_000, onHand: 5 })
+          const event = eventOf(type, order)
+          assert.deepStrictEqual((yield* send(event)).at("data"), { received: true })
+          const after = yield* read(order)
+          assert.deepStrictEqual([after.text("data.status"), after.number("data.refundedTotal")], ["pending", 0])
+          assert.strictEqual((yield* onDatabase(stockOf(order)))?.reserved, 1)
+          assert.deepStrictEqual((yield* send(event)).at("data"), { received: true, duplicate: true })
         }
       }))
 

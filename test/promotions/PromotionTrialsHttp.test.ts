@@ -167,6 +167,19 @@ describe("POST /promotions/validate", () => {
         assert.strictEqual((yield* attempt(first.code, {}, asCustomer("somebody-new"))).status, 200)
       }))
 
+    it.effect("tries a promotion of the whole order on a subtotal without lines, and one of items not", () =>
+      Effect.gen(function*() {
+        const bare = { subtotal: 2_000, lineItems: [] }
+        const whole = yield* attempt((yield* create()).code, bare)
+        assert.deepStrictEqual([whole.status, whole.at("data.totalDiscount")], [200, 200])
+        const shipping = yield* attempt((yield* create({ type: "free_shipping", value: 0 })).code, bare)
+        assert.deepStrictEqual([shipping.status, shipping.at("data.freeShipping")], [200, true])
+        for (const ofItems of [{ type: "percentage_off_item" }, { conditions: { entityTypes: ["product"] } }]) {
+          const refused = yield* attempt((yield* create(ofItems)).code, bare)
+          assert.strictEqual(refused.at("error.details.issues.0.message"), promotionReasons.noEligibleItem)
+        }
+      }))
+
     it.effect("refuses an order that is none", () =>
       Effect.gen(function*() {
         const { code } = yield* create()

@@ -4,6 +4,8 @@ import { api, asAdmin } from "./TestApp.ts"
 /** A product that can be bought: active, priced, in stock. Amounts in minor units. */
 export interface ProductOptions {
   readonly slug?: string
+  /** Entity type; default `product`. */
+  readonly type?: string
   readonly price?: number
   readonly stock?: number
   readonly currency?: string
@@ -22,10 +24,10 @@ export const aWarehouse = Effect.fnUntraced(function*(code = "MAIN") {
 
 /** Makes a product through the API and gives its id. */
 export const aProduct = Effect.fnUntraced(function*(options: ProductOptions = {}) {
-  const { currency = "USD", price = 1000, slug = `product-${++products}`, stock = 100 } = options
+  const { currency = "USD", price = 1000, slug = `product-${++products}`, stock = 100, type = "product" } = options
   const made = yield* api("POST", "/api/catalog/entities", {
     as: asAdmin,
-    body: { type: "product", slug, status: "active", attributes: { title: `Title of ${slug}` } }
+    body: { type, slug, status: "active", attributes: { title: `Title of ${slug}` } }
   })
   const entityId = made.text("data.id")
   yield* api("POST", "/api/pricing/prices", { as: asAdmin, body: { entityId, currency, amount: price } })

@@ -25,8 +25,8 @@ export class Catalog extends Context.Service<Catalog, {
   readonly discontinue: (
     id: string
   ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** 404, and 409 while carts, orders or stock movements refer to it: archive it instead. */
-  readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
+  /** 404, 422 when a hook refuses, and 409 while carts, orders or stock movements refer to it: archive it instead. */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict | ValidationFailed, CurrentActor>
   /** Merges the words of one locale. 404, and 422 for a first write without title. */
   readonly setAttributes: (
     id: string,
@@ -53,6 +53,29 @@ export class Catalog extends Context.Service<Catalog, {
         return entity
       })
 
+      const [asksTypesOfUpdate, asksOfDelete] = [/^catalog\..+\.beforeUpdate$/, /^catalog\.(.+\.)?beforeDelete$/].map(
+        hooks.hasAny
+      )
+
+      /** The hooks of a type need the entity read, which costs a statement only where there are such hooks. */
+      const existing = Effect.fnUntraced(function*(id: string) {
+        return (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
+      })
+
+      const mayChange = Effect.fnUntraced(function*(id: string, change: EntityChange) {
+        const general = yield* hooks.before("catalog.beforeUpdate", change)
+        if (asksTypesOfUpdate !== true) return general
+        const { type } = yield* existing(id)
+        return yield* hooks.before(`catalog.${type}.beforeUpdate`, general)
+      })
+
+      const mayRemove = Effect.fnUntraced(function*(id: string) {
+        if (asksOfDelete !== true) return
+        const entity = yield* existing(id)
+        yield* hooks.before("catalog.beforeDelete", entity)
+        yield* hooks.before(`catalog.${entity.type}.beforeDelete`, entity)
+      })
+
       const write = Effect.fnUntraced(function*(id: string, change: EntityWrite) {
         const entity = yield* repo.update(id, change)
         if (entity === undefined) return yield* unknownEntity
@@ -60,11 +83,12 @@ export class Catalog extends Context.Service<Catalog, {
         return entity
       })
 
-      const update = Effect.fn("Catalog.update")(function*(id: string, change: EntityChange) {
-        return yield* write(id, yield* hooks.before("catalog.beforeUpdate", change))
+      const update = Effect.fn("Catalog.update")(function*(id: string, change: EntityChange, publish = false) {
+        return yield* write(id, { ...yield* mayChange(id, change), publish })
       })
 
       const remove = Effect.fn("Catalog.remove")(function*(id: string) {
+        yield* mayRemove(id)
         const removal = yield* repo.remove(id)
         if (removal._tag === "Missing") return yield* unknownEntity
         if (removal._tag === "Used") return yield* inUse
@@ -82,10 +106,10 @@ export class Catalog extends Context.Service<Catalog, {
 
       return {
         create,
-        update,
-        publish: (id: string) => write(id, { status: "active", isVisible: true, publish: true }),
-        archive: (id: string) => write(id, { status: "archived" }),
-        discontinue: (id: string) => write(id, { status: "discontinued" }),
+        update: (id: string, change: EntityChange) => update(id, change),
+        publish: (id: string) => update(id, { status: "active", isVisible: true }, true),
+        archive: (id: string) => update(id, { status: "archived" }),
+        discontinue: (id: string) => update(id, { status: "discontinued" }),
         remove,
         setAttributes
       }

@@ -78,6 +78,8 @@ export const Decision = Schema.Struct({
   taxTotal: Minor,
   shippingTotal: Minor,
   grandTotal: Minor,
+  /** The provider that is asked for the money. */
+  paymentProvider: Schema.optional(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
 export type Decision = typeof Decision.Type

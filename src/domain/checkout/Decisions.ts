@@ -3,6 +3,7 @@ import { CurrentActor, holds } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import { isDigital } from "../fulfillment/DigitalDelivery.ts"
 import { newId } from "../ids/Id.ts"
 import { OrderHistory } from "../orders/OrderHistory.ts"
 import { Prices } from "../pricing/Prices.ts"
@@ -12,7 +13,7 @@ import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { CheckoutRequest, Decision } from "./Checkout.ts"
 import type { ClaimedCart } from "./ClaimRepo.ts"
 import type { ClaimedLine } from "./ClaimStatementRepo.ts"
-import { isDigital, shippingPrice } from "./Shipping.ts"
+import { shippingPrice } from "./Shipping.ts"
 import { orderTotals } from "./Totals.ts"
 
 /** Whom the order is for: his profile, which an actor with `customers:read` may name, and his groups (contract §3.1). */
@@ -123,6 +124,10 @@ type PricedLine = ClaimedLine & {
   readonly unitPrice: number
 }
 
+/** The first order is a limit of one: of two checkouts at the same moment neither sees the other's order, the table does. */
+const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): number | null =>
+  conditions.firstOrderOnly === true ? Math.min(1, usageLimitPerCustomer ?? 1) : usageLimitPerCustomer
+
 const assemble = (
   cart: ClaimedCart,
   request: CheckoutRequest,
@@ -132,7 +137,7 @@ const assemble = (
   candidates: ReadonlyArray<{ readonly promotion: PromotionRow }>,
   shippingTotal: number
 ): Result.Result<Decision, CheckoutFailed> => {
-  const limits = new Map(candidates.map(({ promotion }) => [promotion.id, promotion.usageLimitPerCustomer]))
+  const limits = new Map(candidates.map(({ promotion }) => [promotion.id, customerLimit(promotion)]))
   const totals = orderTotals({
     currency: cart.currency,
     lines: lines.map((line) => ({ ...line, key: newId() })),

@@ -3,17 +3,27 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import type { Order } from "../orders/Order.ts"
 import {
   type PlacedRow,
   type Placement,
   placeStatement,
   type Placing,
+  type SettledRow,
   type Settlement,
   settleStatement
 } from "./PlaceStatementRepo.ts"
 
 /** How a placing ended: now, in an earlier run, or not at all since the reservation had run out. */
 export type Placed = "placed" | "already" | "reservation-gone"
+
+/** What a settlement may have changed of an order, and its status as it is by then. */
+export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
+
+const toSettled = (row: SettledRow): Settled | undefined =>
+  row.status === null || row.updated_at === null
+    ? undefined
+    : { status: row.status, amountCaptured: Number(row.amount_captured), updatedAt: row.updated_at }
 
 /**
  * Places orders and writes down that they were paid. The one place where several modules' tables are written, because
@@ -23,7 +33,7 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
   /** Writes the order. Fails when a promotion reached its limit meanwhile: the constraints count, not this process. */
   readonly place: (placement: Placement) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
   /**
-   * Records the captured amount, once, and gives when the order was last changed. `intentId` is the provider's payment;
+   * Records the captured amount, once, and gives the order's row as it is then. `intentId` is the provider's payment;
    * `captured` in minor units. Undefined when the order was cancelled meanwhile: that cancellation saw no money to give
    * back, so whoever took it must.
    */
@@ -31,7 +41,7 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
     orderId: string,
     intentId: string,
     captured: number
-  ) => Effect.Effect<Date | undefined, never, CurrentActor>
+  ) => Effect.Effect<Settled | undefined, never, CurrentActor>
 }>()("stoa/domain/checkout/PlaceRepo") {}
 
 /** The driver tells the class of a violated constraint but keeps its name in the cause. */
@@ -77,20 +87,19 @@ export const placeRepoLayer = Layer.effect(
           : Effect.die(error))
     )
 
-    const settling = yield* GroupCommit.make<Settlement, { readonly updatedAt: Date | undefined }>({
+    const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined }>({
       name: "checkout.settle",
       together: (settlements) =>
         Effect.map(settleStatement(sql, settlements, "skip locked"), (rows) => {
-          const found = new Map(rows.map(({ n, updated_at }) => [n, { updatedAt: updated_at ?? undefined }]))
+          const found = new Map(rows.map((row) => [row.n, { settled: toSettled(row) }]))
           return settlements.map((_, n) => found.get(n))
         }),
-      alone: (one) =>
-        Effect.map(settleStatement(sql, [one], ""), ([row]) => ({ updatedAt: row?.updated_at ?? undefined }))
+      alone: (one) => Effect.map(settleStatement(sql, [one], ""), ([row]) => ({ settled: row && toSettled(row) }))
     })
 
     const settle = Effect.fn("PlaceRepo.settle")(function*(id: string, intent: string, captured: number) {
       const { organizationId: organization } = yield* CurrentActor
-      return (yield* settling({ id, organization, intent, captured })).updatedAt
+      return (yield* settling({ id, organization, intent, captured })).settled
     }, Effect.orDie)
 
     return PlaceRepo.of({ place, settle })

@@ -140,12 +140,20 @@ export interface Settlement {
   readonly captured: number
 }
 
+/** Nulls for an order that was cancelled before. */
+export interface SettledRow {
+  readonly n: number
+  readonly status: Order["status"] | null
+  readonly amount_captured: bigint | null
+  readonly updated_at: Date | null
+}
+
 /**
  * Writes captured amounts down, once each; an order that was cancelled before its money came is left out. Orders are
  * locked in the order of their ids.
  */
 export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
-  sql<{ readonly n: number; readonly updated_at: Date | null }>`with
+  sql<SettledRow>`with
     input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(settlements.map((one, n) => ({ ...one, n })))}::jsonb)
         as i(n int, id uuid, organization text, intent text, captured bigint)),
@@ -158,6 +166,6 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
       from locked join input i on i.n = locked.n
       where o.id = any(array(select id from locked)) and o.id = i.id
         and (o.status <> 'cancelled' or o.amount_captured is not null)
-      returning i.n, o.updated_at)
-    select ${unflushed(sql)}, locked.n, settled.updated_at
+      returning i.n, o.status, o.amount_captured, o.updated_at)
+    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured, settled.updated_at
     from locked left join settled on settled.n = locked.n`

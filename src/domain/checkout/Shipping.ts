@@ -19,8 +19,3 @@ export const shippingPrice = (rule: FlatShipping | WeightShipping, shipment: Shi
     .find(({ upToGrams }) => shipment.weightGrams <= upToGrams)
   return bracket?.cost ?? rule.fallbackCost
 }
-
-const digitalTypes = new Set(["digitalDownload", "course"])
-
-/** Entity types that are delivered without a parcel (contract §5). */
-export const isDigital = (entityType: string): boolean => digitalTypes.has(entityType)

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
 import { DigitalGrant, type Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
 
 interface FulfillmentRow {
@@ -25,7 +26,21 @@ interface FulfillmentRow {
 export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
   /** Fulfillments of an order with their lines, oldest first, in one statement. */
   readonly ofOrder: (orderId: string) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
+  /**
+   * Writes digital fulfillments of one line each, marks their lines fulfilled and announces `fulfillment.create`, in one
+   * statement. Only while the order is paid and not cancelled, and only for lines that have none: gives what it wrote.
+   */
+  readonly deliver: (
+    orderId: string,
+    fulfillments: ReadonlyArray<Fulfillment>
+  ) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
 }>()("stoa/domain/fulfillment/FulfillmentRepo") {}
+
+const grantFields = new Set(Object.keys(DigitalGrant.fields))
+
+/** The part of a record that lies in the row's metadata. */
+const grantOf = (fulfillment: Fulfillment) =>
+  Object.fromEntries(Object.entries(fulfillment).filter(([name]) => grantFields.has(name)))
 
 const readGrant = Schema.decodeUnknownOption(DigitalGrant)
 
@@ -73,6 +88,44 @@ export const fulfillmentRepoLayer = Layer.effect(
         order by f.created_at, f.id`
       return rows.map(toFulfillment)
     }, Effect.orDie)
-    return FulfillmentRepo.of({ ofOrder })
+
+    const deliver = Effect.fn("FulfillmentRepo.deliver")(
+      function*(orderId: string, fulfillments: ReadonlyArray<Fulfillment>) {
+        const actor = yield* CurrentActor
+        const input = fulfillments.map((one) => ({ event: newId(), grant: grantOf(one), record: one }))
+        // The order's row is locked first, so that a cancellation is either seen here or sees the lines handed over.
+        const rows = yield* sql<{ readonly id: string }>`with paid as materialized (
+            select id, organization_id from orders where id = ${orderId}::uuid
+              and organization_id = ${actor.organizationId} and amount_captured is not null and status <> 'cancelled'
+            for update),
+          input as materialized (
+            select (i->>'event')::uuid as event_id, i->'record' as f, i->'grant' as grant_of,
+              (i->'record'->'lineItems'->0->>'id')::uuid as line_id
+            from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
+          made as (
+            insert into fulfillments (id, organization_id, order_id, order_line_id, type, status, metadata, created_at,
+              updated_at)
+            select (f->>'id')::uuid, paid.organization_id, paid.id, line_id, f->>'type', f->>'status', grant_of,
+              (f->>'createdAt')::timestamptz, (f->>'updatedAt')::timestamptz
+            from paid, input order by line_id
+            on conflict (order_line_id) do nothing returning id, order_line_id),
+          covered as (
+            insert into fulfillment_lines (fulfillment_id, order_line_id, quantity)
+            select made.id, made.order_line_id, (f->'lineItems'->0->>'quantity')::int
+            from made join input on line_id = made.order_line_id),
+          handed as (
+            update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),
+          announced as (
+            insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
+            select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f,
+              ${actor.userId}::text, ${actor.requestId}::text
+            from made join input on line_id = made.order_line_id)
+          select id from made`
+        const written = new Set(rows.map(({ id }) => id))
+        return fulfillments.filter(({ id }) => written.has(id))
+      },
+      Effect.orDie
+    )
+    return FulfillmentRepo.of({ ofOrder, deliver })
   })
 )

@@ -1,8 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import type { Order } from "../orders/Order.ts"
 import { admitReader } from "../orders/OrderAccess.ts"
 import { OrderRepo } from "../orders/OrderRepo.ts"
+import { digitalFulfillments } from "./DigitalDelivery.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 
@@ -12,13 +15,30 @@ export class Fulfillments extends Context.Service<Fulfillments, {
   readonly ofOrder: (
     orderId: string
   ) => Effect.Effect<ReadonlyArray<Fulfillment>, NotFound | Forbidden, CurrentActor>
+  /**
+   * Hands over the digital lines of a paid order, once however often it is asked, and runs `fulfillment.afterCreate`
+   * for each. Gives the order as it is then. An order that is not paid, or was cancelled, stays as it is.
+   */
+  readonly deliver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
 }>()("stoa/domain/fulfillment/Fulfillments") {
   static readonly layer = Layer.effect(
     Fulfillments,
     Effect.gen(function*() {
       const orders = yield* OrderRepo
       const repo = yield* FulfillmentRepo
+      const hooks = yield* Hooks
       return {
+        deliver: Effect.fn("Fulfillments.deliver")(function*(order: Order) {
+          const due = digitalFulfillments(order, DateTime.toDateUtc(yield* DateTime.now))
+          if (due.length === 0) return order
+          const made = yield* repo.deliver(order.id, due)
+          yield* Effect.forEach(made, (one) => hooks.after("fulfillment.afterCreate", one), { discard: true })
+          const delivered = new Set(made.flatMap(({ lineItems }) => lineItems.map(({ id }) => id)))
+          const lineItems = order.lineItems.map((line) =>
+            delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const } : line
+          )
+          return { ...order, lineItems }
+        }),
         ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string) {
           const order = yield* admitReader(yield* orders.find(orderId))
           return yield* repo.ofOrder(order.id)

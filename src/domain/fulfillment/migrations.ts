@@ -15,6 +15,8 @@ export const migrations = {
       estimated_delivery timestamptz,
       shipped_at timestamptz,
       delivered_at timestamptz,
+      -- The line that this one was made for by the service itself: there is one for each, however often it is made.
+      order_line_id uuid unique references order_lines on delete cascade,
       metadata jsonb not null default '{}',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()

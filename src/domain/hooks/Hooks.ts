@@ -8,7 +8,7 @@ export interface HookError {
   readonly message: string
 }
 
-/** A before-hook gets the data of the operation and returns what the next one gets; a failure aborts the operation. */
+/** A before-hook gets the data of the operation and returns what the next one gets; any failure aborts the operation. */
 export interface BeforeHook {
   readonly key: string
   readonly before: (data: object) => Effect.Effect<object, HookRefusal, CurrentActor>
@@ -23,6 +23,14 @@ export interface AfterHook {
 /** What a before-hook fails with to abort the operation: the text reaches the client. */
 export class HookRefusal extends Error {
   readonly _tag = "HookRefusal"
+}
+
+/** A before-hook failed without meaning to refuse, or took too long: a mistake of whoever wrote it, for the log only. */
+export class HookBroken extends Error {
+  readonly _tag = "HookBroken"
+  constructor(key: string, cause: unknown) {
+    super(`a hook of ${key} is broken`, { cause })
+  }
 }
 
 export type Hook = BeforeHook | AfterHook
@@ -42,7 +50,12 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
 export class Hooks extends Context.Service<Hooks, {
   /** Whether anything listens to a key, for callers that would have to look something up first. */
   readonly has: (key: string) => boolean
-  /** Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 when one refuses. */
+  /** Whether anything listens to a key of this form, where the key itself would have to be looked up. */
+  readonly hasAny: (form: RegExp) => boolean
+  /**
+   * Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 with its message
+   * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long.
+   */
   readonly before: <A extends object>(key: string, data: A) => Effect.Effect<A, ValidationFailed, CurrentActor>
   /** Runs the after-hooks of a key; failures, defects and time-outs come back as a list and never abort. */
   readonly after: (key: string, result: object) => Effect.Effect<ReadonlyArray<HookError>, never, CurrentActor>
@@ -63,6 +76,7 @@ const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
   }
   return {
     has: (key) => befores.has(key) || afters.has(key),
+    hasAny: (form) => [...befores.keys(), ...afters.keys()].some((key) => form.test(key)),
     before: <A extends object>(key: string, data: A) => {
       const handlers = befores.get(key)
       return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(key, handlers, data))
@@ -79,7 +93,11 @@ const runBefore = <A extends object>(key: string, handlers: ReadonlyArray<Before
     let current: object = data
     for (const handler of handlers) {
       const exit = yield* Effect.exit(Effect.timeout(handler(current), timeLimit))
-      if (Exit.isFailure(exit)) return yield* ValidationFailed.of("", messageOf(exit.cause), key)
+      if (Exit.isFailure(exit)) {
+        const error = Cause.squash(exit.cause)
+        if (error instanceof HookRefusal) return yield* ValidationFailed.of("", error.message, key)
+        return yield* Effect.die(new HookBroken(key, error))
+      }
       current = { ...current, ...exit.value }
     }
     // A hook may change values, not the shape: what it returned is laid over the typed data it was given.

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { fulfilStatement } from "./FulfilStatementRepo.ts"
 import { giveBack } from "./GiveBackRepo.ts"
@@ -74,6 +74,32 @@ const unitsBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string,
   return units
 }
 
+/**
+ * Sweeps organization by organization, and hold by hold where that fails: a hold that cannot be ended, whatever is wrong
+ * with its rows, must not keep the stock of others. Gives how many were ended.
+ */
+const eachAlone = Effect.fnUntraced(function*(
+  what: string,
+  due: ReadonlyArray<HoldersRow>,
+  sweep: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<number, SqlError.SqlError>
+) {
+  const attempt = (organization: string, holders: ReadonlyArray<string>) =>
+    Effect.catch(
+      sweep(organization, holders),
+      (error) =>
+        Effect.as(Effect.logError(`cannot ${what} holds of ${organization}: ${holders.join(", ")}`, error), undefined)
+    )
+  let ended = 0
+  for (const { holders, organization_id: organization } of due) {
+    const together = yield* attempt(organization, holders)
+    if (together !== undefined) ended += together
+    else if (holders.length > 1) {
+      for (const holder of holders) ended += (yield* attempt(organization, [holder])) ?? 0
+    }
+  }
+  return ended
+})
+
 const makeReleases = (sql: SqlClient.SqlClient) => {
   const release = Effect.fn("HoldRepo.release")(function*(holder: string) {
     const organization = yield* currentOrganization
@@ -116,12 +142,11 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
     const due = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
       from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
         order by expires_at limit ${sweepSize}) due group by organization_id`
-    let ended = 0
-    for (const { holders, organization_id: organization } of due) {
-      const rows = yield* expireOf(organization, holders)
-      ended += rows[0]?.ended ?? 0
-    }
-    return ended
+    return yield* eachAlone(
+      "expire",
+      due,
+      (organization, holders) => Effect.map(expireOf(organization, holders), ([row]) => row?.ended ?? 0)
+    )
   }).pipe(Effect.orDie, Effect.withSpan("HoldRepo.expireDue"))
   const deleteEnded = (organization: string, holders: ReadonlyArray<string>) =>
     sql`with old as materialized (
@@ -136,12 +161,11 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
       from (select organization_id, holder from holds where state in ('released', 'expired', 'fulfilled')
         and updated_at < now() - make_interval(days => ${olderThanDays}) order by updated_at limit ${purgeSize}) old
       group by organization_id`
-    let deleted = 0
-    for (const { holders, organization_id: organization } of ended) {
-      const rows = yield* deleteEnded(organization, holders)
-      deleted += rows.length
-    }
-    return deleted
+    return yield* eachAlone(
+      "delete",
+      ended,
+      (organization, holders) => Effect.map(deleteEnded(organization, holders), (rows) => rows.length)
+    )
   }, Effect.orDie)
   return { release, expireDue, purgeEnded }
 }

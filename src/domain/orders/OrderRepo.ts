@@ -12,7 +12,9 @@ export interface StoredOrder {
   readonly order: Order
   /** User whose profile the order belongs to; null for a guest's order. */
   readonly ownerUserId: string | null
-  /** SHA-256 of the secret of the cart it was made from. */
+  /** The cart it was made from. */
+  readonly cartId: string | null
+  /** SHA-256 of the secret of that cart. */
   readonly cartSecretHash: string | null
   /** Provider that authorized the payment. */
   readonly paymentProvider: string | null
@@ -59,6 +61,7 @@ export const orderRepoLayer = Layer.effect(
       return row === undefined ? undefined : {
         order: toOrder(row, row.lines),
         ownerUserId: row.owner_user_id,
+        cartId: row.cart_id,
         cartSecretHash: row.cart_secret_hash,
         paymentProvider: row.payment_provider
       }

@@ -19,6 +19,7 @@ export interface OrderRow {
   readonly payment_method_id: string | null
   readonly payment_provider: string | null
   readonly idempotency_key: string | null
+  readonly cart_id: string | null
   readonly cart_secret_hash: string | null
   readonly shipping_address: Order["shippingAddress"]
   readonly metadata: Order["metadata"]

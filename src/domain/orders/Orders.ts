@@ -7,7 +7,7 @@ import type { Order } from "./Order.ts"
 import { admitReader } from "./OrderAccess.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { transition, type TransitionSource } from "./OrderStatus.ts"
-import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
+import type { OrderTransition, TransitionOutcome } from "./OrderStatusRepo.ts"
 
 /** A change of status as it is asked for; `status` may be any text, `reason` goes into the history. */
 export interface StatusRequest
@@ -25,9 +25,6 @@ export type StatusChangeError =
   | InvalidTransition
   | ValidationFailed
 
-/** What a transition needs to be written; a caller may put it into a larger transaction of its own. */
-export type TransitionWrite = Effect.Effect<TransitionOutcome, Conflict | InvalidTransition, CurrentActor>
-
 /** Orders after their placement (spec §4, contract §4). */
 export class Orders extends Context.Service<Orders, {
   /** One order with its lines for whoever may read it; runs `orders.afterGet`. 404, 403. */
@@ -36,30 +33,21 @@ export class Orders extends Context.Service<Orders, {
   readonly list: OrderRepo["Service"]["list"]
   /**
    * Moves an order to another status (needs `orders:update`): the table of transitions decides (422
-   * INVALID_TRANSITION), then `orders.beforeStatusChange`, the write, `orders.afterStatusChange`. 409 when another
-   * request came first. The money of `refundId` is settled by a durable step afterwards.
+   * INVALID_TRANSITION), then `orders.beforeStatusChange`, `write`, `orders.afterStatusChange`. `write` is given what
+   * was decided and has `OrderStatusRepo` write it where it wants: at the order's actor, or in a transaction of its own.
+   * Where it gives undefined instead nothing was written, and no hook is told. The hooks have no part in its time. The
+   * money of `refundId` is settled by a durable step afterwards.
    */
-  readonly changeStatus: (
-    orderId: string,
-    request: StatusRequest
-  ) => Effect.Effect<TransitionOutcome, StatusChangeError, CurrentActor>
-  /**
-   * The same with the write handed to `around`, which may do it in a transaction of its own or, giving undefined, not
-   * at all; no hook is told then.
-   */
-  readonly changeStatusWith: (
+  readonly changeStatus: <Written extends TransitionOutcome | undefined, E, R>(
     orderId: string,
     request: StatusRequest,
-    around: (
-      write: TransitionWrite
-    ) => Effect.Effect<TransitionOutcome | undefined, Conflict | InvalidTransition, CurrentActor>
-  ) => Effect.Effect<TransitionOutcome | undefined, StatusChangeError, CurrentActor>
+    write: (change: OrderTransition) => Effect.Effect<Written, E, R>
+  ) => Effect.Effect<Written, StatusChangeError | E, CurrentActor | R>
 }>()("stoa/domain/orders/Orders") {
   static readonly layer = Layer.effect(
     Orders,
     Effect.gen(function*() {
       const orders = yield* OrderRepo
-      const statuses = yield* OrderStatusRepo
       const hooks = yield* Hooks
 
       const get = Effect.fn("Orders.get")(function*(idOrNumber: string) {
@@ -81,21 +69,19 @@ export class Orders extends Context.Service<Orders, {
         return { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded, unpaid }
       })
 
-      const changeStatusWith: Orders["Service"]["changeStatusWith"] = Effect.fn("Orders.changeStatus")(
-        function*(orderId, request, around) {
-          const outcome = yield* around(statuses.transition(yield* prepare(orderId, request)))
+      const changeStatus = Effect.fn("Orders.changeStatus")(
+        function*<Written extends TransitionOutcome | undefined, E, R>(
+          orderId: string,
+          request: StatusRequest,
+          write: (change: OrderTransition) => Effect.Effect<Written, E, R>
+        ) {
+          const outcome = yield* write(yield* prepare(orderId, request))
           if (outcome !== undefined) yield* hooks.after("orders.afterStatusChange", outcome.order)
           return outcome
         }
       )
 
-      const changeStatus = Effect.fn("Orders.changeStatus")(function*(orderId: string, request: StatusRequest) {
-        const outcome = yield* statuses.transition(yield* prepare(orderId, request))
-        yield* hooks.after("orders.afterStatusChange", outcome.order)
-        return outcome
-      })
-
-      return { get, list: orders.list, changeStatus, changeStatusWith }
+      return { get, list: orders.list, changeStatus }
     })
   )
 }

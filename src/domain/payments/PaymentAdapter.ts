@@ -13,7 +13,10 @@ export interface PaymentRequest {
   readonly idempotencyKey: string
 }
 
-/** `requires_action`: the shopper must confirm with `clientSecret`; the capture waits for the provider's event. */
+/**
+ * `requires_action`: the shopper must confirm with `clientSecret`. The capture waits for the provider's event
+ * `payment_intent.amount_capturable_updated`, or for `payment_intent.succeeded` where it captures by itself.
+ */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
 export interface PaymentIntent {
@@ -88,6 +91,8 @@ export class PaymentAdapters extends Context.Service<PaymentAdapters, {
   /** Selects by the checkout's `paymentMethodId`: a method or provider id names its adapter, anything else is an
    * instrument token for the default one (contract §3.1). */
   readonly select: (paymentMethodId: string) => { readonly adapter: PaymentAdapter; readonly token: string | null }
+  /** Every adapter, the default first. */
+  readonly all: ReadonlyArray<PaymentAdapter>
   /** The adapter that authorized an order, by its provider id. */
   readonly byProvider: (providerId: string) => PaymentAdapter | undefined
 }>()("stoa/domain/payments/PaymentAdapters") {
@@ -103,6 +108,7 @@ export class PaymentAdapters extends Context.Service<PaymentAdapters, {
           ? { adapter: adapters[0], token: paymentMethodId }
           : { adapter, token: methods.has(paymentMethodId) ? paymentMethodId : null }
       },
+      all: adapters,
       byProvider: (providerId) => adapters.find((one) => one.providerId === providerId)
     })
 }

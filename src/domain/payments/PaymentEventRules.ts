@@ -1,5 +1,7 @@
+import type { Order } from "../orders/Order.ts"
 import type { StoredOrder } from "../orders/OrderRepo.ts"
 import type { StatusRequest } from "../orders/Orders.ts"
+import { transition } from "../orders/OrderStatus.ts"
 import type { PaymentAdapter, PaymentEvent } from "./PaymentAdapter.ts"
 
 /** A verified event and the provider that signed it. */
@@ -11,6 +13,10 @@ export interface VerifiedEvent {
 /** The event tells of money that went back, whoever asked for it. */
 export const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type === "charge.refunded"
 
+/** The shopper has confirmed a payment that waited for him: it can be captured now (contract §3.7). */
+export const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
+  event.type === "payment_intent.amount_capturable_updated"
+
 /** The change of status an event asks for; undefined for events that change none, or are not known (contract §11). */
 export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
@@ -18,15 +24,27 @@ export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | un
     case "payment_intent.succeeded":
       return { status: "confirmed", source: "payment", reason }
     case "payment_intent.payment_failed":
-      return { status: "cancelled", source: "payment", reason }
+      return { status: "cancelled", source: "payment", reason, unpaid: true }
     case "payment_intent.canceled":
-      return { status: "cancelled", source: "payment", reason, authorizationEnded: true }
+      return { status: "cancelled", source: "payment", reason, unpaid: true, authorizationEnded: true }
     case "charge.refunded":
       return { status: "refunded", source: "payment", reason }
     default:
       return undefined
   }
 }
+
+/**
+ * Whether an order is too far for what its event asks for. One that was paid is not cancelled by a failed attempt that
+ * is reported late: orders stay pending after a paid checkout, so their status alone does not tell.
+ */
+export const comesTooLate = (request: StatusRequest, { amountCaptured, status }: Order): boolean =>
+  transition(status, request.status, request.source)._tag === "Failure" ||
+  request.unpaid === true && amountCaptured !== null
+
+/** Whether an event reports a payment of another amount than was taken or is due: it confirms nothing then. */
+export const paysAnotherAmount = ({ event }: VerifiedEvent, { amountCaptured, grandTotal }: Order): boolean =>
+  event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (amountCaptured ?? grandTotal)
 
 /** What the provider has taken, minor units: as it says, else as was noted before, else all that was due. */
 export const capturedBy = ({ event }: VerifiedEvent, { order }: StoredOrder): number | undefined =>

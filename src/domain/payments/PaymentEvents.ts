@@ -1,55 +1,81 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
+import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
 import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
 import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
-import { transition } from "../orders/OrderStatus.ts"
+import { OrderStatusRepo } from "../orders/OrderStatusRepo.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import { type PaymentAdapter, PaymentAdapters } from "./PaymentAdapter.ts"
-import { refusalOf, type WebhookRefusal } from "./PaymentErrors.ts"
+import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
+import { refusalOf, type WebhookRefusal, WebhookUnconfigured } from "./PaymentErrors.ts"
 import { PaymentEventRepo } from "./PaymentEventRepo.ts"
-import { capturedBy, concerns, isRefundEvent, requestOf, type VerifiedEvent } from "./PaymentEventRules.ts"
+import {
+  capturedBy,
+  comesTooLate,
+  concerns,
+  isCapturableEvent,
+  isRefundEvent,
+  paysAnotherAmount,
+  requestOf,
+  type VerifiedEvent
+} from "./PaymentEventRules.ts"
 import type { PendingRefund } from "./Refund.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** What a provider is told about its event, and the refund that a durable step has to settle because of it. */
+/** What a provider is told about its event, and what a durable step has to do because of it. */
 export interface EventReceipt {
   readonly duplicate: boolean
   readonly refund: PendingRefund | null
+  /** An order whose payment can be captured now. */
+  readonly capture: PendingCapture | null
 }
 
-const received: EventReceipt = { duplicate: false, refund: null }
+/** An order that was placed before its shopper confirmed the payment, and is not paid yet. */
+export interface PendingCapture {
+  readonly orderId: string
+  readonly organizationId: string
+}
+
+const received: EventReceipt = { duplicate: false, refund: null, capture: null }
 
 /** How often a transition is decided anew because a request changed the order meanwhile. */
 const rounds = 3
 
-/** By the default provider, else by the built-in test provider: each signs with a header of its own. */
-const verifier = (adapters: PaymentAdapters["Service"]) => (headers: Headers, rawBody: string) => {
-  const { adapter } = adapters.select("")
-  const test = adapters.byProvider("test")
-  const by = (one: PaymentAdapter) =>
-    Effect.map(one.verifyWebhook(headers, rawBody), (event): VerifiedEvent => ({ adapter: one, event }))
-  return by(adapter).pipe(
-    Effect.catchTag("WebhookRejected", (rejected) => {
-      const another = rejected.code === "WEBHOOK_SIGNATURE_MISSING" && test !== undefined && test !== adapter
-      return another ? by(test) : Effect.fail(rejected)
-    }),
-    Effect.mapError(refusalOf)
-  )
-}
+/** Of all refusals the one that helps: a signature that is wrong, then a secret that is missing, then no signature. */
+const mostTelling = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected | undefined =>
+  refusals.find((one) => one.code !== "WEBHOOK_SIGNATURE_MISSING" && !(one instanceof WebhookUnconfigured)) ??
+    refusals.find((one) => one instanceof WebhookUnconfigured) ?? refusals[0]
+
+/** By whichever provider recognizes its signature: an event names no provider, and each signs in a way of its own. */
+const verifier = (adapters: PaymentAdapters["Service"]) =>
+  Effect.fnUntraced(function*(headers: Headers, rawBody: string) {
+    const refusals: Array<WebhookRejected> = []
+    for (const adapter of adapters.all) {
+      const event = yield* Effect.result(adapter.verifyWebhook(headers, rawBody))
+      if (Result.isSuccess(event)) return { adapter, event: event.success } satisfies VerifiedEvent
+      refusals.push(event.failure)
+    }
+    return yield* refusalOf(mostTelling(refusals) ?? noProvider)
+  })
+
+const noProvider = new WebhookUnconfigured({
+  code: "WEBHOOK_VERIFICATION_FAILED",
+  message: "No payment provider is configured."
+})
 
 interface Parts {
   readonly orderRepo: OrderRepo["Service"]
   readonly orders: Orders["Service"]
+  readonly statuses: OrderStatusRepo["Service"]
   readonly events: PaymentEventRepo["Service"]
   readonly refunds: RefundRepo["Service"]
 }
 
 /** Claims the event and does what it asks for, in one transaction: a failure gives the event back to the provider. */
-const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
+const applier = ({ events, orderRepo, orders, refunds, statuses }: Parts) => {
   /** Money the provider gave back is noted first; true when nothing of what was captured is left. */
   const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: string) {
     yield* refunds.recordExternal(orderId, event.amount, event.id)
@@ -58,33 +84,36 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
   })
 
   return Effect.fnUntraced(function*(verified: VerifiedEvent, stored: StoredOrder, request: StatusRequest) {
-    const { id, organizationId, status } = stored.order
+    const { id, organizationId } = stored.order
     const { adapter, event } = verified
     const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
     const receipt = (duplicate: boolean, refundId: string | null): EventReceipt => ({
+      ...received,
       duplicate,
       refund: refundId === null ? null : { refundId, organizationId }
     })
     const amountCaptured = capturedBy(verified, stored)
-    if (transition(status, request.status, request.source)._tag === "Failure") {
+    const otherAmount = paysAnotherAmount(verified, stored.order)
+    if (otherAmount) yield* Effect.logError(`order ${id} was paid with another amount than its total`, event)
+    if (otherAmount || comesTooLate(request, stored.order)) {
       // Paid in the moment it was cancelled: nobody wants the money any more, so it goes back.
-      const late = status === "cancelled" && amountCaptured !== undefined
+      const late = stored.order.status === "cancelled" && amountCaptured !== undefined
         ? refunds.returnLate(id, amountCaptured)
         : Effect.as(proceeds, null)
       const done = yield* events.once(claim, Effect.map(late, (refundId) => ({ refundId })))
       return receipt(done === undefined, done?.refundId ?? null)
     }
     let claimed = false
-    const outcome = yield* orders.changeStatusWith(
+    const outcome = yield* orders.changeStatus(
       id,
       { ...request, amountCaptured },
-      (write) =>
+      (change) =>
         events.once(
           claim,
           Effect.gen(function*() {
             claimed = true
-            return (yield* proceeds) ? yield* write : undefined
+            return (yield* proceeds) ? yield* statuses.transition(change) : undefined
           })
         )
     )
@@ -95,10 +124,12 @@ const applier = ({ events, orderRepo, orders, refunds }: Parts) => {
 /** Inbound events of payment providers (spec §6, contract §11). */
 export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
-   * Verifies the raw body and works on the event once: `payment_intent.succeeded` confirms a pending order and notes
-   * what was captured, or gives the money of a cancelled one back; `payment_intent.payment_failed` and `.canceled`
-   * cancel a pending one, `charge.refunded` notes that `amount` minor units have been given back in all. Anything else, and an order that is already further,
-   * unknown, or paid by another intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
+   * Verifies the raw body and works on the event once: `payment_intent.succeeded` over the whole amount confirms a
+   * pending order, notes what was captured and hands over what is digital, or gives the money of a cancelled one back;
+   * `payment_intent.payment_failed` and `.canceled` cancel a pending one that was not paid,
+   * `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that `amount` minor
+   * units have been given back in all. Anything else, and an order that is already further, unknown, or paid by another
+   * intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
    * order changed under it three times.
    */
   readonly receive: (
@@ -112,14 +143,26 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const settings = yield* StoreSettings
       const orderRepo = yield* OrderRepo
       const verify = verifier(yield* PaymentAdapters)
+      const events = yield* PaymentEventRepo
+      const fulfillments = yield* Fulfillments
       const apply = applier({
         orderRepo,
         orders: yield* Orders,
-        events: yield* PaymentEventRepo,
+        statuses: yield* OrderStatusRepo,
+        events,
         refunds: yield* RefundRepo
       })
 
-      const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest) {
+      /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
+      const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
+        const { adapter: { providerId: provider }, event: { id: eventId, type } } = verified
+        const first = yield* events.once({ provider, eventId, type }, Effect.succeed(true))
+        const waits = order.amountCaptured === null && order.status !== "cancelled"
+        const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
+        return { ...received, duplicate: first === undefined, capture }
+      })
+
+      const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
         const { id, orderId } = verified.event
         for (let round = 0; round < rounds; round++) {
           const stored = orderId !== null && isUuid(orderId) ? yield* orderRepo.find(orderId) : undefined
@@ -129,11 +172,14 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           }
           // Both say that the order moved on between the look at it and the write: look again.
           const receipt = yield* Effect.catchTag(
-            apply(verified, stored, request),
+            request === undefined ? noteCapturable(verified, stored) : apply(verified, stored, request),
             ["Conflict", "InvalidTransition"],
             () => Effect.undefined
           )
-          if (receipt !== undefined) return receipt
+          if (receipt === undefined) continue
+          // Also for a repeated event: the process that worked on it first may have died before this.
+          if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
+          return receipt
         }
         return yield* Conflict.of("The order is being changed by other requests. Send the event again.")
       })
@@ -142,7 +188,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
         function*(headers, rawBody) {
           const verified = yield* verify(headers, rawBody)
           const request = requestOf(verified)
-          if (request === undefined) return received
+          if (request === undefined && !isCapturableEvent(verified)) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
           const actor = systemActor(organization, `${verified.adapter.providerId}-webhook`)
           return yield* Effect.provideService(work(verified, request), CurrentActor, actor)

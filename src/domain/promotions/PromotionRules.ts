@@ -133,6 +133,10 @@ const eligibleIndices = (promotion: PromotionRow, lines: ReadonlyArray<Promotion
       : []
   )
 
+/** Whether a line must fit; a promotion of the whole order is tried on a subtotal alone, too (contract 8, validate). */
+const asksForItems = ({ conditions, type }: PromotionRow): boolean =>
+  isOfItems(type) || (conditions.entityTypes ?? []).length > 0 || (conditions.categories ?? []).length > 0
+
 const quantityOf = (lines: ReadonlyArray<PromotionLine>): bigint =>
   lines.reduce((units, line) => units + BigInt(line.quantity), 0n)
 
@@ -148,8 +152,13 @@ const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionRea
   if (order.subtotal < (conditions.minimumOrderValue ?? 0)) return promotionReasons.minimumOrderValue
   if (quantityOf(order.lines) < (conditions.minimumQuantity ?? 0)) return promotionReasons.minimumQuantity
   if (!admits(conditions.customerGroups, order.customer.groupIds)) return promotionReasons.groupNotEligible
-  if (eligibleIndices(promotion, order.lines).length === 0) return promotionReasons.noEligibleItem
-  if (conditions.firstOrderOnly === true && order.customer.orderCount > 0) return promotionReasons.firstOrderOnly
+  if (asksForItems(promotion) && eligibleIndices(promotion, order.lines).length === 0) {
+    return promotionReasons.noEligibleItem
+  }
+  // Used already counts as an order too, as the limit of one that guards it at checkout does.
+  if (conditions.firstOrderOnly === true && order.customer.orderCount + used.byCustomer > 0) {
+    return promotionReasons.firstOrderOnly
+  }
   if (used.total >= (promotion.usageLimitTotal ?? Infinity)) return promotionReasons.usageLimit
   if (order.customer.id !== null && used.byCustomer >= (promotion.usageLimitPerCustomer ?? Infinity)) {
     return promotionReasons.customerLimit

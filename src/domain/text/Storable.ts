@@ -17,15 +17,29 @@ export const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255), storabl
 /** A body of 1 MB can be nested a hundred thousand levels deep; the stacks that read it here and in PostgreSQL cannot. */
 const maxDepth = 100
 
-const isStorableJson = (value: unknown, levels = maxDepth): boolean =>
-  typeof value === "string"
-    ? isStorable(value)
-    : typeof value !== "object" || value === null ||
-      levels > 0 &&
-        Object.entries(value).every(([key, entry]) => isStorable(key) && isStorableJson(entry, levels - 1))
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/**
+ * What code hands over is not always JSON: a date, a bigint or NaN would not come back as it was. A property that is
+ * undefined counts as absent, as `JSON.stringify` has it.
+ */
+const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
+  if (typeof value === "string") return isStorable(value)
+  if (typeof value === "number") return Number.isFinite(value)
+  if (typeof value === "boolean" || value === null) return true
+  if (typeof value !== "object" || levels === 0) return false
+  if (Array.isArray(value)) return Array.from(value).every((entry) => isStorableJson(entry, levels - 1))
+  return isPlain(value) &&
+    Object.entries(value).every(([key, entry]) =>
+      isStorable(key) && (entry === undefined || isStorableJson(entry, levels - 1))
+    )
+}
 
 const storableJson = Schema.makeFilter((value: unknown) =>
-  isStorableJson(value) || `must hold valid Unicode without NUL, at most ${maxDepth} levels deep`
+  isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`
 )
 
 /** A free-form object that jsonb can hold; written as a whole, never merged. */

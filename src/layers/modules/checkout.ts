@@ -3,6 +3,7 @@ import { WorkflowEngine } from "effect/workflow"
 import { ClaimRepo, claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { PlaceRepo, placeRepoLayer } from "../../domain/checkout/PlaceRepo.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -18,6 +19,7 @@ import { checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { AtFaultPoint } from "../../workflows/checkout/FaultPoint.ts"
+import { lateCaptureLayer } from "../../workflows/checkout/LateCapture.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
@@ -25,15 +27,16 @@ import { ofRoutes, seeing } from "../Sight.ts"
 export const checkout = defineModule({
   id: "checkout",
   version: "1.0.0",
-  requires: ["carts", "pricing", "promotions", "inventory", "orders", "payments"],
+  requires: ["carts", "pricing", "promotions", "inventory", "orders", "fulfillment", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
   services: Layer.mergeAll(Checkouts.layer, Decisions.layer, claimRepoLayer, placeRepoLayer),
-  actors: Layer.merge(checkoutLayer, voidPaymentLayer).pipe(
+  actors: Layer.mergeAll(checkoutLayer, lateCaptureLayer, voidPaymentLayer).pipe(
     seeing(
       AtFaultPoint,
       ClaimRepo,
       Decisions,
+      Fulfillments,
       HoldRepo,
       Hooks,
       OrderNumbers,

@@ -10,7 +10,7 @@ import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
-import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { OrderStatusRepo, orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
 import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
@@ -35,6 +35,6 @@ export const orders = defineModule({
     ),
     Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
   ),
-  actors: orderEntityLayer.pipe(seeing(Orders, Sharding.Sharding)),
+  actors: orderEntityLayer.pipe(seeing(OrderStatusRepo, Sharding.Sharding)),
   routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))
 })

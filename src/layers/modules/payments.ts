@@ -17,7 +17,7 @@ import { ofRoutes, seeing } from "../Sight.ts"
 export const payments = defineModule({
   id: "payments",
   version: "1.0.0",
-  requires: ["orders"],
+  requires: ["orders", "fulfillment"],
   permissions: [],
   migrations,
   services: Layer.mergeAll(StatusChanges.layer, UnconfirmedOrders.layer).pipe(

@@ -5,8 +5,10 @@ import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
-import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
-import { Hooks } from "../../domain/hooks/Hooks.ts"
+import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { HookBroken, Hooks } from "../../domain/hooks/Hooks.ts"
+import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
@@ -24,6 +26,7 @@ import {
   capture,
   clientSecretOf,
   paymentOf,
+  providerOf,
   voidPayment,
   voidUnknown
 } from "./PaymentStep.ts"
@@ -44,10 +47,12 @@ const stockError = (
 const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const { checkoutId, request } = payload
   const decided = yield* (yield* Decisions).decide(cart, request, payload.customerId)
-  const hooked = yield* (yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)).pipe(
-    Effect.mapError((error) => CheckoutFailed.of(error.error.message))
-  )
-  const decision = { ...decided, metadata: yield* storable(hooked.metadata) }
+  const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)))
+  const decision = {
+    ...decided,
+    paymentProvider: yield* providerOf(payload),
+    metadata: yield* storable(hooked.metadata)
+  }
   const reserved = yield* (yield* StockDeskClient).reserve({
     holder: checkoutId,
     lines: decision.lines.map(({ entityId, quantity, title, variantId }) => ({
@@ -62,13 +67,36 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
   return reserved.fresh ? decision : yield* readDecision(reserved.decision)
 })
 
-const isStorable = Schema.is(StorableObject)
+/**
+ * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
+ * it would be repeated for as long as the hook is broken, and keep the cart.
+ */
+const asked = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
+  hooks.pipe(
+    Effect.mapError((error) => CheckoutFailed.of(error.error.message)),
+    Effect.catchDefect((defect) =>
+      defect instanceof HookBroken
+        ? Effect.andThen(
+          Effect.logError("a checkout failed at a broken hook", defect),
+          Effect.fail(CheckoutFailed.of("The checkout could not be completed. Try again later."))
+        )
+        : Effect.die(defect)
+    )
+  )
 
-/** What no table can hold would fail every repetition of the checkout alike: the hook refuses it, whether it knows or not. */
-const storable = (metadata: Decision["metadata"]) =>
-  isStorable(metadata)
-    ? Effect.succeed(metadata)
-    : Effect.fail(CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored."))
+const isStorable = Schema.is(StorableObject)
+const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
+
+/**
+ * What no table can hold would fail every repetition of the checkout alike, and keep its cart and its money for ever:
+ * the hook refuses it, whether it knows or not. From here on the metadata is what will be read back.
+ */
+const storable = (metadata: unknown) => {
+  const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")
+  return isStorable(metadata)
+    ? Effect.mapError(readStored(JSON.stringify(metadata)), () => refusal)
+    : Effect.fail(refusal)
+}
 
 /** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */
 const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision) => ({
@@ -95,7 +123,10 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   metadata: decision.metadata
 })
 
-/** Steps 4 and 5: take the money and write it down; whatever fails now takes the order back that was placed. */
+/** The order of a checkout, for what undoes it. */
+const orderOf = ({ checkoutId, request }: CheckoutPayload) => ({ orderId: checkoutId, cartId: request.cartId })
+
+/** Steps 4 and 5: take the money, write it down, hand over what is digital; whatever fails before that now takes the order back that was placed. */
 const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   payload: CheckoutPayload,
   order: Order,
@@ -105,16 +136,15 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   const { adapter, request } = payment
   const undoPayment = voidPayment(adapter, request, intentId)
   const captured = yield* Effect.result(capture(adapter, request, intentId))
-  if (Result.isFailure(captured)) return (yield* takeBack(payload, undoPayment)) ?? (yield* captured.failure)
+  if (Result.isFailure(captured)) return (yield* takeBack(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
   yield* passing("captured")
-  const { amountCaptured } = captured.success
-  const updatedAt = yield* (yield* PlaceRepo).settle(order.id, intentId, amountCaptured)
-  if (updatedAt === undefined) {
-    yield* takeBack(payload, undoPayment)
+  const settled = yield* (yield* PlaceRepo).settle(order.id, intentId, captured.success.amountCaptured)
+  if (settled === undefined) {
+    yield* takeBack(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
-  return { ...order, amountCaptured, updatedAt }
+  return yield* (yield* Fulfillments).deliver({ ...order, ...settled })
 })
 
 /** The provider wants the shopper to act first: the order waits for him, but not for ever. */
@@ -130,35 +160,45 @@ const afterHooks = Effect.fn("Checkout.afterHooks")(function*(order: Order) {
   return [...orderErrors, ...yield* hooks.after("checkout.afterCreate", order)]
 })
 
+/** The codes that were refused when the checkout was decided, for a run that finds the decision made. */
+const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
+  const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
+  return hold === undefined || hold.decision === "null" ? [] : (yield* readDecision(hold.decision)).rejectedCodes
+})
+
 /** An earlier run placed the order and died: what is left is to take the money, or to finish undoing. */
 const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) {
   const stored = yield* (yield* OrderRepo).find(payload.checkoutId)
   if (stored === undefined) return yield* Effect.die(new Error(`order ${payload.checkoutId} is placed and not there`))
   const { order } = stored
-  const payment = yield* paymentOf(payload, order.grandTotal, order.customerId)
+  const rejected = yield* rejectedCodes(payload)
+  const payment = yield* paymentOf(payload, { ...order, paymentProvider: stored.paymentProvider ?? undefined })
   const intentId = order.paymentIntentId ?? payload.checkoutId
+  const undoPayment = voidPayment(payment.adapter, payment.request, intentId)
   if (order.amountCaptured !== null) {
     // Paid: nothing the provider says, or does not say, may undo it any more. The cart of one that was cancelled since
     // may have been with the shopper again, and this run's claim of it must not stay.
     if (order.status === "cancelled") yield* (yield* ClaimRepo).giveBack(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
-    return answer(order, secret, yield* afterHooks(order), [])
+    const delivered = yield* (yield* Fulfillments).deliver(order)
+    return answer(delivered, secret, yield* afterHooks(delivered), rejected)
   }
   if (order.status === "cancelled") {
-    yield* takeBack(payload, voidPayment(payment.adapter, payment.request, intentId))
+    yield* takeBack(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
   const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
   if (Result.isFailure(authorized)) {
-    const paid = yield* takeBack(payload, voidUnknown(payment, authorized.failure))
+    // Whatever it says now, it had set the amount aside when the order was placed.
+    const paid = yield* takeBack(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
-    return answer(paid, null, yield* afterHooks(paid), [])
+    return answer(paid, null, yield* afterHooks(paid), rejected)
   }
   const intent = authorized.success
   const paid = intent.status === "requires_action"
     ? yield* awaitShopper(order)
     : yield* captureAndSettle(payload, order, payment, intentId)
-  return answer(paid, intent.clientSecret, yield* afterHooks(paid), [])
+  return answer(paid, intent.clientSecret, yield* afterHooks(paid), rejected)
 })
 
 const answer = (
@@ -178,7 +218,7 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     Effect.tapError(() => abandon(payload, voidEarlier(payload)))
   )
   yield* passing("reserved")
-  const payment = yield* paymentOf(payload, decision.grandTotal, decision.customerId)
+  const payment = yield* paymentOf(payload, decision)
   const { adapter, request } = payment
   const intent = yield* authorize(adapter, request).pipe(
     Effect.tapError((error) => abandon(payload, () => voidUnknown(payment, error))),
@@ -203,10 +243,12 @@ const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
 ) {
   const hooks = yield* Hooks
   const data = { ...checkoutData(payload, decision), paymentIntentId }
-  const hooked = yield* Effect.flatMap(
-    hooks.before("checkout.beforeCreate", data),
-    (changed) => hooks.before("orders.beforeCreate", changed)
-  ).pipe(Effect.mapError((error) => CheckoutFailed.of(error.error.message)))
+  const hooked = yield* asked(
+    Effect.flatMap(
+      hooks.before("checkout.beforeCreate", data),
+      (changed) => hooks.before("orders.beforeCreate", changed)
+    )
+  )
   return { ...decision, metadata: yield* storable(hooked.metadata) }
 })
 

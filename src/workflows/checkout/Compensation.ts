@@ -45,8 +45,7 @@ export const abandon = Effect.fn("Checkout.abandon")(function*<R>(
 export const voidEarlier = (payload: CheckoutPayload) =>
   Effect.fn("Checkout.voidEarlier")(function*(hold: PinnedHold | undefined) {
     if (hold === undefined || hold.decision === "null") return
-    const { customerId, grandTotal } = yield* readDecision(hold.decision)
-    const { adapter, request } = yield* paymentOf(payload, grandTotal, customerId)
+    const { adapter, request } = yield* paymentOf(payload, yield* readDecision(hold.decision))
     yield* voidLater(adapter, request, null)
   })
 
@@ -83,13 +82,13 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
  * (contract §3.6). Gives the order instead when it was paid after all, by another run or as the provider's event says.
  */
 export const takeBack = Effect.fn("Checkout.takeBack")(function*<R>(
-  { checkoutId: orderId, request }: CheckoutPayload,
+  { cartId, orderId }: { readonly orderId: string; readonly cartId: string | null },
   undoPayment: Effect.Effect<void, never, R>
 ) {
   const paid = yield* cancelUnpaid(orderId)
   if (paid !== undefined) return paid
   // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
-  yield* (yield* ClaimRepo).giveBack(request.cartId, orderId)
+  if (cartId !== null) yield* (yield* ClaimRepo).giveBack(cartId, orderId)
   yield* passing("undone")
   yield* undoPayment
   yield* passing("undone")

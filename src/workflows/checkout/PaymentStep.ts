@@ -1,12 +1,15 @@
 import { Effect, Schedule } from "effect"
+import type { Decision } from "../../domain/checkout/Checkout.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import {
   type PaymentAdapter,
   PaymentAdapters,
   PaymentDeclined,
+  type PaymentIntent,
   type PaymentRequest,
   PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
+import { absentAdapter } from "../payments/AbsentAdapter.ts"
 import { brokenAdapter } from "../payments/BrokenAdapter.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
@@ -30,12 +33,31 @@ const asked = <A>(answer: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
     })
   )
 
+/**
+ * The adapter that answers for a payment method: the one that was asked first, whatever the configuration says today.
+ * Its name is pinned before it is asked, so that money is looked for where it lies.
+ */
+const adapterOf = (adapters: PaymentAdapters["Service"], paymentMethodId: string, provider: string | undefined) => {
+  const selected = adapters.select(paymentMethodId)
+  return provider === undefined || provider === selected.adapter.providerId ? selected : {
+    adapter: adapters.byProvider(provider) ?? absentAdapter(provider),
+    token: paymentMethodId === provider ? null : paymentMethodId
+  }
+}
+
+/** The provider that this checkout will ask, by the configuration of now. */
+export const providerOf = ({ request }: CheckoutPayload) =>
+  Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
+
+/** What decides a payment besides the request itself; `paymentProvider` is absent in what older versions pinned. */
+type Payable = Pick<Decision, "customerId" | "grandTotal" | "paymentProvider">
+
 /** The adapter of this checkout and what it is asked; the checkout id is the idempotency key of the whole payment. */
 export const paymentOf = Effect.fnUntraced(
-  function*(payload: CheckoutPayload, amount: number, customerId: string | null) {
-    const { adapter, token } = (yield* PaymentAdapters).select(payload.request.paymentMethodId)
+  function*(payload: CheckoutPayload, { customerId, grandTotal, paymentProvider }: Payable) {
+    const { adapter, token } = adapterOf(yield* PaymentAdapters, payload.request.paymentMethodId, paymentProvider)
     const request: PaymentRequest = {
-      amount,
+      amount: grandTotal,
       currency: payload.request.currency,
       orderId: payload.checkoutId,
       customerId,
@@ -83,15 +105,28 @@ export const clientSecretOf = (
     Effect.catch(() => Effect.succeed(null))
   )
 
-/** Step 4: the provider takes what was set aside. */
+/** The key of a payment's one capture, whoever asks for it. */
+export const captureKey = ({ idempotencyKey }: PaymentRequest): string => `${idempotencyKey}:capture`
+
+/** Whether a capture took all of the money; anything else is a failure like a refusal. */
+export const isTaken = (intent: PaymentIntent, { amount }: PaymentRequest): boolean =>
+  intent.status === "succeeded" && intent.amountCaptured === amount
+
+/**
+ * Step 4: the provider takes what was set aside. An answer that is not all of it, or of a payment that was voided
+ * meanwhile, is a failure like a refusal: whatever was taken goes back, and the shopper is asked for all of it again.
+ */
 export const capture = Effect.fn("Checkout.capture")(function*(
   adapter: PaymentAdapter,
   request: PaymentRequest,
   intentId: string
 ) {
-  return yield* asked(adapter.capture(intentId, request.amount, `${request.idempotencyKey}:capture`)).pipe(
+  const intent = yield* asked(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
     Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
   )
+  if (isTaken(intent, request)) return intent
+  yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
+  return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
 })
 
 /** Compensation of an authorization, and of a capture whose outcome is unknown: whatever was taken goes back. */

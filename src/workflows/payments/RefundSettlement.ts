@@ -1,4 +1,4 @@
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import type { PendingRefund } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
@@ -27,7 +27,6 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
     Effect.gen(function*() {
       const engine = yield* WorkflowEngine.WorkflowEngine
       const refunds = yield* RefundRepo
-      const scope = yield* Effect.scope
 
       const start = (refund: PendingRefund) =>
         SettleRefund.execute(refund, { discard: true }).pipe(
@@ -35,11 +34,10 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
         )
 
-      /** Only the waiting ends after the time limit: the execution goes on by itself. */
+      /** After the time limit only the waiting ends, and its fiber with it: the execution goes on by itself. */
       const settle = Effect.fn("RefundSettlement.settle")(function*(refund: PendingRefund) {
         const run = Effect.provideService(SettleRefund.execute(refund), WorkflowEngine.WorkflowEngine, engine)
-        const fiber = yield* Effect.forkIn(run, scope)
-        const ended = yield* Effect.timeoutOption(Fiber.await(fiber), patience)
+        const ended = yield* Effect.timeoutOption(Effect.exit(run), patience)
         return ended._tag === "Some"
       })
 

@@ -1,11 +1,17 @@
 import { Context, Effect, Schema } from "effect"
-import { DurableClock, Workflow } from "effect/workflow"
+import { Workflow } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import { type PaymentAdapter, PaymentAdapters, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
+import {
+  type PaymentAdapter,
+  PaymentAdapters,
+  type PaymentDeclined,
+  type PaymentUnknown
+} from "../../domain/payments/PaymentAdapter.ts"
 import type { Refund } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
-import { brokenAdapter } from "./BrokenAdapter.ts"
+import { absentAdapter } from "./AbsentAdapter.ts"
+import { untilAnswered } from "./UntilAnswered.ts"
 
 /** How a refund ended. `unknown`: no such refund. */
 const Outcome = Schema.Literals(["completed", "failed", "unknown"])
@@ -24,21 +30,22 @@ export const SettleRefund = Workflow.make("SettleRefund", {
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
-/** A provider may be away for hours; after about a week an operator has to look at it. */
-const tries = 200
-const waitAfter = (attempt: number) => `${Math.min(3_600, 5 * 2 ** Math.min(attempt, 10))} seconds` as const
+/** The provider's reference of what it gave back, null for a void; or why it never will. */
+const Answer = Schema.Union([
+  Schema.TaggedStruct("Given", { reference: Schema.NullOr(Schema.String) }),
+  Schema.TaggedStruct("Refused", { message: Schema.String })
+])
 
-/** One try at the provider: its reference, or why it will never give the money back. */
-const askProvider = (adapter: PaymentAdapter, intentId: string, refund: Refund) =>
-  (refund.amount === 0
+/** One try at the provider. */
+const askProvider = (adapter: PaymentAdapter, intentId: string, refund: Refund) => {
+  const asked: Effect.Effect<string | null, PaymentDeclined | PaymentUnknown> = refund.amount === 0
     ? Effect.as(adapter.cancel(intentId, refund.id), null)
-    : adapter.refund(intentId, refund.amount, refund.reason, refund.id)).pipe(
-      Effect.catchDefect(brokenAdapter),
-      Effect.timeoutOrElse({
-        duration: "20 seconds",
-        orElse: () => Effect.fail(new PaymentUnknown({ message: "The payment provider did not answer in time." }))
-      })
-    )
+    : adapter.refund(intentId, refund.amount, refund.reason, refund.id)
+  return asked.pipe(
+    Effect.map((reference) => ({ _tag: "Given" as const, reference })),
+    Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
+  )
+}
 
 const settle = Effect.fnUntraced(function*(refundId: string) {
   const refunds = yield* RefundRepo
@@ -50,24 +57,15 @@ const settle = Effect.fnUntraced(function*(refundId: string) {
       Effect.andThen(refunds.fail(refundId, failure)),
       Effect.as<Outcome>("failed")
     )
-  const adapter = (yield* PaymentAdapters).byProvider(refund.provider ?? "")
-  if (adapter === undefined || refund.intentId === null) {
-    return yield* giveUp(`The provider '${refund.provider ?? ""}' of the order is not configured.`)
+  if (refund.provider === null || refund.intentId === null) {
+    return yield* giveUp("The order was not paid through a payment provider.")
   }
-  for (let attempt = 0; attempt < tries; attempt++) {
-    const answer = yield* askProvider(adapter, refund.intentId, refund).pipe(
-      Effect.map((reference) => ({ _tag: "Given", reference }) as const),
-      Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused", message } as const)),
-      Effect.catchTag("PaymentUnknown", () => Effect.succeed({ _tag: "Silent" } as const))
-    )
-    if (answer._tag === "Refused") return yield* giveUp(answer.message)
-    if (answer._tag === "Given") {
-      yield* refunds.complete(refundId, answer.reference)
-      return "completed" as const
-    }
-    yield* DurableClock.sleep({ name: `silent-${attempt}`, duration: waitAfter(attempt) })
-  }
-  return yield* giveUp("The payment provider never answered.")
+  const adapter = (yield* PaymentAdapters).byProvider(refund.provider) ?? absentAdapter(refund.provider)
+  const answer = yield* untilAnswered(Answer, askProvider(adapter, refund.intentId, refund))
+  if (answer === undefined) return yield* giveUp("The payment provider never answered.")
+  if (answer._tag === "Refused") return yield* giveUp(answer.message)
+  yield* refunds.complete(refundId, answer.reference)
+  return "completed" as const
 })
 
 export const settleRefundLayer = SettleRefund.toLayer(({ organizationId, refundId }) =>

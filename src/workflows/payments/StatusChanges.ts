@@ -1,26 +1,28 @@
 import { Context, Effect, Layer } from "effect"
+import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Unavailable } from "../../domain/errors/ApiErrors.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import type { StatusChangeError } from "../../domain/orders/Orders.ts"
+import { Orders, type StatusChangeError } from "../../domain/orders/Orders.ts"
 import type { WebhookRefusal } from "../../domain/payments/PaymentErrors.ts"
-import { type EventReceipt, PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
+import { type EventReceipt, PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
 import { OrderEntity } from "../../entities/OrderEntity.ts"
+import { LateCapture } from "../checkout/LateCapture.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
 export class StatusChanges extends Context.Service<StatusChanges, {
   /**
-   * Asks the order's actor. When money goes back, waits a moment for the provider, so that the answer shows the new
+   * Asks the hooks, then the order's actor. When money goes back, waits a moment for the provider, so that the answer shows the new
    * `refundedTotal` where it answers at once.
    */
   readonly change: (
     orderId: string,
     request: { readonly status: string; readonly reason?: string | undefined }
   ) => Effect.Effect<Order, StatusChangeError | Unavailable, CurrentActor>
-  /** Works on an inbound event of a payment provider and starts the refund that follows from it. */
+  /** Works on an inbound event of a payment provider and starts the refund or the capture that follows from it. */
   readonly receive: (
     headers: Readonly<Record<string, string | undefined>>,
     rawBody: string
@@ -31,26 +33,39 @@ export class StatusChanges extends Context.Service<StatusChanges, {
     Effect.gen(function*() {
       const actorOf = yield* OrderEntity.client
       const orders = yield* OrderRepo
+      const statuses = yield* Orders
       const events = yield* PaymentEvents
       const settlement = yield* RefundSettlement
+      const engine = yield* WorkflowEngine.WorkflowEngine
 
       const change: StatusChanges["Service"]["change"] = Effect.fn("StatusChanges.change")(
         function*(orderId, { reason = null, status }) {
           const actor = yield* CurrentActor
-          const until = yield* deadline
-          // Ids are compared as text by the cluster: one order has one actor whatever the case of its id.
-          const message = actorOf(orderId.toLowerCase()).changeStatus({ actor, status, reason, until })
-          const { order, refundId } = yield* call(message)
+          const request = { status, reason, source: "request" } as const
+          const { order, refundId } = yield* statuses.changeStatus(
+            orderId,
+            request,
+            Effect.fnUntraced(function*(change) {
+              const until = yield* deadline
+              return yield* call(actorOf(change.orderId).changeStatus({ ...change, actor, until }))
+            })
+          )
           if (refundId === null) return order
           yield* settlement.settle({ refundId, organizationId: actor.organizationId })
           return (yield* orders.find(orderId))?.order ?? order
         }
       )
 
+      const startCapture = (capture: PendingCapture) =>
+        LateCapture.execute(capture, { discard: true }).pipe(
+          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+        )
+
       const receive: StatusChanges["Service"]["receive"] = Effect.fn("StatusChanges.receive")(
         function*(headers, rawBody) {
           const receipt = yield* events.receive(headers, rawBody)
           if (receipt.refund !== null) yield* settlement.start(receipt.refund)
+          if (receipt.capture !== null) yield* startCapture(receipt.capture)
           return receipt
         }
       )

@@ -1,0 +1,86 @@
+import { Context, Effect, Schema } from "effect"
+import { Workflow } from "effect/workflow"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import { OrderRepo, type StoredOrder } from "../../domain/orders/OrderRepo.ts"
+import { type PaymentAdapter, PaymentAdapters, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
+import { absentAdapter } from "../payments/AbsentAdapter.ts"
+import { untilAnswered } from "../payments/UntilAnswered.ts"
+import { takeBack } from "./Compensation.ts"
+import { captureKey, isTaken, voidPayment } from "./PaymentStep.ts"
+
+/**
+ * The second half of a checkout whose shopper had to confirm the payment (contract §3.7): takes the money once the
+ * provider says that it can be taken, and settles the order, or takes the order back. One execution per order, under the
+ * same key as a capture by the checkout itself, so that the two can only ever be one.
+ */
+export const LateCapture = Workflow.make("LateCapture", {
+  payload: { orderId: Uuid, organizationId: Schema.String },
+  success: Schema.Literals(["captured", "taken-back", "nothing-to-capture"]),
+  idempotencyKey: ({ orderId }) => orderId,
+  // What dies here is the database or the process, not the capture: the execution runs again.
+  annotations: Context.make(Workflow.CaptureDefects, false)
+})
+
+/** The money that was taken, minor units; or why it never will be. */
+const Answer = Schema.Union([
+  Schema.TaggedStruct("Taken", { amount: Schema.Int }),
+  Schema.TaggedStruct("Refused", { message: Schema.String })
+])
+
+const askProvider = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string) =>
+  adapter.capture(intentId, request.amount, captureKey(request)).pipe(
+    Effect.map((intent) =>
+      isTaken(intent, request)
+        ? { _tag: "Taken" as const, amount: intent.amountCaptured }
+        : { _tag: "Refused" as const, message: `${intent.status}, ${intent.amountCaptured} of ${request.amount} taken` }
+    ),
+    Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
+  )
+
+/** What the provider was asked for when the order was placed; the instrument is not needed for a payment it knows. */
+const requestOf = ({ cartId, order }: StoredOrder): PaymentRequest => ({
+  amount: order.grandTotal,
+  currency: order.currency,
+  orderId: order.id,
+  customerId: order.customerId,
+  paymentMethodToken: null,
+  metadata: { orderId: order.id, organizationId: order.organizationId, checkoutId: order.id, cartId: cartId ?? "" },
+  idempotencyKey: order.id
+})
+
+/** The order is paid: what of it is digital is handed over, also when the run that paid it died before it could. */
+const delivered = (order: Order) =>
+  Effect.as(Effect.flatMap(Fulfillments, (fulfillments) => fulfillments.deliver(order)), "captured" as const)
+
+const run = Effect.fnUntraced(function*(orderId: string) {
+  const stored = yield* (yield* OrderRepo).find(orderId)
+  if (stored === undefined || stored.paymentProvider === null || stored.order.paymentIntentId === null) {
+    return "nothing-to-capture" as const
+  }
+  const { cartId, order, paymentProvider } = stored
+  const { paymentIntentId: intentId } = stored.order
+  if (order.amountCaptured !== null) return yield* delivered(order)
+  if (order.status === "cancelled") return "nothing-to-capture" as const
+  const adapter = (yield* PaymentAdapters).byProvider(paymentProvider) ?? absentAdapter(paymentProvider)
+  const request = requestOf(stored)
+  const undoPayment = voidPayment(adapter, request, intentId)
+  const answer = yield* untilAnswered(Answer, askProvider(adapter, request, intentId))
+  if (answer?._tag === "Taken") {
+    const settled = yield* (yield* PlaceRepo).settle(orderId, intentId, answer.amount)
+    if (settled !== undefined) return yield* delivered(order)
+    // Cancelled meanwhile: whoever did it saw no money to give back.
+    yield* undoPayment
+    return "taken-back" as const
+  }
+  yield* Effect.logWarning(`order ${orderId} is taken back: ${answer?.message ?? "its provider never answered"}`)
+  const paid = yield* takeBack({ orderId, cartId }, undoPayment)
+  return paid === undefined ? "taken-back" as const : yield* delivered(paid)
+})
+
+export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }) =>
+  Effect.provideService(run(orderId), CurrentActor, systemActor(organizationId))
+)
