@@ -20,7 +20,7 @@ const mark = (key: string) => `seenBy_${key.replace(".", "_")}`
 
 const before = (key: string): Hook => ({
   key,
-  before: (data) =>
+  before: ({ data }) =>
     Effect.suspend(() => {
       seen.push({ key, data })
       if (wish(data, "refuse") === key) return Effect.fail(new HookRefusal(`Refused by ${key}.`))
@@ -31,7 +31,7 @@ const before = (key: string): Hook => ({
 
 const after = (key: string): Hook => ({
   key,
-  after: (result) =>
+  after: ({ result }) =>
     Effect.suspend(() => {
       seen.push({ key, data: result })
       if (wish(result, "fail") === key) return Effect.fail(new HookRefusal(`Failed in ${key}.`))
