@@ -77,7 +77,7 @@ export class CartClient extends Context.Service<CartClient, {
             }
           })
         )
-        yield* hooks.after("cart.afterAddItem", line)
+        yield* hooks.after("cart.afterAddItem", line, item)
         return line
       })
 

@@ -16,7 +16,7 @@ const throwingQuantity = 17
 
 const before = (key: string): Hook => ({
   key,
-  before: (data) =>
+  before: ({ data }) =>
     Effect.suspend(() => {
       seen.push({ key, data })
       const quantity = at(data, "quantity")
@@ -28,7 +28,7 @@ const before = (key: string): Hook => ({
 
 const after = (key: string): Hook => ({
   key,
-  after: (result) =>
+  after: ({ result }) =>
     Effect.suspend(() => {
       seen.push({ key, data: result })
       return at(result, "quantity") === brokenQuantity ? Effect.die(new Error("Broken.")) : Effect.void

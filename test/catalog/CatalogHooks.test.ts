@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Catalog } from "../../src/domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { type BeforeCall, type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { asShopkeeper, catalogLayer } from "./CatalogServices.ts"
 
@@ -12,7 +12,7 @@ const moments = ["Create", "Update", "Read", "List"]
 const listeners: ReadonlyArray<Hook> = ["catalog", "catalog.product"].flatMap((prefix) => [
   ...[...moments, "Delete"].map((moment) => {
     const key = `${prefix}.before${moment}`
-    return { key, before: (data: object) => Effect.as(Effect.sync(() => heard.push(key)), data) }
+    return { key, before: ({ data }: BeforeCall) => Effect.as(Effect.sync(() => heard.push(key)), data) }
   }),
   ...[...moments, "Delete"].map((moment) => {
     const key = `${prefix}.after${moment}`
@@ -21,7 +21,7 @@ const listeners: ReadonlyArray<Hook> = ["catalog", "catalog.product"].flatMap((p
 ])
 
 const rules: ReadonlyArray<Hook> = [
-  { key: "catalog.beforeCreate", before: (data) => Effect.succeed({ ...data, taxClass: "from-hook" }) },
+  { key: "catalog.beforeCreate", before: ({ data }) => Effect.succeed({ ...data, taxClass: "from-hook" }) },
   {
     key: "catalog.forbidden.beforeCreate",
     before: () => Effect.fail(new HookRefusal("Not in this store."))

@@ -20,7 +20,7 @@ const mark = (key: string) => `seenBy_${key.replace(".", "_")}`
 
 const before = (key: string): Hook => ({
   key,
-  before: (data) =>
+  before: ({ data }) =>
     Effect.suspend(() => {
       seen.push({ key, data })
       if (wish(data, "refuse") === key) return Effect.fail(new HookRefusal(`Refused by ${key}.`))
@@ -31,7 +31,7 @@ const before = (key: string): Hook => ({
 
 const after = (key: string): Hook => ({
   key,
-  after: (result) =>
+  after: ({ result }) =>
     Effect.suspend(() => {
       seen.push({ key, data: result })
       if (wish(result, "fail") === key) return Effect.fail(new HookRefusal(`Failed in ${key}.`))
@@ -42,7 +42,8 @@ const after = (key: string): Hook => ({
 
 const beforeKeys = ["checkout.beforePayment", "checkout.beforeCreate"]
 const afterKeys = ["orders.afterCreate", "checkout.afterCreate"]
-const hooks = [...beforeKeys.map(before), ...afterKeys.map(after), ...afterKeys.map(after)]
+const statusChanged = "orders.afterStatusChange"
+const hooks = [...beforeKeys.map(before), ...afterKeys.map(after), ...afterKeys.map(after), after(statusChanged)]
 
 const withHooks = layer(testAppLayer({ hooks, payments: { adapters: [recorder] } }), {
   excludeTestServices: true,
@@ -55,13 +56,15 @@ withHooks("hooks of checkout", (it) => {
       Effect.gen(function*() {
         const entityId = yield* aProduct({ price: 500, slug: "hooked" })
         const cart = yield* aCartWith(entityId, 2)
-        const made = yield* checkOut(cart, { metadata: { channel: "web" } })
+        const made = yield* checkOut(cart, { metadata: { channel: "web" }, paymentMethodToken: "tok_1" })
         assert.strictEqual(made.status, 201)
         const [decided] = seenOf(cart.id, "checkout.beforePayment")
         assert.include(decided?.data, {
           cartId: cart.id,
           currency: "USD",
           paymentMethodId: "test",
+          paymentMethodToken: "tok_1",
+          freeShipping: false,
           subtotal: 1_000,
           discountTotal: 0,
           taxTotal: 0,
@@ -69,6 +72,7 @@ withHooks("hooks of checkout", (it) => {
           total: 1_000
         })
         assert.strictEqual(at(decided?.data, "orderId"), made.at("data.id"))
+        assert.deepStrictEqual(at(decided?.data, "customerGroupIds"), [])
         const line = {
           entityId,
           entityType: "product",
@@ -83,6 +87,7 @@ withHooks("hooks of checkout", (it) => {
         const [created] = seenOf(cart.id, "checkout.beforeCreate")
         assert.strictEqual(at(created?.data, `metadata.${mark("checkout.beforePayment")}`), true)
         assert.isString(at(created?.data, "paymentIntentId"))
+        assert.isString(at(created?.data, "paymentClientSecret"))
         assert.include(made.at("data.metadata"), {
           channel: "web",
           [mark("checkout.beforePayment")]: true,
@@ -133,6 +138,20 @@ withHooks("hooks of checkout", (it) => {
           assert.include(calls[0]?.data, { id: made.text("data.id"), orderNumber: made.text("data.orderNumber") })
           assert.strictEqual(at(calls[0]?.data, "lineItems.0.quantity"), 2)
         }
+      }))
+
+    it.effect("of the order are told of one whose money cannot be taken, and of its end", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct()
+        const cart = yield* aCartWith(entityId)
+        const from = seen.length
+        checkoutFailed(yield* checkOut(cart, { paymentMethodId: "recorder", paymentMethodToken: "broke_hooks" }))
+        const told = seen.slice(from).filter(({ key }) => afterKeys.includes(key) || key === statusChanged)
+        assert.deepStrictEqual(told.map(({ data, key }) => [key, at(data, "status")]), [
+          ["orders.afterCreate", "pending"],
+          ["orders.afterCreate", "pending"],
+          [statusChanged, "cancelled"]
+        ])
       }))
 
     for (const key of afterKeys) {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
-import { HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { type BeforeCall, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
@@ -61,7 +61,7 @@ const moments = ["checkout.beforePayment", "checkout.beforeCreate"]
 
 const spoiling = moments.map((key) => ({
   key,
-  before: (data: object) =>
+  before: ({ data }: BeforeCall) =>
     Effect.sync(() => {
       if (at(data, "metadata.spoilAt") !== key) return data
       const wanted = at(data, "metadata.spoil")
@@ -71,7 +71,7 @@ const spoiling = moments.map((key) => ({
 
 const refusing = {
   key: "checkout.beforeCreate",
-  before: (data: object) =>
+  before: ({ data }: BeforeCall) =>
     Effect.suspend(() => {
       const refusal = refusals.shift()
       return refusal === undefined ? Effect.succeed(data) : Effect.fail(new HookRefusal(refusal))

@@ -18,7 +18,7 @@ const kept = new Set<unknown>()
 
 const hook: Hook = {
   key: "orders.beforeStatusChange",
-  before: (data) => kept.has(at(data, "orderId")) ? Effect.die(new Error("not this one")) : Effect.succeed(data)
+  before: ({ data }) => kept.has(at(data, "orderId")) ? Effect.die(new Error("not this one")) : Effect.succeed(data)
 }
 
 const withShoppers = layer(testAppLayer({ payments: { adapters: [provider] }, hooks: [hook] }), {

@@ -25,7 +25,7 @@ const dying = Layer.succeed(AtFaultPoint, (point) =>
 /** Fulfillments the hooks were told of. */
 const heard: Array<unknown> = []
 const hooks: ReadonlyArray<Hook> = [
-  { key: "fulfillment.afterCreate", after: (one) => Effect.sync(() => void heard.push(at(one, "id"))) }
+  { key: "fulfillment.afterCreate", after: ({ result: one }) => Effect.sync(() => void heard.push(at(one, "id"))) }
 ]
 
 const withProvider = layer(

@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { type Hook, HookBroken, HookRefusal, Hooks } from "../../src/domain/hooks/Hooks.ts"
+import {
+  type AfterCall,
+  type BeforeCall,
+  type Hook,
+  HookBroken,
+  HookRefusal,
+  Hooks
+} from "../../src/domain/hooks/Hooks.ts"
 
 const withHooks = (hooks: ReadonlyArray<Hook>) => <A, E>(body: Effect.Effect<A, E, Hooks | CurrentActor>) =>
   body.pipe(Effect.provide(Hooks.layerOf(hooks)), Effect.provideService(CurrentActor, systemActor("org")))
@@ -22,7 +29,7 @@ describe("before-hooks", () => {
       const seen: Array<unknown> = []
       const step = (name: string): Hook => ({
         key: "cart.beforeAddItem",
-        before: (data) =>
+        before: ({ data }) =>
           Effect.sync(() => {
             seen.push({ name, ...data })
             return { ...data, [name]: true }
@@ -41,7 +48,7 @@ describe("before-hooks", () => {
       const error = yield* before({}).pipe(
         withHooks([
           { key: "cart.beforeAddItem", before: () => Effect.fail(new HookRefusal("Not on Sundays.")) },
-          { key: "cart.beforeAddItem", before: (data) => Effect.sync(() => ((ran = true), data)) }
+          { key: "cart.beforeAddItem", before: ({ data }) => Effect.sync(() => ((ran = true), data)) }
         ]),
         Effect.flip
       )
@@ -90,15 +97,16 @@ describe("after-hooks", () => {
   it.effect("report their failures and defects and change nothing", () =>
     Effect.gen(function*() {
       let last: unknown
+      const sendMail = () => Effect.fail(new HookRefusal("mail is down"))
       const errors = yield* after({ id: 1 }).pipe(withHooks([
-        { key: "cart.afterAddItem", after: () => Effect.fail(new HookRefusal("mail is down")) },
+        { key: "cart.afterAddItem", after: sendMail },
         { key: "cart.afterAddItem", after: () => Effect.die(new Error("bug")) },
-        { key: "cart.afterAddItem", after: (result) => Effect.sync(() => void (last = result)) }
+        { key: "cart.afterAddItem", after: ({ result }) => Effect.sync(() => void (last = result)) }
       ]))
 
       assert.deepStrictEqual(errors, [
-        { hookName: "cart.afterAddItem", message: "mail is down" },
-        { hookName: "cart.afterAddItem", message: "bug" }
+        { hookName: "sendMail", message: "mail is down" },
+        { hookName: "(anonymous afterHook)", message: "bug" }
       ])
       assert.deepStrictEqual(last, { id: 1 })
     }))
@@ -109,7 +117,7 @@ it.effect("hooks act for the actor of the request, and what they change does not
     const seen: Array<unknown> = []
     const look = Effect.map(CurrentActor, ({ organizationId, workId }) => void seen.push([organizationId, workId]))
     const hooks: ReadonlyArray<Hook> = [
-      { key: "cart.beforeAddItem", before: (data) => Effect.as(look, data) },
+      { key: "cart.beforeAddItem", before: ({ data }) => Effect.as(look, data) },
       { key: "cart.afterAddItem", after: () => look }
     ]
     yield* Effect.andThen(before({}), after({})).pipe(
@@ -118,3 +126,52 @@ it.effect("hooks act for the actor of the request, and what they change does not
     )
     assert.deepStrictEqual(seen, [["org", undefined], ["org", undefined]])
   }))
+
+describe("hooks", () => {
+  it.effect("are told who does what, and share a bag with the others of their key", () =>
+    Effect.gen(function*() {
+      const calls: Array<BeforeCall | AfterCall> = []
+      const marking = (call: BeforeCall | AfterCall) =>
+        Effect.sync(() => {
+          calls.push(call)
+          call.context.context["marks"] = Number(call.context.context["marks"] ?? 0) + 1
+          return { more: true }
+        })
+      const hooks: ReadonlyArray<Hook> = [
+        { key: "cart.beforeAddItem", before: marking },
+        { key: "cart.beforeAddItem", before: marking },
+        { key: "cart.afterAddItem", after: marking }
+      ]
+      yield* before({ quantity: 1 }).pipe(withHooks(hooks))
+      yield* Effect.flatMap(Hooks, ({ after }) => after("cart.afterAddItem", { id: 1 }, { quantity: 1 })).pipe(
+        withHooks(hooks)
+      )
+      const context = { actor: systemActor("org"), requestId: null, origin: "local" } as const
+      const told = (marks: number) => ({
+        operation: "addItem",
+        context: { ...context, context: { moduleName: "cart", marks } }
+      })
+      assert.deepStrictEqual(calls, [
+        { data: { quantity: 1 }, ...told(2) },
+        { data: { quantity: 1, more: true }, ...told(2) },
+        { data: { quantity: 1 }, result: { id: 1 }, ...told(1) }
+      ])
+    }))
+
+  it.effect("are told the kind of operation they stand at", () =>
+    Effect.gen(function*() {
+      const kinds: Array<readonly [string, string]> = [
+        ["catalog.beforeCreate", "create"],
+        ["catalog.product.beforeDelete", "delete"],
+        ["checkout.beforePayment", "create"],
+        ["orders.beforeStatusChange", "statusChange"],
+        ["cart.beforeUpdateQuantity", "update"],
+        ["cart.beforeRemoveItem", "removeItem"]
+      ]
+      for (const [key, expected] of kinds) {
+        const telling: Hook = { key, before: ({ operation }) => Effect.succeed({ operation }) }
+        const told = yield* Effect.flatMap(Hooks, (hooks) => hooks.before<object>(key, {})).pipe(withHooks([telling]))
+        assert.deepStrictEqual(told, { operation: expected }, key)
+      }
+    }))
+})

@@ -12,7 +12,7 @@ let beforeAddItem: Effect.Effect<void> = Effect.void
 
 const hook: Hook = {
   key: "cart.beforeAddItem",
-  before: (data) => Effect.suspend(() => Effect.as(beforeAddItem, data))
+  before: ({ data }) => Effect.suspend(() => Effect.as(beforeAddItem, data))
 }
 
 const withHook = layer(testAppLayer({ hooks: [hook] }), { excludeTestServices: true, timeout: "60 seconds" })

@@ -16,7 +16,7 @@ import { addEntity, addVariant, addWarehouse, organization, unitsOf } from "./St
 const hooked: Array<object> = []
 const hooks = Hooks.layerOf([{
   key: "inventory.afterAdjust",
-  after: (level) =>
+  after: ({ result: level }) =>
     Effect.andThen(Effect.sync(() => hooked.push(level)), Effect.die("a hook that fails changes nothing"))
 }])
 

@@ -13,7 +13,7 @@ const seen: Array<readonly [key: string, value: object]> = []
 const hooks: ReadonlyArray<Hook> = [
   {
     key: "orders.beforeStatusChange",
-    before: (data) =>
+    before: ({ data }) =>
       Effect.gen(function*() {
         seen.push(["before", data])
         if (Reflect.get(data, "reason") === "slow") {
@@ -24,9 +24,12 @@ const hooks: ReadonlyArray<Hook> = [
         return { ...data, reason: `${String(Reflect.get(data, "reason"))} (checked)` }
       })
   },
-  { key: "orders.afterStatusChange", after: (order) => Effect.sync(() => void seen.push(["after", order])) },
+  {
+    key: "orders.afterStatusChange",
+    after: ({ result: order }) => Effect.sync(() => void seen.push(["after", order]))
+  },
   { key: "orders.afterStatusChange", after: () => Effect.die(new Error("broken plugin")) },
-  { key: "orders.afterGet", after: (order) => Effect.sync(() => void seen.push(["get", order])) }
+  { key: "orders.afterGet", after: ({ result: order }) => Effect.sync(() => void seen.push(["get", order])) }
 ]
 
 const given = (spec: OrderSpec = {}) =>

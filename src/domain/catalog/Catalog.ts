@@ -41,15 +41,15 @@ export class Catalog extends Context.Service<Catalog, {
       const attributes = yield* AttributesRepo
       const hooks = yield* Hooks
 
-      const announce = Effect.fnUntraced(function*(name: string, entity: CatalogEntity) {
-        yield* hooks.after(`catalog.${name}`, entity)
-        yield* hooks.after(`catalog.${entity.type}.${name}`, entity)
+      const announce = Effect.fnUntraced(function*(name: string, entity: CatalogEntity, asked?: object) {
+        yield* hooks.after(`catalog.${name}`, entity, asked)
+        yield* hooks.after(`catalog.${entity.type}.${name}`, entity, asked)
       })
 
       const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
         const general = yield* hooks.before("catalog.beforeCreate", input)
         const entity = yield* repo.create(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
-        yield* announce("afterCreate", entity)
+        yield* announce("afterCreate", entity, input)
         return entity
       })
 

@@ -78,6 +78,8 @@ export const Decision = Schema.Struct({
   taxTotal: Minor,
   shippingTotal: Minor,
   grandTotal: Minor,
+  /** Groups the prices and promotions were decided for. */
+  customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
   /** The provider that is asked for the money. */
   paymentProvider: Schema.optional(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Unknown)

@@ -149,6 +149,7 @@ const assemble = (
     onSuccess: (order) => ({
       currency: cart.currency,
       customerId: buyer.customerId,
+      customerGroupIds: buyer.groups,
       cartSecretHash: cart.secretHash,
       lines: order.lines.map((line) => ({
         id: line.key,

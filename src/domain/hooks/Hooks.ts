@@ -1,5 +1,5 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 
 /** A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). */
@@ -8,16 +8,44 @@ export interface HookError {
   readonly message: string
 }
 
-/** A before-hook gets the data of the operation and returns what the next one gets; any failure aborts the operation. */
-export interface BeforeHook {
-  readonly key: string
-  readonly before: (data: object) => Effect.Effect<object, HookRefusal, CurrentActor>
+/** What every hook is told about the operation it stands at (contract §0.5). The job queue and plugin services join here. */
+export interface HookContext {
+  readonly actor: Actor
+  readonly requestId: string | null
+  /** `rest`: a request asked for the operation; `local`: the service itself does it. */
+  readonly origin: "rest" | "local"
+  /** A bag in which the hooks of one key hand things on to each other. */
+  readonly context: { readonly moduleName: string; [name: string]: unknown }
 }
 
-/** An after-hook gets the result of the operation; its failure is reported and changes nothing. */
+/** Kind of operation a hook stands at (contract, platform §13): create, update, delete, read, list, statusChange, ... */
+export type HookOperation = string
+
+/** What a before-hook gets. */
+export interface BeforeCall {
+  readonly data: object
+  readonly operation: HookOperation
+  readonly context: HookContext
+}
+
+/** What an after-hook gets (spec §6); `data` is what the operation was asked for, null where that is nothing else. */
+export interface AfterCall {
+  readonly data: object | null
+  readonly result: object
+  readonly operation: HookOperation
+  readonly context: HookContext
+}
+
+/** A before-hook returns the data that the next one gets; any failure aborts the operation. */
+export interface BeforeHook {
+  readonly key: string
+  readonly before: (call: BeforeCall) => Effect.Effect<object, HookRefusal, CurrentActor>
+}
+
+/** The failure of an after-hook is reported under the name of its function and changes nothing. */
 export interface AfterHook {
   readonly key: string
-  readonly after: (result: object) => Effect.Effect<void, unknown, CurrentActor>
+  readonly after: (call: AfterCall) => Effect.Effect<void, unknown, CurrentActor>
 }
 
 /** What a before-hook fails with to abort the operation: the text reaches the client. */
@@ -58,7 +86,11 @@ export class Hooks extends Context.Service<Hooks, {
    */
   readonly before: <A extends object>(key: string, data: A) => Effect.Effect<A, ValidationFailed, CurrentActor>
   /** Runs the after-hooks of a key; failures, defects and time-outs come back as a list and never abort. */
-  readonly after: (key: string, result: object) => Effect.Effect<ReadonlyArray<HookError>, never, CurrentActor>
+  readonly after: (
+    key: string,
+    result: object,
+    data?: object
+  ) => Effect.Effect<ReadonlyArray<HookError>, never, CurrentActor>
 }>()("stoa/domain/hooks/Hooks") {
   static readonly layerOf = (hooks: ReadonlyArray<Hook>): Layer.Layer<Hooks> => Layer.sync(Hooks, () => make(hooks))
   static readonly layerNone = Hooks.layerOf([])
@@ -81,18 +113,50 @@ const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
       const handlers = befores.get(key)
       return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(key, handlers, data))
     },
-    after: (key, result) => {
+    after: (key, result, data = undefined) => {
       const handlers = afters.get(key)
-      return handlers === undefined ? Effect.succeed([]) : onItsOwn(runAfter(key, handlers, result))
+      return handlers === undefined
+        ? Effect.succeed([])
+        : onItsOwn(runAfter(key, handlers, result, data ?? null))
     }
   }
 }
 
+/** Operations that are called otherwise than the keys of their hooks. */
+const operations: Readonly<Record<string, HookOperation>> = {
+  payment: "create",
+  get: "read",
+  adjust: "update",
+  updateQuantity: "update"
+}
+
+/** `cart.beforeAddItem` stands at `addItem`. */
+const operationOf = (key: string): HookOperation => {
+  const named = key.slice(key.lastIndexOf(".") + 1).replace(/^(before|after)/, "")
+  const operation = named.charAt(0).toLowerCase() + named.slice(1)
+  return operations[operation] ?? operation
+}
+
+const contextOf = (key: string) =>
+  Effect.map(CurrentActor, (actor): HookContext => ({
+    actor,
+    requestId: actor.requestId,
+    origin: actor.requestId === null ? "local" : "rest",
+    context: { moduleName: key.slice(0, key.indexOf(".")) }
+  }))
+
+/** A function written in its place is called after the property it was written to, which names nothing. */
+const nameOf = (handler: AfterHook["after"]): string =>
+  handler.name === "" || handler.name === "after" ? "(anonymous afterHook)" : handler.name
+
 const runBefore = <A extends object>(key: string, handlers: ReadonlyArray<BeforeHook["before"]>, data: A) =>
   Effect.gen(function*() {
     let current: object = data
+    const about = { operation: operationOf(key), context: yield* contextOf(key) }
     for (const handler of handlers) {
-      const exit = yield* Effect.exit(Effect.timeout(handler(current), timeLimit))
+      // A handler that throws before it gives an effect is broken like one that throws in it.
+      const run = Effect.suspend(() => handler({ data: current, ...about }))
+      const exit = yield* Effect.exit(Effect.timeout(run, timeLimit))
       if (Exit.isFailure(exit)) {
         const error = Cause.squash(exit.cause)
         if (error instanceof HookRefusal) return yield* ValidationFailed.of("", error.message, key)
@@ -104,13 +168,20 @@ const runBefore = <A extends object>(key: string, handlers: ReadonlyArray<Before
     return current as A
   })
 
-const runAfter = (key: string, handlers: ReadonlyArray<AfterHook["after"]>, result: object) =>
+const runAfter = (
+  key: string,
+  handlers: ReadonlyArray<AfterHook["after"]>,
+  result: object,
+  data: object | null
+) =>
   Effect.gen(function*() {
     const errors: Array<HookError> = []
+    const about = { operation: operationOf(key), context: yield* contextOf(key) }
     for (const handler of handlers) {
-      const exit = yield* Effect.exit(Effect.timeout(handler(result), timeLimit))
+      const run = Effect.suspend(() => handler({ data, result, ...about }))
+      const exit = yield* Effect.exit(Effect.timeout(run, timeLimit))
       if (Exit.isFailure(exit)) {
-        errors.push({ hookName: key, message: messageOf(exit.cause) })
+        errors.push({ hookName: nameOf(handler), message: messageOf(exit.cause) })
         yield* Effect.logWarning(`hook ${key} failed`, exit.cause)
       }
     }

@@ -12,6 +12,7 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
@@ -104,8 +105,10 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   orderId: checkoutId,
   cartId: request.cartId,
   customerId: decision.customerId,
+  customerGroupIds: decision.customerGroupIds ?? [],
   currency: decision.currency,
   paymentMethodId: request.paymentMethodId,
+  paymentMethodToken: request.paymentMethodToken ?? null,
   idempotencyKey,
   lineItems: decision.lines.map((line) => ({
     ...line,
@@ -119,6 +122,7 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   total: decision.grandTotal,
   promotionCodes: request.promotionCodes ?? [],
   appliedPromotions: decision.promotions,
+  freeShipping: decision.promotions.some((one) => one.freeShipping),
   shippingAddress: request.shippingAddress ?? null,
   metadata: decision.metadata
 })
@@ -153,12 +157,13 @@ const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) 
   return order
 })
 
-/** After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). */
-const afterHooks = Effect.fn("Checkout.afterHooks")(function*(order: Order) {
-  const hooks = yield* Hooks
-  const orderErrors = yield* hooks.after("orders.afterCreate", order)
-  return [...orderErrors, ...yield* hooks.after("checkout.afterCreate", order)]
-})
+/**
+ * After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). Those of the
+ * order's creation run before the money is taken (contract §3.2, 11), so that they know of every order that is cancelled.
+ */
+const afterOrder = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("orders.afterCreate", order))
+
+const afterCheckout = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("checkout.afterCreate", order))
 
 /** The codes that were refused when the checkout was decided, for a run that finds the decision made. */
 const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
@@ -181,7 +186,8 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     if (order.status === "cancelled") yield* (yield* ClaimRepo).giveBack(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
     const delivered = yield* (yield* Fulfillments).deliver(order)
-    return answer(delivered, secret, yield* afterHooks(delivered), rejected)
+    const errors = [...yield* afterOrder(delivered), ...yield* afterCheckout(delivered)]
+    return answer(delivered, secret, errors, rejected)
   }
   if (order.status === "cancelled") {
     yield* takeBack(orderOf(payload), undoPayment)
@@ -192,13 +198,14 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     // Whatever it says now, it had set the amount aside when the order was placed.
     const paid = yield* takeBack(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
-    return answer(paid, null, yield* afterHooks(paid), rejected)
+    return answer(paid, null, [...yield* afterOrder(paid), ...yield* afterCheckout(paid)], rejected)
   }
   const intent = authorized.success
+  const created = yield* afterOrder(order)
   const paid = intent.status === "requires_action"
     ? yield* awaitShopper(order)
     : yield* captureAndSettle(payload, order, payment, intentId)
-  return answer(paid, intent.clientSecret, yield* afterHooks(paid), rejected)
+  return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], rejected)
 })
 
 const answer = (
@@ -225,24 +232,25 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     Effect.mapError(authorizationFailed)
   )
   yield* passing("authorized")
-  const order = yield* beforeCreate(payload, decision, intent.id).pipe(
+  const order = yield* beforeCreate(payload, decision, intent).pipe(
     Effect.flatMap((final) => placeOrder(payload, final, intent, adapter.providerId)),
     Effect.tapError(() => abandon(payload, () => voidPayment(adapter, request, intent.id)))
   )
   yield* passing("placed")
+  const created = yield* afterOrder(order)
   const paid = intent.status === "requires_action"
     ? yield* awaitShopper(order)
     : yield* captureAndSettle(payload, order, payment, intent.id)
-  return answer(paid, intent.clientSecret, yield* afterHooks(paid), decision.rejectedCodes)
+  return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], decision.rejectedCodes)
 })
 
 const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   payload: CheckoutPayload,
   decision: Decision,
-  paymentIntentId: string
+  { clientSecret, id }: PaymentIntent
 ) {
   const hooks = yield* Hooks
-  const data = { ...checkoutData(payload, decision), paymentIntentId }
+  const data = { ...checkoutData(payload, decision), paymentIntentId: id, paymentClientSecret: clientSecret }
   const hooked = yield* asked(
     Effect.flatMap(
       hooks.before("checkout.beforeCreate", data),

@@ -1,6 +1,7 @@
 import { Effect, Result } from "effect"
 import { ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { readDecision } from "../../domain/checkout/DecisionText.ts"
+import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/Reservation.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -52,7 +53,10 @@ export const voidEarlier = (payload: CheckoutPayload) =>
 /** How often the cancellation of an order is decided anew because others change its status meanwhile. */
 const rounds = 5
 
-/** Cancels an order that was not paid, whatever status others have given it; gives it when it was paid meanwhile. */
+/**
+ * Cancels an order that was not paid, whatever status others have given it; gives it when it was paid meanwhile. Hooks
+ * are told and not asked: there is no money for the order, so none of them can keep it.
+ */
 const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: string) {
   let from: OrderStatus = "pending"
   for (let round = 0; round < rounds; round++) {
@@ -64,7 +68,10 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
       authorizationEnded: true,
       unpaid: true
     }).pipe(Effect.result)
-    if (Result.isSuccess(cancelled)) return undefined
+    if (Result.isSuccess(cancelled)) {
+      yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order)
+      return undefined
+    }
     const order: Order | undefined = (yield* (yield* OrderRepo).find(orderId))?.order
     if (order === undefined || order.status === "cancelled") return undefined
     if (order.amountCaptured !== null) return order
