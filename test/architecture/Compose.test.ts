@@ -71,6 +71,18 @@ describe("docker-compose.yml", () => {
     assert.deepStrictEqual(upstreams, ours.filter((name) => name.startsWith("api")).map((name) => `${name}:4000`))
   })
 
+  it.effect("has the processes for HTTP believe the proxy, and nobody else, about a client's address", () => {
+    const proxy = /ipv4_address: (\S+)/.exec(services.get("proxy") ?? "")?.[1]
+    return Effect.forEach(
+      ours.filter((name) => name.startsWith("api")),
+      (name) =>
+        Effect.map(settingsOf(name), ({ trustedProxy }) => {
+          assert.isDefined(proxy)
+          assert.strictEqual(Option.getOrUndefined(trustedProxy), proxy)
+        })
+    )
+  })
+
   // Where the tool is installed it has the last word.
   if (spawnSync("docker", ["compose", "version"]).status === 0) {
     it("is accepted by docker compose", () => {

@@ -1,4 +1,5 @@
 import { Config, Context, Data, Effect, Layer, Option, Redacted } from "effect"
+import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
@@ -9,6 +10,8 @@ export type ProcessRole = "all" | "api" | "runner"
 export interface AppSettings {
   readonly port: number
   readonly host: string
+  /** The proxy whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
+  readonly trustedProxy: Option.Option<string>
   /** None: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Option.Option<Redacted.Redacted<string>>
   readonly dataDir: string
@@ -57,6 +60,14 @@ const oneOf = <const A extends ReadonlyArray<string>>(name: string, allowed: A, 
     const match = allowed.find((value): value is A[number] => value === found.value)
     return match === undefined ? refuse(name, found.value, allowed.join(", ")) : Effect.succeed(match)
   })
+
+const trustedProxy = Effect.fnUntraced(function*(configured: string | undefined) {
+  const value = Option.getOrUndefined(yield* text("TRUSTED_PROXY_IP")) ?? configured
+  if (value === undefined) return Option.none<string>()
+  return isIP(value) === 0
+    ? yield* refuse("TRUSTED_PROXY_IP", value, "one IP address, for example 10.0.0.5")
+    : Option.some(value)
+})
 
 const databaseUrl = Effect.fnUntraced(function*(configured: string | undefined) {
   const value = Option.getOrUndefined(yield* text("DATABASE_URL")) ?? configured
@@ -108,6 +119,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
+    trustedProxy: yield* trustedProxy(deployment.server?.trustedProxyIp),
     databaseUrl: yield* databaseUrl(deployment.databaseUrl),
     dataDir: Option.getOrElse(yield* text("STOA_DATA_DIR"), () => deployment.dataDir ?? ".data"),
     role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),
