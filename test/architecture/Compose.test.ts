@@ -66,6 +66,11 @@ describe("docker-compose.yml", () => {
         }
       })))
 
+  it("says itself that it is not in production, which the image is by default", () => {
+    assert.match(file("Dockerfile"), /^ENV NODE_ENV=production$/m)
+    for (const name of ours) assert.strictEqual(environmentOf(name)["NODE_ENV"], "development")
+  })
+
   it("puts the proxy before the processes that answer HTTP", () => {
     const upstreams = /reverse_proxy ([^{]+)\{/.exec(file("deploy/Caddyfile"))?.[1]?.trim().split(" ")
     assert.deepStrictEqual(upstreams, ours.filter((name) => name.startsWith("api")).map((name) => `${name}:4000`))
