@@ -1,6 +1,7 @@
 import { Config, Context, Data, Effect, Layer, Option, Redacted } from "effect"
 import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
+import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 
@@ -112,8 +113,21 @@ const metricsKey = Effect.flatMap(
 const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
+/** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
+const checkStore = Effect.fnUntraced(function*({ store }: DeploymentConfig) {
+  const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
+  const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
+  if (!isCurrencyCode(defaultCurrency)) {
+    return yield* refuse("store.defaultCurrency", defaultCurrency, "the upper-case code of a currency, for example USD")
+  }
+  if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
+    return yield* refuse("store.defaultOrganizationId", defaultOrganizationId, "1 to 64 letters, digits, _ and -")
+  }
+})
+
 /** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
 export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+  yield* checkStore(deployment)
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const settings: AppSettings = {

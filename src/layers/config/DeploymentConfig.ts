@@ -17,7 +17,7 @@ export interface DeploymentConfig {
   /** Where the embedded database lives; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
   readonly dataDir?: string
   readonly store?: {
-    /** Organization of requests that name none. Default `org_default`. */
+    /** Organization of requests that name none; a start makes it if it is not there. Default `org_default`. */
     readonly defaultOrganizationId?: string
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
     readonly defaultCurrency?: string
