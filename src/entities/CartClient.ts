@@ -33,28 +33,35 @@ export class CartClient extends Context.Service<CartClient, {
   static readonly layer = Layer.effect(
     CartClient,
     Effect.gen(function*() {
-      const actorOf = yield* CartEntity.client
+      const clientOf = yield* CartEntity.client
+      // Ids are compared as text by the cluster: one cart has one actor whatever the case of its id.
+      const actorOf = (cartId: string) => clientOf(cartId.toLowerCase())
       const carts = yield* Carts
       const offers = yield* OfferRepo
       const prices = yield* Prices
       const hooks = yield* Hooks
 
+      /** Whose message it is and until when it is wanted; said last, so that no hook uses up the actor's time. */
       const visit = Effect.gen(function*() {
         return { ...yield* carts.visitor, until: yield* deadline }
       })
 
       const addItem = Effect.fn("CartClient.addItem")(function*(cartId: string, sent: NewCartLine) {
+        // A hook is code of the deployment's own: it hears of no cart that its visitor may not change.
+        if (hooks.has("cart.beforeAddItem")) yield* carts.toChange(cartId)
         const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
         const variantId = item.variantId ?? null
         const who = yield* visit
         const addedAt = DateTime.toDateUtc(yield* DateTime.now)
         // Refused here already, so that what is not his to change costs the cart's actor no turn.
-        const [found, priceIn] = yield* Effect.all([
+        const [offer, priceIn] = yield* Effect.all([
           offers.find(cartId, item.entityId, variantId),
           prices.offerIn(cartId, { entityId: item.entityId, variantId, quantity: item.quantity })
         ], { concurrency: "unbounded" })
-        const admitted = yield* Effect.fromResult(admit(found, who, "cart:update"))
+        const admitted = yield* Effect.fromResult(admit(offer?.cart, who, "cart:update"))
         const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
+        // Only now: what is wrong with the thing would tell a stranger that the cart exists.
+        if (offer?.refusal) return yield* Effect.fail(offer.refusal)
         const unitPriceSnapshot = priceIn(seen.cart.currency) ?? item.unitPriceSnapshot
         if (unitPriceSnapshot === undefined) {
           return yield* ValidationFailed.of(
@@ -81,21 +88,28 @@ export class CartClient extends Context.Service<CartClient, {
         return line
       })
 
+      /**
+       * The cart and one of its lines, for who may change them. Actors are for those alone: whoever could wake one with
+       * an invented id could fill the places that a runner has for them.
+       */
+      const found = Effect.fnUntraced(function*(cartId: string, itemId: string) {
+        const { lines, ...seen } = yield* carts.toChange(cartId)
+        const line = lines.find(({ id }) => id === itemId.toLowerCase())
+        return line === undefined ? yield* NotFound.of("Cart item not found.") : { line, seen }
+      })
+
       const setQuantity = Effect.fn("CartClient.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
+        const { seen } = yield* found(cartId, itemId)
         const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
-        const line = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, lineId: itemId, quantity }))
+        const line = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, seen, lineId: itemId, quantity }))
         yield* hooks.after("cart.afterUpdateQuantity", line)
         return line
       })
 
       const removeItem = Effect.fn("CartClient.removeItem")(function*(cartId: string, itemId: string) {
-        if (hooks.has("cart.beforeRemoveItem")) {
-          const { lines } = yield* carts.get(cartId)
-          const line = lines.find(({ id }) => id === itemId)
-          if (line === undefined) return yield* NotFound.of("Cart item not found.")
-          yield* hooks.before("cart.beforeRemoveItem", line)
-        }
-        const line = yield* call(actorOf(cartId).removeLine({ ...yield* visit, lineId: itemId }))
+        const { line: there, seen } = yield* found(cartId, itemId)
+        yield* hooks.before("cart.beforeRemoveItem", there)
+        const line = yield* call(actorOf(cartId).removeLine({ ...yield* visit, seen, lineId: itemId }))
         yield* hooks.after("cart.afterRemoveItem", line)
       })
 

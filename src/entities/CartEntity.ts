@@ -18,6 +18,9 @@ const envelope = {
   until: Schema.Number
 }
 
+/** The cart as the sender has just read it, which spares a cold actor its own read; older processes send none. */
+const seen = Schema.optional(CartState)
+
 const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 
 /**
@@ -28,8 +31,7 @@ export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
     payload: {
       ...envelope,
-      /** The cart as the sender has just read it, which spares a cold actor its own read. */
-      seen: CartState,
+      seen,
       line: Schema.Struct({
         id: Uuid,
         entityId: Uuid,
@@ -43,11 +45,11 @@ export const CartEntity = Entity.make("Cart", [
     error
   }),
   Rpc.make("setQuantity", {
-    payload: { ...envelope, lineId: Uuid, quantity: Schema.Int },
+    payload: { ...envelope, seen, lineId: Uuid, quantity: Schema.Int },
     success: CartLine,
     error
   }),
-  Rpc.make("removeLine", { payload: { ...envelope, lineId: Uuid }, success: CartLine, error })
+  Rpc.make("removeLine", { payload: { ...envelope, seen, lineId: Uuid }, success: CartLine, error })
 ])
 
 interface Visit {
@@ -76,7 +78,7 @@ export const cartEntityLayer = CartEntity.toLayer(
      * Decides on the state in memory, writes, and only then remembers: a failed write leaves memory as it was. A write
      * that the fence refused means memory is old, so it is read again and the change decided anew.
      */
-    const change = (visit: Visit, seen: CartState | null, write: Write) =>
+    const change = (visit: Visit, seen: CartState | undefined, write: Write) =>
       Effect.gen(function*() {
         yield* unlessPast(visit.until)
         known = newer(known, seen)
@@ -112,9 +114,9 @@ export const cartEntityLayer = CartEntity.toLayer(
             metadata: {}
           })),
       setQuantity: ({ payload }) =>
-        change(payload, null, (from) => lines.setQuantity(from, payload.lineId, payload.quantity)),
-      removeLine: ({ payload }) => change(payload, null, (from) => lines.remove(from, payload.lineId))
+        change(payload, payload.seen, (from) => lines.setQuantity(from, payload.lineId, payload.quantity)),
+      removeLine: ({ payload }) => change(payload, payload.seen, (from) => lines.remove(from, payload.lineId))
     })
   }),
-  { maxIdleTime: "2 minutes", disableFatalDefects: true }
+  { maxIdleTime: "30 seconds", disableFatalDefects: true }
 )

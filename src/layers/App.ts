@@ -1,5 +1,7 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { Hooks } from "../domain/hooks/Hooks.ts"
+import { StoreSettings } from "../domain/settings/StoreSettings.ts"
+import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
@@ -31,9 +33,15 @@ const deploymentLayer = ({ deployment, environment }: AppSettings) =>
     })
   )
 
+/** The tables, and the organization whose rows they will hold. */
+const prepare = Effect.gen(function*() {
+  yield* migrate
+  yield* ensureOrganization((yield* StoreSettings).defaultOrganizationId)
+})
+
 /** Configuration, the database and its tables: what the command line's tools need. */
 export const databaseApp = (settings: AppSettings) =>
-  Layer.effectDiscard(migrate).pipe(
+  Layer.effectDiscard(prepare).pipe(
     Layer.provideMerge(Layer.merge(sqlLayer, lookupLayer)),
     Layer.provideMerge(databaseLayer),
     Layer.provideMerge(storeSettingsLayer),

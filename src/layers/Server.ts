@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
@@ -36,10 +36,16 @@ const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/
 const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
     Effect.gen(function*() {
-      const { environment, host, port } = yield* AppConfig
+      const { environment, host, port, trustedProxy } = yield* AppConfig
       const production = environment === "production"
       const app = yield* HttpRouter.toHttpEffect(router)
-      return HttpServer.serve(edge(app, { production, allowedOrigin: originTest([], production), methodsOf })).pipe(
+      const options = {
+        production,
+        allowedOrigin: originTest([], production),
+        trustedProxy: Option.getOrUndefined(trustedProxy),
+        methodsOf
+      }
+      return HttpServer.serve(edge(app, options)).pipe(
         seeing(HttpServer.HttpServer),
         Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
       )

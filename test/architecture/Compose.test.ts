@@ -66,9 +66,26 @@ describe("docker-compose.yml", () => {
         }
       })))
 
+  it("says itself that it is not in production, which the image is by default", () => {
+    assert.match(file("Dockerfile"), /^ENV NODE_ENV=production$/m)
+    for (const name of ours) assert.strictEqual(environmentOf(name)["NODE_ENV"], "development")
+  })
+
   it("puts the proxy before the processes that answer HTTP", () => {
     const upstreams = /reverse_proxy ([^{]+)\{/.exec(file("deploy/Caddyfile"))?.[1]?.trim().split(" ")
     assert.deepStrictEqual(upstreams, ours.filter((name) => name.startsWith("api")).map((name) => `${name}:4000`))
+  })
+
+  it.effect("has the processes for HTTP believe the proxy, and nobody else, about a client's address", () => {
+    const proxy = /ipv4_address: (\S+)/.exec(services.get("proxy") ?? "")?.[1]
+    return Effect.forEach(
+      ours.filter((name) => name.startsWith("api")),
+      (name) =>
+        Effect.map(settingsOf(name), ({ trustedProxy }) => {
+          assert.isDefined(proxy)
+          assert.strictEqual(Option.getOrUndefined(trustedProxy), proxy)
+        })
+    )
   })
 
   // Where the tool is installed it has the last word.

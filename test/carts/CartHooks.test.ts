@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
 import { refused } from "../checkout/ShopFloor.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
-import { api, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 
 /** What the hooks of the cart were given, newest last. */
 const seen: Array<{ readonly key: string; readonly data: object }> = []
@@ -81,6 +81,29 @@ withHooks("hooks of the cart", (it) => {
       for (const key of ["cart.beforeRemoveItem", "cart.afterRemoveItem"]) {
         assert.include(seenBy(key, "id", itemId)[0], { id: itemId, cartId: cart.id, quantity: 2 }, key)
       }
+    }))
+
+  it.effect("hear nothing of a cart that the visitor may not change", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aGuestCart()
+      const itemId = (yield* addTo(cart, entityId, 2)).text("data.id")
+      const stranger = { id: cart.id, headers: { "x-cart-secret": "wrong" } }
+      const known = seen.length
+      refused(yield* addTo(stranger, entityId), 404, "NOT_FOUND")
+      refused(yield* change(stranger, itemId, 3), 404, "NOT_FOUND")
+      const removal = api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { headers: stranger.headers })
+      refused(yield* removal, 404, "NOT_FOUND")
+      assert.strictEqual(seen.length, known)
+    }))
+
+  it.effect("staff who may change carts and not read them remove a guest's item", () =>
+    Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const itemId = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+      assert.notInclude(asStaff.permissions ?? [], "cart:read")
+      const removed = yield* api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { as: asStaff })
+      assert.deepStrictEqual([removed.status, removed.body], [200, { data: { deleted: true } }])
     }))
 
   it.effect("a refusal before is told with its text and changes nothing", () =>

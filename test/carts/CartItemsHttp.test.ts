@@ -173,6 +173,25 @@ withApp("items of a cart over HTTP", (it) => {
       for (const [who, answer] of Object.entries(answers)) refused(answer, 404, "NOT_FOUND", who)
     }))
 
+  it.effect("tells whoever does not hold the cart nothing about it, whatever he would put into it", () =>
+    Effect.gen(function*() {
+      const shirt = yield* aProductInSizes()
+      const cart = yield* aGuestCart()
+      const things = [
+        { entityId: randomUUID() },
+        { entityId: shirt.entityId },
+        { entityId: shirt.entityId, variantId: randomUUID() },
+        { entityId: yield* aProduct({ currency: "EUR" }) }
+      ]
+      for (const thing of things) {
+        const body = { ...thing, quantity: 1 }
+        const there = yield* api("POST", `/api/carts/${cart.id}/items`, { body })
+        const nowhere = yield* api("POST", `/api/carts/${randomUUID()}/items`, { body })
+        refused(nowhere, 404, "NOT_FOUND")
+        assert.deepStrictEqual([there.status, there.body], [nowhere.status, nowhere.body], JSON.stringify(thing))
+      }
+    }))
+
   it.effect("tells the outbox about every line that was added", () =>
     Effect.gen(function*() {
       const line = yield* addTo(yield* aGuestCart(), yield* aProduct(), 2)

@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sharding } from "effect/cluster"
 import { randomUUID } from "node:crypto"
 import { aCustomerCart, elsewhere, expire, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
@@ -244,6 +245,20 @@ withApp("carts over HTTP", (it) => {
         }
         const found = yield* api("GET", `/api/carts/${cart.id}`, { headers: cart.headers })
         assert.strictEqual(found.at("data.lineItems.0.quantity"), 2)
+      }))
+
+    it.effect("and removal wake no actor for whoever does not hold the cart, or names none", () =>
+      Effect.gen(function*() {
+        const { activeEntityCount } = yield* Sharding.Sharding
+        const cart = yield* api("POST", "/api/carts", { as: asAdmin, body: { currency: "USD" } })
+        const before = yield* activeEntityCount
+        const ids = [cart.text("data.id"), ...Array.from({ length: 20 }, () => randomUUID())]
+        yield* Effect.forEach(ids, (id) =>
+          Effect.all([
+            api("PATCH", `/api/carts/${id}/items/${randomUUID()}`, { body: { quantity: 1 } }),
+            api("DELETE", `/api/carts/${id}/items/${randomUUID()}`)
+          ]), { concurrency: 8 })
+        assert.strictEqual(yield* activeEntityCount, before)
       }))
 
     it.effect("and removal find nothing for whoever does not hold the cart", () =>

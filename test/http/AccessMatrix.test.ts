@@ -176,8 +176,47 @@ withApp("access", (it) => {
       ) {
         refused(yield* api("GET", "/api/orders", { headers }), 401, "UNAUTHORIZED", JSON.stringify(headers))
       }
-      const answer = yield* api("GET", "/api/orders", { headers: { "x-test-actor": "{" } })
-      assert.isTrue(answer.status >= 400 && answer.status < 500, JSON.stringify(answer.body))
+    }))
+
+  it.effect("credentials that are not valid do not make an anonymous visitor where one would be let in", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* api("GET", "/api/catalog/entities")).status, 200)
+      for (const authorization of ["Basic YTpi", "Bearer wrong", "Bearer", "dev-admin-key", ""]) {
+        const answer = yield* api("GET", "/api/catalog/entities", { headers: { authorization } })
+        refused(answer, 401, "UNAUTHORIZED", authorization)
+      }
+    }))
+
+  it.effect("an injected actor that is none is ignored, and the usual credentials count", () =>
+    Effect.gen(function*() {
+      for (const actor of ["{", "{}", "[]", "root", "null"]) {
+        const headers = { "x-test-actor": actor }
+        assert.strictEqual((yield* api("GET", "/api/catalog/entities", { headers })).status, 200, actor)
+        refused(yield* api("GET", "/api/orders", { headers }), 401, "UNAUTHORIZED", actor)
+        const known = { ...headers, "x-api-key": "dev-admin-key" }
+        assert.strictEqual((yield* api("GET", "/api/orders", { headers: known })).status, 200, actor)
+      }
+    }))
+
+  it.effect("the built-in test actors have short names", () =>
+    Effect.gen(function*() {
+      const statusOf = (method: string, path: string, actor: string, body?: object) =>
+        Effect.map(api(method, path, { headers: { "x-test-actor": actor }, body }), ({ status }) => status)
+      const seen: Record<string, ReadonlyArray<number>> = {}
+      for (const actor of ["admin", "staff", "customer", "none"]) {
+        seen[actor] = [
+          yield* statusOf("GET", "/api/catalog/entities", actor),
+          yield* statusOf("GET", "/api/orders", actor),
+          yield* statusOf("GET", "/api/pricing/prices", actor),
+          yield* statusOf("POST", "/api/carts", actor, { currency: "USD" })
+        ]
+      }
+      assert.deepStrictEqual(seen, {
+        admin: [200, 200, 200, 201],
+        staff: [200, 200, 403, 403],
+        customer: [200, 403, 403, 201],
+        none: [403, 403, 403, 403]
+      })
     }))
 
   describe("rules", () => {

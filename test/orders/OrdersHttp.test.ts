@@ -4,7 +4,18 @@ import { Effect, Redacted } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStatus, transitions } from "../../src/domain/orders/OrderStatus.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
-import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
+import {
+  type Answer,
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  asStaff,
+  at,
+  inOrganization,
+  TestApp,
+  withApp
+} from "../support/TestApp.ts"
 
 /** Runs statements of a test on the service's own database. */
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -202,7 +213,7 @@ withApp("orders over HTTP", (it) => {
             values (${id}::uuid, ${line?.id ?? null}::uuid, 2)`
         }))
         const answer = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { as: asAdmin })
-        assert.deepStrictEqual(answer.at("meta.pagination"), { page: 1, limit: 1, total: 1, totalPages: 1 })
+        assert.deepStrictEqual(answer.at("meta.pagination"), { page: 1, limit: 20, total: 1, totalPages: 1 })
         assert.deepInclude(answer.at("data.0"), {
           orderId: order.id,
           type: "digital-download",
@@ -219,6 +230,27 @@ withApp("orders over HTTP", (it) => {
           []
         )
         assert.strictEqual((yield* api("GET", "/api/orders/not-a-uuid/fulfillments", { as: asAdmin })).status, 422)
+      }))
+
+    it.effect("come in pages, oldest first, of at most 100", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        yield* onDatabase(Effect.flatMap(
+          PgClient.PgClient,
+          (sql) =>
+            sql`insert into fulfillments (id, organization_id, order_id, type, status, carrier, created_at)
+            select gen_random_uuid(), 'org_default', ${order.id}::uuid, 'physical', 'shipped', 'carrier ' || n,
+              now() + n * interval '1 second' from generate_series(1, 101) n`
+        ))
+        const list = (query: string) => api("GET", `/api/orders/${order.id}/fulfillments${query}`, { as: asAdmin })
+        const carriers = (answer: Answer) => answer.list("data").map((one) => at(one, "carrier"))
+        assert.strictEqual((yield* list("")).list("data").length, 20)
+        assert.strictEqual((yield* list("?limit=101")).list("data").length, 100)
+        const second = yield* list("?page=2&limit=2")
+        assert.deepStrictEqual(carriers(second), ["carrier 3", "carrier 4"])
+        assert.deepStrictEqual(second.at("meta.pagination"), { page: 2, limit: 2, total: 101, totalPages: 51 })
+        // A parameter that comes twice is no error: the first one counts.
+        assert.deepStrictEqual(carriers(yield* list("?page=2&page=1&limit=2&limit=3")), ["carrier 3", "carrier 4"])
       }))
   })
 })

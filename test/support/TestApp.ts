@@ -96,6 +96,7 @@ export const inOrganization = (organizationId: string, of: Partial<Actor>): Part
 const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => ({
   port: 0,
   host: "127.0.0.1",
+  trustedProxy: Option.none(),
   databaseUrl: Option.some(Redacted.make(url)),
   dataDir: ".data",
   role: "all",
@@ -129,7 +130,7 @@ const call = (base: string) =>
   })
 
 /** The app with a deployment's own configuration, for tests of hooks, providers and settings. */
-export const testAppLayer = (deployment: DeploymentConfig = {}) =>
+export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
   Layer.unwrap(
     Effect.map(freshDatabase, ({ url }) =>
       Layer.effect(
@@ -138,7 +139,7 @@ export const testAppLayer = (deployment: DeploymentConfig = {}) =>
           const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
           return { url: base, databaseUrl: url, api: call(base) }
         })
-      ).pipe(Layer.provideMerge(wholeApp(settingsFor(url, deployment)))))
+      ).pipe(Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))))
   )
 
 /** A group of tests around one running service; real time, since its actors and sockets live in it. */

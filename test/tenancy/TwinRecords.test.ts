@@ -173,8 +173,9 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       const { id } = yield* buildOrder()
       yield* sql`insert into fulfillments (id, organization_id, order_id, type, status)
         values (${newId()}::uuid, 'org_default', ${id}::uuid, 'physical', 'shipped')`
-      assert.strictEqual((yield* here(fulfillments.ofOrder(id))).length, 1)
-      assert.deepStrictEqual(yield* elsewhere(fulfillments.ofOrder(id)), [])
+      const page = { page: 1, limit: 20 }
+      assert.strictEqual((yield* here(fulfillments.ofOrder(id, page))).items.length, 1)
+      assert.deepStrictEqual(yield* elsewhere(fulfillments.ofOrder(id, page)), { ...page, items: [], total: 0 })
     }))
 
   it.effect("money: not captured, not given back, not reported as given back", () =>

@@ -44,5 +44,5 @@ export const changeable = <State extends CartState>(
 export const afterWrite = (state: CartState): CartState => ({ ...state, version: state.version + 1 })
 
 /** The newer of what an actor remembers and what a message brought along; the version tells. */
-export const newer = (known: CartState | undefined, seen: CartState | null): CartState | undefined =>
-  seen !== null && (known === undefined || known.version < seen.version) ? seen : known
+export const newer = (known: CartState | undefined, seen: CartState | undefined): CartState | undefined =>
+  seen !== undefined && (known === undefined || known.version < seen.version) ? seen : known

@@ -2,12 +2,12 @@ import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { isStaffLike } from "../access/Role.ts"
 import { Customers } from "../customers/Customers.ts"
-import type { NotFound } from "../errors/ApiErrors.ts"
+import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { CreatedCart, NewCart, StoredCart } from "./Cart.ts"
 import { CartRepo } from "./CartRepo.ts"
-import { admit, type CartVisitor } from "./CartRules.ts"
+import { admit, type CartVisitor, changeable } from "./CartRules.ts"
 import { hashCartSecret, newCartSecret } from "./CartSecret.ts"
 
 /** Carts as far as they need no actor: making and reading them (contract §2). */
@@ -16,6 +16,8 @@ export class Carts extends Context.Service<Carts, {
   readonly create: (input: NewCart) => Effect.Effect<CreatedCart, NotFound, CurrentActor>
   /** The cart with its lines, straight from its row. 404 also for a visitor it does not belong to. */
   readonly get: (cartId: string) => Effect.Effect<StoredCart, NotFound, CurrentActor>
+  /** The cart for a change: 404 for whom it is not, 422 when it is not active any more or has run out. */
+  readonly toChange: (cartId: string) => Effect.Effect<StoredCart, NotFound | ValidationFailed, CurrentActor>
   /** Who stands before a cart: his profile and the secret he showed. */
   readonly visitor: Effect.Effect<CartVisitor, never, CurrentActor>
 }>()("stoa/domain/carts/Carts") {
@@ -59,17 +61,26 @@ export class Carts extends Context.Service<Carts, {
         return { ...cart, secret }
       })
 
-      const get = Effect.fn("Carts.get")(function*(cartId: string) {
+      const admitted = Effect.fnUntraced(function*(cartId: string, permission: "cart:read" | "cart:update") {
         const [state, who] = [yield* repo.find(cartId), yield* visitor]
-        const admitted = yield* Effect.fromResult(admit(state, who, "cart:read"))
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        // The sweep writes it down; a reader is told at once (contract §2: an expired active cart reads as abandoned).
-        return admitted.cart.status === "active" && admitted.cart.expiresAt <= now
-          ? { ...admitted, cart: { ...admitted.cart, status: "abandoned" as const } }
-          : admitted
+        return yield* Effect.fromResult(admit(state, who, permission))
       })
 
-      return { create, get, visitor }
+      const toChange = Effect.fn("Carts.toChange")(function*(cartId: string) {
+        const cart = yield* admitted(cartId, "cart:update")
+        return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
+      })
+
+      const get = Effect.fn("Carts.get")(function*(cartId: string) {
+        const cart = yield* admitted(cartId, "cart:read")
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        // The sweep writes it down; a reader is told at once (contract §2: an expired active cart reads as abandoned).
+        return cart.cart.status === "active" && cart.cart.expiresAt <= now
+          ? { ...cart, cart: { ...cart.cart, status: "abandoned" as const } }
+          : cart
+      })
+
+      return { create, get, toChange, visitor }
     })
   )
 }

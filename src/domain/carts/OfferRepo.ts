@@ -1,22 +1,28 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor, holds } from "../access/Actor.ts"
+import { type Actor, CurrentActor, holds } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
 import { type CartRow, toState } from "./CartRows.ts"
 
+/** A cart, and why the thing cannot be put into it; told only to whom the cart may be shown. */
+export interface Offer {
+  readonly cart: CartState
+  readonly refusal: NotFound | ValidationFailed | null
+}
+
 /** Looks up, in one statement for all adds that wait, what an add needs to know: the cart, and whether the thing may be put into it. */
 export class OfferRepo extends Context.Service<OfferRepo, {
   /**
-   * The cart (undefined when the organization has none such), after the thing was found sellable: 404 for an entity
-   * the actor may not see and for an unknown variant, 422 when it has variants and none was named (contract §2).
+   * The cart, undefined when the organization has none such. Its refusal is 404 for an entity the actor may not see and
+   * for an unknown variant, 422 when the entity has variants and none was named (contract §2).
    */
   readonly find: (
     cartId: string,
     entityId: string,
     variantId: string | null
-  ) => Effect.Effect<CartState | undefined, NotFound | ValidationFailed, CurrentActor>
+  ) => Effect.Effect<Offer | undefined, never, CurrentActor>
 }>()("stoa/domain/carts/OfferRepo") {}
 
 interface OfferRow {
@@ -33,6 +39,16 @@ interface Look {
 }
 
 const revealing = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
+
+const refusalOf = (row: OfferRow, actor: Actor, variantId: string | null): Offer["refusal"] => {
+  if (row.public === null || !(row.public || revealing.some((permission) => holds(actor, permission)))) {
+    return NotFound.of("Catalog entity not found.")
+  }
+  if (variantId !== null) return row.variant_found ? null : NotFound.of("Variant not found.")
+  return row.has_variants
+    ? ValidationFailed.of("variantId", "This item has variants: name one of them.", "variant_required")
+    : null
+}
 
 export const offerRepoLayer = Layer.effect(
   OfferRepo,
@@ -73,19 +89,7 @@ export const offerRepoLayer = Layer.effect(
           variant: variantId,
           organization: actor.organizationId
         }).pipe(Effect.orDie)
-        if (row === undefined) return undefined
-        if (row.public === null || !(row.public || revealing.some((permission) => holds(actor, permission)))) {
-          return yield* NotFound.of("Catalog entity not found.")
-        }
-        if (variantId !== null && !row.variant_found) return yield* NotFound.of("Variant not found.")
-        if (variantId === null && row.has_variants) {
-          return yield* ValidationFailed.of(
-            "variantId",
-            "This item has variants: name one of them.",
-            "variant_required"
-          )
-        }
-        return toState(row)
+        return row && { cart: toState(row), refusal: refusalOf(row, actor, variantId) }
       })
     })
   })

@@ -97,10 +97,12 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
       readonly known: boolean
       readonly changed: boolean
     }
+    // Key share, here and wherever a part is written: an entity deleted at the same moment is waited for and then not
+    // found, instead of a foreign key failure.
     const rows = yield* sql<Row>`with entity as (
         select e.id, e.organization_id, a.title, a.id is not null as known
         from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
-        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}),
+        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for key share of e),
       written as (
         insert into entity_attributes as t (id, organization_id, entity_id, locale, title, subtitle, description,
           rich_description, seo_title, seo_description)

@@ -69,12 +69,13 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
   const create = Effect.fn("CategoryRepo.create")(function*(input: NewCategory) {
     const organization = yield* currentOrganization
     const parent = input.parentId ?? null
-    const rows = yield* sql<CategoryRow>`insert into categories
-        (id, organization_id, parent_id, slug, sort_order, metadata)
+    // Key share: a parent deleted at the same moment is waited for and then not found.
+    const rows = yield* sql<CategoryRow>`with parent as (select id from categories
+        where id = ${parent}::uuid and organization_id = ${organization} for key share)
+      insert into categories (id, organization_id, parent_id, slug, sort_order, metadata)
       select ${newId()}::uuid, ${organization}, ${parent}::uuid, ${input.slug}, ${input.sortOrder ?? 0}::int,
         ${JSON.stringify(input.metadata ?? {})}::jsonb
-      where ${parent}::uuid is null
-        or exists (select 1 from categories where id = ${parent}::uuid and organization_id = ${organization})
+      where ${parent}::uuid is null or exists (select 1 from parent)
       returning *`.pipe(slugTaken)
     return rows[0] === undefined ? yield* unknownParent : toCategory(rows[0])
   })
@@ -101,6 +102,9 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
     const organization = yield* currentOrganization
     // One mover at a time in an organization: two moves that are harmless each can close a circle together.
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
+    // The parent stays until this move is done; if it is being deleted, it is not found afterwards.
+    yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization}
+      for key share`.pipe(Effect.orDie)
     const above = yield* lineage(organization, parentId)
     if (above.length === 0) return yield* unknownParent
     if (above.some((one) => one.id === id.toLowerCase())) return yield* cycle

@@ -84,7 +84,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
         select ${newId()}::uuid, e.organization_id, e.id, ${input.name}, ${input.name},
           (select coalesce(max(sort_order) + 1, 0) from option_types where entity_id = e.id)
         from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}
-        returning *),
+        for key share of e returning *),
       filled as (
         insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
         select (v->>'id')::uuid, made.organization_id, made.id, v->>'value', v->>'value', n - 1
@@ -100,7 +100,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
       select ${newId()}::uuid, t.organization_id, t.id, ${value}, ${value},
         (select coalesce(max(sort_order) + 1, 0) from option_values where option_type_id = t.id)
       from option_types t where t.id = ${optionTypeId}::uuid and t.organization_id = ${organization}
-      returning *`.pipe(taken)
+      for key share of t returning *`.pipe(taken)
     return rows[0] === undefined ? undefined : toValue(rows[0])
   })
 

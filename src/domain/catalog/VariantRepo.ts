@@ -15,12 +15,15 @@ export class VariantRepo extends Context.Service<VariantRepo, {
     combination: Combination,
     input: NewVariant
   ) => Effect.Effect<Variant | undefined, Conflict, CurrentActor>
-  /** Those of the combinations that did not exist, as variants in the order given; all in one statement. */
+  /**
+   * Those of the combinations that did not exist, as variants in the order given; all in one statement. Undefined: no
+   * such entity any more.
+   */
   readonly createMissing: (
     entityId: string,
     combinations: ReadonlyArray<Combination>,
     mode: string
-  ) => Effect.Effect<ReadonlyArray<Variant>, never, CurrentActor>
+  ) => Effect.Effect<ReadonlyArray<Variant> | undefined, never, CurrentActor>
 }>()("stoa/domain/catalog/VariantRepo") {
   static readonly layer = Layer.effect(VariantRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
@@ -37,6 +40,11 @@ interface VariantRow {
   readonly sort_order: number
   readonly metadata: Readonly<Record<string, unknown>>
   readonly combination: string
+}
+
+/** The entity is there, and all of its combinations were. */
+interface NoVariantRow {
+  readonly id: null
 }
 
 const toVariant = (row: VariantRow, optionValueIds: Combination): Variant => ({
@@ -68,7 +76,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
             (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
             ${combinationKey(combination)}
           from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}
-          returning *),
+          for key share of e returning *),
         options as (insert into variant_option_values (variant_id, option_value_id)
           select made.id, v from made, unnest(${combination}::uuid[]) v)
         select * from made`.pipe(taken)
@@ -88,22 +96,26 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
       }))
       // Rows go in sorted by their key: two calls that make the same combinations meet in the same order, so the second
       // one waits for the first and then skips what it made, instead of both waiting for each other.
-      const rows = yield* sql<VariantRow>`with input as (
+      const rows = yield* sql<VariantRow | NoVariantRow>`with input as (
           select (i->>'id')::uuid as id, i->>'combination' as combination, (i->>'position')::int as position,
             i->'values' as value_ids
           from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
+        e as (select id, organization_id from catalog_entities
+          where id = ${entityId}::uuid and organization_id = ${organization} for key share),
         made as (
           insert into variants (id, organization_id, entity_id, sort_order, metadata, combination)
           select i.id, e.organization_id, e.id,
             i.position + (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
             ${JSON.stringify({ generatedBy: mode })}::jsonb, i.combination
-          from catalog_entities e, input i where e.id = ${entityId}::uuid and e.organization_id = ${organization}
+          from e, input i
           order by i.combination
           on conflict (entity_id, combination) do nothing returning *),
         options as (insert into variant_option_values (variant_id, option_value_id)
           select made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v)
-        select * from made order by sort_order`
-      return rows.map((row) => toVariant(row, byKey.get(row.combination) ?? []))
+        select made.* from e left join made on true order by made.sort_order`
+      return rows.length === 0
+        ? undefined
+        : rows.flatMap((row) => row.id === null ? [] : toVariant(row, byKey.get(row.combination) ?? []))
     },
     Effect.orDie
   )

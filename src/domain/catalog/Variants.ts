@@ -61,7 +61,7 @@ export class Variants extends Context.Service<Variants, {
       const generate = Effect.fn("Variants.generate")(function*(entityId: string, request: Generate) {
         const combinations = combinationsFor(yield* axesOf(entityId), request)
         if (isRefusal(combinations)) return yield* refused(combinations)
-        return yield* variants.createMissing(entityId, combinations, request.mode)
+        return (yield* variants.createMissing(entityId, combinations, request.mode)) ?? (yield* unknownEntity)
       })
 
       return { createOptionType, createOptionValue, create, generate }

@@ -1,6 +1,6 @@
-import { pageOf, type PageRequest } from "../paging/Paging.ts"
+import { pageOf, type PageRequest, type SentPage } from "../paging/Paging.ts"
 
 /** The page of a list that is whole unless a page was asked for: categories and brands (contract §0.1). */
 export const pageOrAll = (
-  query: { readonly page?: string | undefined; readonly limit?: string | undefined }
+  query: SentPage
 ): PageRequest | undefined => (query.page === undefined && query.limit === undefined ? undefined : pageOf(query))

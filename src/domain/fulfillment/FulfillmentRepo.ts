@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { DigitalGrant, type Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
 
 interface FulfillmentRow {
@@ -24,8 +25,8 @@ interface FulfillmentRow {
 
 /** Reads of fulfillments. */
 export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
-  /** Fulfillments of an order with their lines, oldest first, in one statement. */
-  readonly ofOrder: (orderId: string) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
+  /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
+  readonly ofOrder: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<Fulfillment>, never, CurrentActor>
   /**
    * Writes digital fulfillments of one line each, marks their lines fulfilled and announces `fulfillment.create`, in one
    * statement. Only while the order is paid and not cancelled, and only for lines that have none: gives what it wrote.
@@ -76,17 +77,19 @@ export const fulfillmentRepoLayer = Layer.effect(
   FulfillmentRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: string) {
+    const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<FulfillmentRow>`select f.*, o.customer_id,
+      const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
+      const count = sql<{ readonly total: bigint }>`select count(*) as total from fulfillments f where ${where}`
+      const list = sql<FulfillmentRow>`select f.*, o.customer_id,
           coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
               'quantity', fl.quantity, 'entity_id', l.entity_id, 'entity_type', l.entity_type) order by l.position)
             from fulfillment_lines fl join order_lines l on l.id = fl.order_line_id
             where fl.fulfillment_id = f.id), '[]') as lines
         from fulfillments f join orders o on o.id = f.order_id
-        where f.order_id = ${orderId}::uuid and f.organization_id = ${organization}
-        order by f.created_at, f.id`
-      return rows.map(toFulfillment)
+        where ${where} order by f.created_at, f.id limit ${page.limit} offset ${offsetOf(page)}`
+      const [rows, totals] = yield* Effect.all([list, count], { concurrency: "unbounded" })
+      return { ...page, items: rows.map(toFulfillment), total: Number(totals[0]?.total ?? 0) }
     }, Effect.orDie)
 
     const deliver = Effect.fn("FulfillmentRepo.deliver")(

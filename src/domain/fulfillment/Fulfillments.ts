@@ -5,16 +5,18 @@ import { Hooks } from "../hooks/Hooks.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader } from "../orders/OrderAccess.ts"
 import { OrderRepo } from "../orders/OrderRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { digitalFulfillments } from "./DigitalDelivery.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 
 /** What of an order has been handed over (spec §4, contract §5). */
 export class Fulfillments extends Context.Service<Fulfillments, {
-  /** Fulfillments of an order, for whoever may read the order. 404, 403. */
+  /** A page of the fulfillments of an order, for whoever may read the order. 404, 403. */
   readonly ofOrder: (
-    orderId: string
-  ) => Effect.Effect<ReadonlyArray<Fulfillment>, NotFound | Forbidden, CurrentActor>
+    orderId: string,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Fulfillment>, NotFound | Forbidden, CurrentActor>
   /**
    * Hands over the digital lines of a paid order, once however often it is asked, and runs `fulfillment.afterCreate`
    * for each. Gives the order as it is then. An order that is not paid, or was cancelled, stays as it is.
@@ -39,9 +41,9 @@ export class Fulfillments extends Context.Service<Fulfillments, {
           )
           return { ...order, lineItems }
         }),
-        ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string) {
+        ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string, page: PageRequest) {
           const order = yield* admitReader(yield* orders.find(orderId))
-          return yield* repo.ofOrder(order.id)
+          return yield* repo.ofOrder(order.id, page)
         })
       }
     })

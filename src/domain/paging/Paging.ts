@@ -14,21 +14,28 @@ export interface PageOf<A> {
   readonly total: number
 }
 
-const whole = (text: string | undefined): number => {
-  const value = Number(text)
+/** A query parameter as it came: absent, once, or several times, when the first one counts. */
+type Sent = string | ReadonlyArray<string> | undefined
+
+/** The query of a list route as it came. */
+export interface SentPage {
+  readonly page?: Sent
+  readonly limit?: Sent
+}
+
+const whole = (sent: Sent): number => {
+  const value = Number(typeof sent === "string" ? sent : sent?.[0])
   return Number.isFinite(value) ? Math.floor(value) : 0
 }
 
 /** `page` as sent: below 1 or unreadable counts as 1, never an error (contract §0.1). */
-export const pageNumber = (text: string | undefined): number => Math.min(Math.max(1, whole(text)), 1_000_000)
+export const pageNumber = (sent: Sent): number => Math.min(Math.max(1, whole(sent)), 1_000_000)
 
 /** `limit` as sent: below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
-export const pageSize = (text: string | undefined): number => (whole(text) < 1 ? 20 : Math.min(whole(text), 100))
+export const pageSize = (sent: Sent): number => (whole(sent) < 1 ? 20 : Math.min(whole(sent), 100))
 
 /** The query of a list route. */
-export const pageOf = (
-  query: { readonly page?: string | undefined; readonly limit?: string | undefined }
-): PageRequest => ({
+export const pageOf = (query: SentPage): PageRequest => ({
   page: pageNumber(query.page),
   limit: pageSize(query.limit)
 })
@@ -36,10 +43,12 @@ export const pageOf = (
 /** Rows to skip for a page. */
 export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.limit
 
-/** Query parameters of every list route: taken as text, because a wrong value falls back instead of failing. */
+const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+
+/** Query parameters of every list route: whatever is sent is taken, because a wrong value falls back instead of failing. */
 export const pageQuery = {
-  page: Schema.optional(Schema.String.annotate({ description: "Page number, from 1. Default 1." })),
-  limit: Schema.optional(Schema.String.annotate({ description: "Rows per page, 1 to 100. Default 20." }))
+  page: Schema.optional(textOrTexts.annotate({ description: "Page number, from 1. Default 1." })),
+  limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." }))
 }
 
 /** `meta.pagination` (spec §8); `totalPages` is at least 1 even when nothing was found. */

@@ -29,12 +29,20 @@ export class MarkedChange extends Context.Service<MarkedChange, true>()("stoa/ht
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
+/** What a caller is known by. The kind stands before it, so that nobody can pick a secret that reads like a user's id. */
+const callerOf = (actor: Actor, request: HttpServerRequest.HttpServerRequest): string => {
+  if (actor.userId !== null) return `${actor.type}:${actor.userId}`
+  if (actor.type === "api_key") return `key:${actor.name}`
+  if (actor.cartSecret !== null) return `secret:${actor.cartSecret}`
+  return `address:${Option.getOrElse(request.remoteAddress, () => "")}`
+}
+
 /**
  * Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a).
- * Visitors who show nothing at all are told apart by their address.
+ * Visitors who show nothing at all are told apart by their address, which is the edge's to find out behind a proxy.
  */
 export const keyScope = (actor: Actor, request: HttpServerRequest.HttpServerRequest): string =>
-  sha256(`${actor.type}:${actor.userId ?? actor.cartSecret ?? Option.getOrElse(request.remoteAddress, () => "")}`)
+  sha256(callerOf(actor, request))
 
 /** As long as a body's `idempotencyKey` (contract §3.1): a short key would be guessed by a stranger. */
 const acceptableKey = /^[\x21-\x7e]{8,255}$/

@@ -53,6 +53,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     })),
   HttpApiEndpoint.get("fulfillments", "/api/orders/:id/fulfillments", {
     params: { id: Uuid },
+    query: pageQuery,
     success: Page(Fulfillment)
   })
     .annotate(Access, reading)

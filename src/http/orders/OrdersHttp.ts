@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
-import { pageOf, wholeList } from "../../domain/paging/Paging.ts"
+import { pageOf } from "../../domain/paging/Paging.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { OrdersGroup } from "./OrdersApi.ts"
 
@@ -17,7 +17,7 @@ export const ordersHttp = HttpApiBuilder.group(
       list: ({ query }) => orders.list({ status: query.status }, pageOf(query)),
       read: ({ params }) => orders.get(params.idOrNumber),
       changeStatus: ({ params, payload }) => changes.change(params.id, payload),
-      fulfillments: ({ params }) => Effect.map(fulfillments.ofOrder(params.id), wholeList)
+      fulfillments: ({ params, query }) => fulfillments.ofOrder(params.id, pageOf(query))
     })
   })
 )

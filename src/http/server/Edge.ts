@@ -1,5 +1,6 @@
 import { ByteSize, Context, Effect } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { withClientAddress } from "./ClientAddress.ts"
 import { corsHeaders, type OriginTest, preflightHeaders } from "./Cors.ts"
 import { answerFailure, envelope } from "./Failure.ts"
 import { RequestId, requestIdOf } from "./RequestId.ts"
@@ -8,6 +9,8 @@ import { requestMetrics } from "./RequestMetrics.ts"
 export interface EdgeOptions {
   readonly production: boolean
   readonly allowedOrigin: OriginTest
+  /** Address of the proxy whose `X-Forwarded-For` is believed; undefined for nobody's. */
+  readonly trustedProxy: string | undefined
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
 }
@@ -90,8 +93,12 @@ export const edge = <E, R>(
     const began = performance.now()
     const request = yield* HttpServerRequest.HttpServerRequest
     const requestId = requestIdOf(request.headers["x-request-id"])
+    const own = withClientAddress(request, options.trustedProxy)
     const perRequest = Context.add(limits, RequestId, requestId)
-    const response = yield* Effect.provideContext(counted(request, began), perRequest)
+    const response = yield* Effect.provideContext(
+      counted(own, began),
+      own === request ? perRequest : Context.add(perRequest, HttpServerRequest.HttpServerRequest, own)
+    )
     return HttpServerResponse.setHeaders(response, {
       ...fixedHeaders,
       ...corsHeaders(request.headers["origin"], options.allowedOrigin),

@@ -1,5 +1,7 @@
 import { Config, Context, Data, Effect, Layer, Option, Redacted } from "effect"
+import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
+import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 
@@ -9,6 +11,8 @@ export type ProcessRole = "all" | "api" | "runner"
 export interface AppSettings {
   readonly port: number
   readonly host: string
+  /** The proxy whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
+  readonly trustedProxy: Option.Option<string>
   /** None: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Option.Option<Redacted.Redacted<string>>
   readonly dataDir: string
@@ -58,6 +62,14 @@ const oneOf = <const A extends ReadonlyArray<string>>(name: string, allowed: A, 
     return match === undefined ? refuse(name, found.value, allowed.join(", ")) : Effect.succeed(match)
   })
 
+const trustedProxy = Effect.fnUntraced(function*(configured: string | undefined) {
+  const value = Option.getOrUndefined(yield* text("TRUSTED_PROXY_IP")) ?? configured
+  if (value === undefined) return Option.none<string>()
+  return isIP(value) === 0
+    ? yield* refuse("TRUSTED_PROXY_IP", value, "one IP address, for example 10.0.0.5")
+    : Option.some(value)
+})
+
 const databaseUrl = Effect.fnUntraced(function*(configured: string | undefined) {
   const value = Option.getOrUndefined(yield* text("DATABASE_URL")) ?? configured
   if (value === undefined) return Option.none<Redacted.Redacted<string>>()
@@ -101,13 +113,27 @@ const metricsKey = Effect.flatMap(
 const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
+/** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
+const checkStore = Effect.fnUntraced(function*({ store }: DeploymentConfig) {
+  const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
+  const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
+  if (!isCurrencyCode(defaultCurrency)) {
+    return yield* refuse("store.defaultCurrency", defaultCurrency, "the upper-case code of a currency, for example USD")
+  }
+  if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
+    return yield* refuse("store.defaultOrganizationId", defaultOrganizationId, "1 to 64 letters, digits, _ and -")
+  }
+})
+
 /** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
 export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+  yield* checkStore(deployment)
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
+    trustedProxy: yield* trustedProxy(deployment.server?.trustedProxyIp),
     databaseUrl: yield* databaseUrl(deployment.databaseUrl),
     dataDir: Option.getOrElse(yield* text("STOA_DATA_DIR"), () => deployment.dataDir ?? ".data"),
     role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),

@@ -5,14 +5,19 @@ import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSe
 
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export interface DeploymentConfig {
-  /** Listening address of the API. Defaults: port 4000 on 127.0.0.1 (`PORT`, `HOST`). */
-  readonly server?: { readonly port?: number; readonly host?: string }
+  readonly server?: {
+    /** Listening address of the API. Default: port 4000 on 127.0.0.1 (`PORT`, `HOST`). */
+    readonly port?: number
+    readonly host?: string
+    /** Address of the proxy in front, whose `X-Forwarded-For` says who asks. Default: none (`TRUSTED_PROXY_IP`). */
+    readonly trustedProxyIp?: string
+  }
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
   readonly databaseUrl?: string
   /** Where the embedded database lives; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
   readonly dataDir?: string
   readonly store?: {
-    /** Organization of requests that name none. Default `org_default`. */
+    /** Organization of requests that name none; a start makes it if it is not there. Default `org_default`. */
     readonly defaultOrganizationId?: string
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
     readonly defaultCurrency?: string

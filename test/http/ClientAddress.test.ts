@@ -1,0 +1,87 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { ConfigProvider, Effect, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import { api, asCustomer, testAppLayer, withApp } from "../support/TestApp.ts"
+
+const trusting = (address: string) =>
+  layer(testAppLayer({}, { trustedProxy: Option.some(address) }), { excludeTestServices: true, timeout: "60 seconds" })
+const behindAProxy = trusting("127.0.0.1")
+const besideAProxy = trusting("10.0.0.5")
+
+/** A visitor with nothing to show makes a cart; gives the secret he was answered. */
+const secretFor = (key: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.map(
+    api("POST", "/api/carts", { body: { currency: "USD" }, headers: { "idempotency-key": key, ...headers } }),
+    (made) => made.text("data.secret")
+  )
+
+const from = (forwarded: string) => ({ "x-forwarded-for": forwarded })
+
+behindAProxy("visitors behind the trusted proxy", (it) => {
+  it.effect("do not share idempotency keys, and get no stranger's cart", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      const first = yield* secretFor(key, from("203.0.113.1"))
+      assert.notStrictEqual(yield* secretFor(key, from("203.0.113.2")), first)
+      assert.strictEqual(yield* secretFor(key, from("203.0.113.1")), first)
+    }))
+
+  it.effect("are known by the first address of the list, in either notation", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      const first = yield* secretFor(key, from("203.0.113.1, 10.0.0.7"))
+      assert.strictEqual(yield* secretFor(key, from("::ffff:203.0.113.1 , 10.0.0.8")), first)
+      assert.notStrictEqual(yield* secretFor(key, from("2001:db8::1")), first)
+    }))
+
+  it.effect("count as the proxy itself when the entry is no address", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      assert.strictEqual(yield* secretFor(key, from("unknown")), yield* secretFor(key))
+    }))
+})
+
+besideAProxy("visitors who do not come through the trusted proxy", (it) => {
+  it.effect("cannot choose their address", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      assert.strictEqual(yield* secretFor(key, from("203.0.113.1")), yield* secretFor(key, from("203.0.113.2")))
+    }))
+})
+
+withApp("visitors without a trusted proxy", (it) => {
+  it.effect("cannot choose their address", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      assert.strictEqual(
+        yield* secretFor(key, from("203.0.113.1")),
+        yield* secretFor(key, from("203.0.113.2"))
+      )
+    }))
+
+  it.effect("whoever shows a secret that reads like a user's id does not share that user's keys", () =>
+    Effect.gen(function*() {
+      const [key, word] = [randomUUID(), randomUUID()]
+      const call = { body: { currency: "USD" }, headers: { "idempotency-key": key } }
+      const users = yield* api("POST", "/api/carts", { ...call, as: asCustomer(word) })
+      assert.notStrictEqual(yield* secretFor(key, { "x-cart-secret": word }), users.text("data.secret"))
+    }))
+})
+
+describe("the setting", () => {
+  const settings = (value: string) =>
+    readSettings({}).pipe(
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromUnknown({ TRUSTED_PROXY_IP: value })
+      )
+    )
+
+  it.effect("holds one address; anything else ends the start with a line that says so", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* settings("10.0.0.5")).trustedProxy, Option.some("10.0.0.5"))
+      assert.deepStrictEqual((yield* settings("")).trustedProxy, Option.none())
+      assert.match((yield* Effect.flip(settings("proxy"))).message, /TRUSTED_PROXY_IP="proxy" is not allowed/)
+    }))
+})
