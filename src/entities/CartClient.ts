@@ -48,7 +48,7 @@ export class CartClient extends Context.Service<CartClient, {
 
       const addItem = Effect.fn("CartClient.addItem")(function*(cartId: string, sent: NewCartLine) {
         // A hook is code of the deployment's own: it hears of no cart that its visitor may not change.
-        if (hooks.has("cart.beforeAddItem")) yield* carts.toChange(cartId)
+        if (hooks.has("cart.beforeAddItem")) yield* carts.toChange(cartId, null)
         const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
         const variantId = item.variantId ?? null
         const who = yield* visit
@@ -93,8 +93,7 @@ export class CartClient extends Context.Service<CartClient, {
        * an invented id could fill the places that a runner has for them.
        */
       const found = Effect.fnUntraced(function*(cartId: string, itemId: string) {
-        const { lines, ...seen } = yield* carts.toChange(cartId)
-        const line = lines.find(({ id }) => id === itemId.toLowerCase())
+        const { lines: [line], ...seen } = yield* carts.toChange(cartId, itemId)
         return line === undefined ? yield* NotFound.of("Cart item not found.") : { line, seen }
       })
 

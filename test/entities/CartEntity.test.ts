@@ -50,6 +50,7 @@ const breakingOnce = Effect.gen(function*() {
   let writes = 0
   const carts = CartRepo.of({
     find: () => unused,
+    findWithLine: () => unused,
     state: () => Effect.succeed(state),
     insert: () => unused,
     abandonExpired: unused,

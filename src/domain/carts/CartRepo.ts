@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
@@ -10,6 +10,11 @@ import { type CartRow, type LineRow, toLine, toState } from "./CartRows.ts"
 export class CartRepo extends Context.Service<CartRepo, {
   /** A cart with its lines, in one statement. Undefined when the organization has no such cart. */
   readonly find: (cartId: string) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
+  /** A cart with this one of its lines, or with none, however many it holds. Undefined like `find`. */
+  readonly findWithLine: (
+    cartId: string,
+    lineId: string | null
+  ) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
   /** The cart alone. Undefined when the organization has no such cart. */
   readonly state: (cartId: string) => Effect.Effect<CartState | undefined, never, CurrentActor>
   /** Writes a new cart. */
@@ -40,14 +45,21 @@ export const cartRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const lookup = yield* lookupSql
 
-    const find = Effect.fn("CartRepo.find")(function*(cartId: string) {
+    const read = Effect.fnUntraced(function*(cartId: string, only: Statement.Fragment) {
       const organization = yield* currentOrganization
       const rows = yield* lookup<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select c.*,
-          coalesce((select jsonb_agg(to_jsonb(l) order by l.added_at, l.id) from cart_lines l where l.cart_id = c.id),
-            '[]') as lines
+          coalesce((select jsonb_agg(to_jsonb(l) order by l.added_at, l.id) from cart_lines l
+            where l.cart_id = c.id${only}), '[]') as lines
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
       return rows[0] && { ...toState(rows[0]), lines: rows[0].lines.map(toLine) }
-    }, Effect.orDie)
+    })
+
+    const find = Effect.fn("CartRepo.find")((cartId: string) => read(cartId, sql.literal("")), Effect.orDie)
+
+    const findWithLine = Effect.fn("CartRepo.findWithLine")(
+      (cartId: string, lineId: string | null) => read(cartId, sql` and l.id = ${lineId}::uuid`),
+      Effect.orDie
+    )
 
     const state = Effect.fn("CartRepo.state")(function*(cartId: string) {
       const organization = yield* currentOrganization
@@ -86,6 +98,6 @@ export const cartRepoLayer = Layer.effect(
       return rows.length
     }, Effect.orDie)
 
-    return CartRepo.of({ find, state, insert, abandonExpired, purgeEnded })
+    return CartRepo.of({ find, findWithLine, state, insert, abandonExpired, purgeEnded })
   })
 )

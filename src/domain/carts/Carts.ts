@@ -16,8 +16,14 @@ export class Carts extends Context.Service<Carts, {
   readonly create: (input: NewCart) => Effect.Effect<CreatedCart, NotFound, CurrentActor>
   /** The cart with its lines, straight from its row. 404 also for a visitor it does not belong to. */
   readonly get: (cartId: string) => Effect.Effect<StoredCart, NotFound, CurrentActor>
-  /** The cart for a change: 404 for whom it is not, 422 when it is not active any more or has run out. */
-  readonly toChange: (cartId: string) => Effect.Effect<StoredCart, NotFound | ValidationFailed, CurrentActor>
+  /**
+   * The cart for a change, with the line that is to be changed, or with none (null), however many it holds: 404 for whom
+   * it is not, 422 when it is not active any more or has run out.
+   */
+  readonly toChange: (
+    cartId: string,
+    lineId: string | null
+  ) => Effect.Effect<StoredCart, NotFound | ValidationFailed, CurrentActor>
   /** Who stands before a cart: his profile and the secret he showed. */
   readonly visitor: Effect.Effect<CartVisitor, never, CurrentActor>
 }>()("stoa/domain/carts/Carts") {
@@ -61,18 +67,19 @@ export class Carts extends Context.Service<Carts, {
         return { ...cart, secret }
       })
 
-      const admitted = Effect.fnUntraced(function*(cartId: string, permission: "cart:read" | "cart:update") {
-        const [state, who] = [yield* repo.find(cartId), yield* visitor]
-        return yield* Effect.fromResult(admit(state, who, permission))
-      })
+      const admitted = Effect.fnUntraced(
+        function*(found: StoredCart | undefined, permission: "cart:read" | "cart:update") {
+          return yield* Effect.fromResult(admit(found, yield* visitor, permission))
+        }
+      )
 
-      const toChange = Effect.fn("Carts.toChange")(function*(cartId: string) {
-        const cart = yield* admitted(cartId, "cart:update")
+      const toChange = Effect.fn("Carts.toChange")(function*(cartId: string, lineId: string | null) {
+        const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
         return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
       })
 
       const get = Effect.fn("Carts.get")(function*(cartId: string) {
-        const cart = yield* admitted(cartId, "cart:read")
+        const cart = yield* admitted(yield* repo.find(cartId), "cart:read")
         const now = DateTime.toDateUtc(yield* DateTime.now)
         // The sweep writes it down; a reader is told at once (contract §2: an expired active cart reads as abandoned).
         return cart.cart.status === "active" && cart.cart.expiresAt <= now
