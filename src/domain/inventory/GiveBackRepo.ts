@@ -17,7 +17,8 @@ export const giveBack = (sql: SqlClient.SqlClient, organization: string, reason:
       update stock_items set version = version + 1
       where organization_id = ${organization} and sellable_id = any(array(select sellable_id from locked))),
     freed as (
-      update stock_levels s set reserved = s.reserved - l.quantity, updated_at = now()
+      update stock_levels s set reserved = s.reserved - l.quantity, updated_at = now(),
+        allow_negative = s.reserved - l.quantity > s.on_hand
       from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
         group by sellable_id, warehouse_id) l
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
