@@ -10,6 +10,7 @@ import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const StatusChange = Schema.Struct({
   status: Schema.String.annotate({ description: "The status to move to; the table of transitions decides." }),
@@ -35,6 +36,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Data(Order)
   })
     .annotate(Access, reading)
+    .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "Read an order by its id or its number" })),
   HttpApiEndpoint.patch("changeStatus", "/api/orders/:id/status", {
     params: { id: Uuid },
@@ -53,6 +55,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Page(Fulfillment)
   })
     .annotate(Access, reading)
+    .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "List what of an order has been handed over" }))
 )
   .annotate(ParseOptions, allIssues)
