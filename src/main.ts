@@ -56,7 +56,7 @@ const output = Flag.String("output").pipe(
 
 const openapi = Command.make("openapi", { output }, ({ output }) =>
   Effect.gen(function*() {
-    const text = JSON.stringify(openApiDocument(), null, 2)
+    const text = JSON.stringify(openApiDocument(version), null, 2)
     if (Option.isNone(output)) return yield* Console.log(text)
     yield* Effect.promise(() => writeFile(output.value, `${text}\n`))
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))

@@ -31,7 +31,7 @@ export const Api = HttpApi.make("stoa")
   .add(CheckoutGroup)
   .add(OrdersGroup)
   .add(PaymentsGroup)
-  .annotateMerge(OpenApi.annotations({ title: "Stoa", version: "1.0.0", description: "A headless commerce backend." }))
+  .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */
 export const OperatorApi = HttpApi.make("stoa").add(HealthGroup).add(MetricsGroup)

@@ -16,13 +16,14 @@ import { AppConfig } from "./config/AppConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
 import { seeing } from "./Sight.ts"
+import { version } from "./Version.ts"
 
 /** What every group's middleware needs. */
 const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actorsLayer), idempotencyLayer)
 
 const application = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),
-  docsRoutes
+  docsRoutes(version)
 )
 
 const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(

@@ -133,15 +133,34 @@ it.layer(App)("adjusting stock", (it) => {
         assert.deepInclude(level, { before: 10, after: 0, delta: -10 })
       }))
 
-    it.effect("to take the leave to go negative away while it is needed", () =>
+    it.effect("to go below zero again, because the leave to do so held for one adjustment", () =>
       Effect.gen(function*() {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
-        yield* adjust({ entityId, warehouseId, type: "sale", quantity: 3, allowNegative: true })
-        const error = yield* Effect.flip(
-          adjust({ entityId, warehouseId, type: "restock", quantity: 1, allowNegative: false })
+        const sold = { entityId, warehouseId, type: "sale", quantity: 3 } as const
+        assert.deepInclude(yield* adjust({ ...sold, allowNegative: true }), { after: -3, allowNegative: true })
+        assert.strictEqual((yield* Effect.flip(adjust(sold)))._tag, "ValidationFailed")
+        // Upwards it needs no leave, and once nothing is missing the level says so.
+        const restock = { entityId, warehouseId, type: "restock", quantity: 2 } as const
+        assert.deepInclude(yield* adjust(restock), { after: -1, allowNegative: true })
+        assert.deepInclude(yield* adjust(restock), { after: 1, allowNegative: false })
+        assert.strictEqual((yield* Effect.flip(adjust(sold)))._tag, "ValidationFailed")
+      }))
+
+    it.effect("more below what is reserved, also after the leave was given once", () =>
+      Effect.gen(function*() {
+        const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
+        const hold = { entityId, orderId: randomUUID(), quantity: 3 }
+        yield* adjust({ entityId, warehouseId, type: "restock", quantity: 5 })
+        yield* (yield* Inventory).reserve(hold)
+        const level = yield* adjust({ entityId, warehouseId, type: "set", quantity: 2, allowNegative: true })
+        assert.deepInclude(level, { quantityReserved: 3, available: -1, allowNegative: true })
+        assert.strictEqual(
+          (yield* Effect.flip(adjust({ entityId, warehouseId, type: "damage", quantity: 1 })))._tag,
+          "ValidationFailed"
         )
-        assert.strictEqual(error._tag, "ValidationFailed")
-        assert.deepStrictEqual(yield* (yield* StockRepo).available([entityId]), { [entityId]: 0 })
+        yield* (yield* Inventory).release(hold)
+        const [found] = (yield* (yield* StockRepo).levels({ entityId }, { page: 1, limit: 1 })).items
+        assert.deepInclude(found, { quantityReserved: 0, available: 2, allowNegative: false })
       }))
 
     it.effect("an unknown entity, variant or warehouse with 404", () =>

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { aProductInSizes, refused, stockOf } from "../checkout/ShopFloor.ts"
+import { aProductInSizes, onDatabase, refused, stockOf } from "../checkout/ShopFloor.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
 
@@ -33,6 +33,26 @@ withApp("stock reserved by hand for an order", (it) => {
       for (const entityId of entities) assert.strictEqual((yield* reserve(entityId, most, orderId)).status, 200)
       assert.strictEqual((yield* cancel(orderId)).status, 200)
       for (const entityId of entities) assert.strictEqual((yield* stockOf(entityId)).reserved, 0)
+    }))
+
+  it.effect("is reserved and released under the same reference in the ledger, the order", () =>
+    Effect.gen(function*() {
+      const orderId = yield* anOrder()
+      const entityId = yield* aProduct({ stock: 5 })
+      yield* reserve(entityId, 2, orderId)
+      const body = { entityId, quantity: 1, orderId }
+      assert.strictEqual((yield* api("POST", "/api/inventory/release", { as: asAdmin, body })).status, 200)
+      assert.strictEqual((yield* cancel(orderId)).status, 200)
+      const movements = yield* onDatabase((sql) =>
+        sql`select type, quantity, reference_type, reference_id from stock_movements
+          where entity_id = ${entityId}::uuid and type <> 'receipt' order by performed_at, type desc`
+      )
+      const reference = { reference_type: "order", reference_id: orderId }
+      assert.deepStrictEqual(movements, [
+        { type: "reservation", quantity: 2, ...reference },
+        { type: "release", quantity: 1, ...reference },
+        { type: "release", quantity: 1, ...reference }
+      ])
     }))
 
   it.effect("is not taken of a variant under the name of another entity", () =>

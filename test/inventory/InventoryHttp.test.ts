@@ -79,6 +79,8 @@ withApp("inventory over HTTP", (it) => {
           [{ type: "restock", quantity: 3_000_000_000 }, "quantity"],
           [{ mode: "add", amount: -1 }, "amount"],
           [{ adjustment: 0 }, "adjustment"],
+          [{ adjustment: -2 }, "adjustment"],
+          [{ adjustment: 3_000_000_000 }, "adjustment"],
           [{ type: "restock" }, "quantity"],
           [{}, "type"],
           [{ type: "restock", quantity: 1, reason: "\0" }, "reason"],

@@ -1,5 +1,5 @@
 import { Api } from "../../src/http/Api.ts"
-import { securitySchemes } from "../../src/http/openapi/SecuritySchemes.ts"
+import { documentOptions } from "../../src/http/docs/Docs.ts"
 import { describeDocument } from "./DocumentChecks.ts"
 
-describeDocument("Stoa", Api, { securitySchemes: securitySchemes("uc.session_token") })
+describeDocument("Stoa", Api, documentOptions())

@@ -53,6 +53,16 @@ withApp("orders over HTTP", (it) => {
         }))
     }
 
+    it.effect("refuses a reason that cannot be stored as it was sent", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        for (const reason of ["half a \ud83d pair", "a \u0000 within"]) {
+          const body = { status: "cancelled", reason }
+          const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
+          assert.deepStrictEqual([answer.status, answer.at("error.details.issues.0.path")], [422, "reason"])
+        }
+      }))
+
     it.effect("of five parallel cancels one wins, and stock and money come back once", () =>
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 4 }], onHand: 10 })

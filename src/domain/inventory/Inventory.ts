@@ -89,7 +89,8 @@ const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: Result
   unitCost: body.unitCost === undefined ? level.unitCost : body.unitCost,
   reorderThreshold: body.reorderThreshold === undefined ? level.reorderThreshold : body.reorderThreshold,
   reorderQuantity: body.reorderQuantity === undefined ? level.reorderQuantity : body.reorderQuantity,
-  allowNegative: body.allowNegative ?? level.allowNegative,
+  // Not a leave for the next one: it says that this level lies below what is reserved, as somebody allowed it to.
+  allowNegative: change.after < level.quantityReserved,
   version: level.version + 1,
   // The clock of the database when the level was read, so that the event, the answer and the row agree.
   lastRestockedAt: change.restocks ? level.updatedAt : level.lastRestockedAt
@@ -101,11 +102,8 @@ const decide = (from: AdjustableStock, body: AdjustStock, adjustment: Adjustment
     if (!from.variantKnown) return yield* NotFound.of("No such variant of this entity.")
     if (from.warehouseId === null) return yield* NotFound.of("No such warehouse.")
     const { quantityOnHand: onHand, quantityReserved: reserved } = from.level
-    const allowNegative = body.allowNegative ?? from.level.allowNegative
+    const { allowNegative = false } = body
     const change = yield* Effect.fromResult(adjustStock({ onHand, reserved, allowNegative }, adjustment))
-    if (!allowNegative && change.after < reserved) {
-      return yield* ValidationFailed.of("allowNegative", `${change.after} on hand would not cover ${reserved} reserved`)
-    }
     return { change, level: nextLevel(from, body, change) }
   })
 

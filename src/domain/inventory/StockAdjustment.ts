@@ -39,7 +39,7 @@ export const adjustmentOf = (body: AdjustStock): Result.Result<Adjustment, Valid
   if (type !== undefined && quantity !== undefined) return Result.succeed({ type, quantity })
   if (mode !== undefined && amount !== undefined) return Result.succeed({ mode, amount })
   if (adjustment === 0) return Result.fail(ValidationFailed.of("adjustment", "must be a whole number other than 0"))
-  if (adjustment !== undefined) return Result.succeed({ type: "adjustment", quantity: adjustment })
+  if (adjustment !== undefined) return Result.succeed({ adjustment })
   const missing = type !== undefined
     ? "quantity"
     : mode !== undefined

@@ -19,7 +19,9 @@ const fields = {
   unitCost: Schema.NullOr(Schema.Int).annotate({ description: "Cost of one unit in minor units." }),
   reorderThreshold: Schema.NullOr(Schema.Int),
   reorderQuantity: Schema.NullOr(Schema.Int),
-  allowNegative: Schema.Boolean,
+  allowNegative: Schema.Boolean.annotate({
+    description: "The level lies below what is reserved because an adjustment was allowed to take it there."
+  }),
   version: Schema.Int.annotate({ description: "Counts the changes to the stock of this variant, else entity." }),
   lastRestockedAt: Schema.NullOr(Time),
   updatedAt: Time
@@ -41,10 +43,12 @@ export const AdjustedLevel = Schema.Struct({
 /** See the schema of the same name. */
 export type AdjustedLevel = typeof AdjustedLevel.Type
 
-/** What an adjustment may set beside the quantity; absent keeps what is there. */
+/** What an adjustment may set beside the quantity, absent keeps what is there; and a leave that holds for it alone. */
 export const levelSettings = {
   unitCost: Schema.optional(Schema.NullOr(Cost)),
   reorderThreshold: Schema.optional(Schema.NullOr(Units)),
   reorderQuantity: Schema.optional(Schema.NullOr(Units)),
-  allowNegative: Schema.optional(Schema.Boolean)
+  allowNegative: Schema.optional(Schema.Boolean.annotate({
+    description: "This adjustment may end below zero or below what is reserved."
+  }))
 }

@@ -58,8 +58,9 @@ export const adjustmentModes: { readonly [M in AdjustmentMode]: AdjustmentRule }
   set: rule("set", "notNegative", "adjustment")
 }
 
-/** A change as asked for: by type (`adjustment` is signed, the request's own signed form is one) or by mode. Units. */
+/** A change as asked for: signed, by type, or by mode. Units. */
 export type Adjustment =
+  | { readonly adjustment: number }
   | { readonly type: AdjustmentType; readonly quantity: number }
   | { readonly mode: AdjustmentMode; readonly amount: number }
 
@@ -100,6 +101,14 @@ const floorOf = ({ allowNegative, onHand, reserved }: StockState): number =>
 const asked = ({ onHand }: StockState, effect: AdjustmentRule["effect"], quantity: number): number =>
   effect === "set" ? quantity : effect === "add" ? onHand + quantity : onHand - quantity
 
+/** The rule of an adjustment, its units, and the field of the request that says how many. */
+const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "adjustment" | "quantity" | "amount"] => {
+  if ("adjustment" in adjustment) return [adjustmentTypes.adjustment, adjustment.adjustment, "adjustment"]
+  return "type" in adjustment
+    ? [adjustmentTypes[adjustment.type], adjustment.quantity, "quantity"]
+    : [adjustmentModes[adjustment.mode], adjustment.amount, "amount"]
+}
+
 /**
  * The level an adjustment leads to (contract 6). A result below zero, or below what is reserved, is refused with 422
  * unless negative stock is allowed; mode=remove takes what is free instead and reports the real change. A change
@@ -109,9 +118,7 @@ export const adjustStock = (
   state: StockState,
   adjustment: Adjustment
 ): Result.Result<ResultingStock, ValidationFailed> => {
-  const [rule, quantity, path] = "type" in adjustment
-    ? [adjustmentTypes[adjustment.type], adjustment.quantity, "quantity"] as const
-    : [adjustmentModes[adjustment.mode], adjustment.amount, "amount"] as const
+  const [rule, quantity, path] = askedFor(adjustment)
   if (!Number.isSafeInteger(quantity) || !quantityFits[rule.quantity](quantity)) {
     return Result.fail(ValidationFailed.of(path, `must be a whole number ${quantityWords[rule.quantity]}`))
   }

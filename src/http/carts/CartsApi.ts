@@ -7,6 +7,7 @@ import { Data, Deleted } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const cart = { id: Uuid }
 const item = { id: Uuid, itemId: Uuid }
@@ -21,6 +22,7 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
     .annotateMerge(OpenApi.annotations({ summary: "Create a cart; its answer alone holds the cart's secret" })),
   HttpApiEndpoint.get("read", "/api/carts/:id", { params: cart, success: Data(Cart) })
     .annotate(Access, anyOf("cart:read", "cart:update"))
+    .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "Read a cart with its lines" })),
   HttpApiEndpoint.post("addItem", "/api/carts/:id/items", {
     params: cart,
@@ -28,6 +30,7 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
     success: Data(CartLine).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
     .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Add an item; the same item again raises its line's quantity" })),
   HttpApiEndpoint.patch("setQuantity", "/api/carts/:id/items/:itemId", {
@@ -36,10 +39,12 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
     success: Data(CartLine)
   })
     .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
     .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Set the quantity of a line" })),
   HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", { params: item, success: Deleted })
     .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
     .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Take a line out of the cart" }))
 )

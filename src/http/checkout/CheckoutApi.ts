@@ -4,6 +4,7 @@ import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, OwnIdempotency } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 /**
  * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails, and then nothing is left behind: no order,
@@ -16,6 +17,7 @@ export const CheckoutGroup = HttpApiGroup.make("checkout").add(
   })
     .annotate(Access, anyOf("orders:create"))
     .annotate(OwnIdempotency, true)
+    .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "Turn a cart into a placed and paid order" }))
 )
   .annotate(ParseOptions, allIssues)

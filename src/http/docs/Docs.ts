@@ -3,7 +3,9 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import { Api } from "../Api.ts"
-import { toOpenApi30 } from "../openapi/OpenApi30.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+import { cartSecretParameter, idempotencyKeyParameter, OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
+import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
 import { securitySchemes } from "../openapi/SecuritySchemes.ts"
 
 interface DocumentedEndpoint {
@@ -11,6 +13,10 @@ interface DocumentedEndpoint {
   readonly path: string
   readonly name: string
   readonly rule: AccessRule | undefined
+  /** Takes an `Idempotency-Key`. */
+  readonly keyed: boolean
+  /** A guest's cart secret opens it. */
+  readonly opensWithCartSecret: boolean
 }
 
 /** Every endpoint of an API with the rule that guards it. */
@@ -20,12 +26,14 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
   const found: Array<DocumentedEndpoint> = []
   HttpApi.reflect(api, {
     onGroup: () => undefined,
-    onEndpoint: ({ endpoint, group }) => {
+    onEndpoint: ({ endpoint, group, middleware }) => {
       found.push({
         method: endpoint.method,
         path: endpoint.path,
         name: `${group.identifier}.${endpoint.identifier}`,
-        rule: Context.getOrUndefined(endpoint.annotations, Access)
+        rule: Context.getOrUndefined(endpoint.annotations, Access),
+        keyed: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key),
+        opensWithCartSecret: Context.getOrUndefined(endpoint.annotations, OpensWithCartSecret) === true
       })
     }
   })
@@ -35,28 +43,36 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
 /** Every endpoint of the service. */
 export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => endpointsOf(Api)
 
-const openPaths = () =>
-  new Set(
-    endpoints().filter(({ rule }) => rule?._tag === "Open").map(({ method, path }) =>
-      `${method} ${path.replace(/:([^/]+)/g, "{$1}")}`
-    )
+/** What the document says beside the shapes: who may ask, and with which headers. */
+export const documentOptions = (): Options => {
+  const known = new Map(
+    endpoints().map((endpoint) => [`${endpoint.method} ${endpoint.path.replace(/:([^/]+)/g, "{$1}")}`, endpoint])
   )
-
-/** The OpenAPI 3.0 document of all groups (spec §1). */
-export const openApiDocument = () => {
-  const open = openPaths()
-  return toOpenApi30(OpenApi.fromApi(Api), {
+  const found = ({ method, path }: Operation) => known.get(`${method} ${path}`)
+  return {
     securitySchemes: securitySchemes("uc.session_token"),
-    isPublic: ({ method, path }) => open.has(`${method.toUpperCase()} ${path}`)
-  })
+    isPublic: (operation) => found(operation)?.rule?._tag === "Open",
+    headersOf: (operation) => [
+      ...(found(operation)?.opensWithCartSecret ? [cartSecretParameter] : []),
+      ...(found(operation)?.keyed ? [idempotencyKeyParameter] : [])
+    ]
+  }
 }
 
-/** The document and the explorer; the explorer's script is part of its page, so no outside host is asked. */
-export const docsRoutes = Layer.mergeAll(
-  HttpRouter.add(
-    "GET",
-    "/api/doc",
-    Effect.map(Effect.sync(openApiDocument), (document) => HttpServerResponse.jsonUnsafe(document))
-  ),
-  HttpApiScalar.layer(Api, { path: "/api/reference", scalar: { withDefaultFonts: false } })
-)
+/** The OpenAPI 3.0 document of all groups (spec §1, §9), for this version of the service. */
+export const openApiDocument = (version: string) =>
+  toOpenApi30(OpenApi.fromApi(Api.annotate(OpenApi.Version, version)), documentOptions())
+
+/**
+ * The document and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both
+ * are made when somebody first asks for them.
+ */
+export const docsRoutes = (version: string) => {
+  const document = HttpRouter.use(Effect.fnUntraced(function*(router) {
+    const answer = Effect.sync(() => HttpServerResponse.jsonUnsafe(openApiDocument(version)))
+    yield* router.add("GET", "/api/doc", yield* Effect.cached(answer))
+  }))
+  const documented = Api.annotate(OpenApi.Transform, () => openApiDocument(version))
+  const scalar = { withDefaultFonts: false, authentication: { preferredSecurityScheme: "apiKey" } }
+  return Layer.merge(document, HttpApiScalar.layer(documented, { path: "/api/reference", scalar }))
+}

@@ -16,6 +16,8 @@ export interface Options {
   readonly securitySchemes?: JsonObject
   /** Operations that ask for no credentials. Default: none. */
   readonly isPublic?: (operation: Operation) => boolean
+  /** Header parameters that no schema of the endpoint names, because its middleware reads them. Default: none. */
+  readonly headersOf?: (operation: Operation) => ReadonlyArray<JsonObject>
 }
 
 /**
@@ -76,15 +78,17 @@ const convertPath = (item: Json, path: string, options: Options): Json => {
 }
 
 const convertOperation = (operation: JsonObject, method: string, path: string, options: Options): JsonObject => {
-  const { operationId, parameters, requestBody, responses, security, tags, ...rest } = operation
+  const { operationId, parameters: declared, requestBody, responses, security, tags, ...rest } = operation
+  const named: Operation = { method, path, operationId: String(operationId ?? "") }
+  const parameters = [...list(declared).map(convertSchemaOf), ...(options.headersOf?.(named) ?? [])]
   return {
     ...rest,
     ...(operationId === undefined ? {} : { operationId }),
     tags: distinct(list(tags)),
-    ...(list(parameters).length === 0 ? {} : { parameters: list(parameters).map(convertSchemaOf) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(isObject(requestBody) ? { requestBody: convertContentOf(requestBody) } : {}),
     responses: mapValues(responses, convertResponse),
-    ...securityOf(list(security), { method, path, operationId: String(operationId ?? "") }, options)
+    ...securityOf(list(security), named, options)
   }
 }
 

@@ -5,19 +5,16 @@ import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { FreeText } from "../../domain/text/Storable.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
-
-/** Text without the character PostgreSQL cannot store. */
-const Reason = Schema.String.check(
-  Schema.makeFilter((text) => !text.includes("\0"), { description: "text without the character U+0000" })
-)
+import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const StatusChange = Schema.Struct({
   status: Schema.String.annotate({ description: "The status to move to; the table of transitions decides." }),
-  reason: Schema.optional(Reason.annotate({ description: "Why; kept in the order's history." }))
+  reason: Schema.optional(FreeText.annotate({ description: "Why; kept in the order's history." }))
 }).annotate({ identifier: "StatusChange" })
 
 /** Reading one order: everybody's, or one's own; a guest shows the secret of its cart in `x-cart-secret`. */
@@ -39,6 +36,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Data(Order)
   })
     .annotate(Access, reading)
+    .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "Read an order by its id or its number" })),
   HttpApiEndpoint.patch("changeStatus", "/api/orders/:id/status", {
     params: { id: Uuid },
@@ -57,6 +55,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Page(Fulfillment)
   })
     .annotate(Access, reading)
+    .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "List what of an order has been handed over" }))
 )
   .annotate(ParseOptions, allIssues)

@@ -1,0 +1,44 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, api, at, withApp } from "../support/TestApp.ts"
+
+const headersOf = (document: Answer, path: string, method: string): ReadonlyArray<unknown> => {
+  // Paths hold dots and braces of their own, so they are looked up by key.
+  const operation = at(Reflect.get(Object(document.at("paths")), path), method)
+  const parameters = at(operation, "parameters")
+  return Array.isArray(parameters)
+    ? parameters.filter((one) => at(one, "in") === "header").map((one) => at(one, "name"))
+    : []
+}
+
+withApp("the document as clients read it", (it) => {
+  it.effect("says which headers open and repeat a request", () =>
+    Effect.gen(function*() {
+      const document = yield* api("GET", "/api/doc")
+      const seen = (path: string, method: string) => headersOf(document, path, method)
+      assert.deepStrictEqual(seen("/api/carts", "post"), ["Idempotency-Key"])
+      assert.deepStrictEqual(seen("/api/carts/{id}", "get"), ["x-cart-secret"])
+      assert.deepStrictEqual(seen("/api/carts/{id}/items/{itemId}", "delete"), ["x-cart-secret", "Idempotency-Key"])
+      assert.deepStrictEqual(seen("/api/checkout", "post"), ["x-cart-secret", "Idempotency-Key"])
+      assert.deepStrictEqual(seen("/api/orders/{idOrNumber}", "get"), ["x-cart-secret"])
+      assert.deepStrictEqual(seen("/api/catalog/entities", "get"), [])
+      assert.deepStrictEqual(seen("/api/catalog/entities", "post"), ["Idempotency-Key"])
+    }))
+
+  it.effect("has the version that the health route says", () =>
+    Effect.gen(function*() {
+      const health = yield* api("GET", "/api/health")
+      assert.strictEqual((yield* api("GET", "/api/doc")).at("info.version"), health.text("version"))
+    }))
+
+  it.effect("is what the explorer shows, credentials included", () =>
+    Effect.gen(function*() {
+      const document = yield* api("GET", "/api/doc")
+      const page = String((yield* api("GET", "/api/reference")).body)
+      const shown = page.slice(page.lastIndexOf("content: ") + "content: ".length)
+      assert.isTrue(shown.startsWith("{\"openapi\":\"3.0.3\""), shown.slice(0, 60))
+      const schemes = Object.keys(Object(document.at("components.securitySchemes")))
+      assert.sameMembers(schemes, ["apiKey", "bearer", "cookie"])
+      for (const word of [...schemes, "x-cart-secret", "Idempotency-Key"]) assert.include(shown, `"${word}"`)
+    }))
+})
