@@ -4,26 +4,23 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
-import type { Decision } from "../../src/domain/checkout/Checkout.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
 import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
 import { UnplaceRepo, unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
-import type { Order } from "../../src/domain/orders/Order.ts"
 import type { CheckoutPayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { claimCart } from "../../src/workflows/checkout/ClaimStep.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { at } from "../support/TestApp.ts"
+import { aPlacement, inStore } from "./Placement.ts"
 
 const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, unplaceRepoLayer, cartRepoLayer, cartLineRepoLayer).pipe(
   Layer.provideMerge(TestDatabase)
 )
-
-const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))
 
 const aPayload = (cartId: string, checkoutId: string): CheckoutPayload => ({
   checkoutId,
@@ -36,75 +33,6 @@ const aPayload = (cartId: string, checkoutId: string): CheckoutPayload => ({
 })
 
 type Statement = Effect.Effect<unknown, SqlError.SqlError>
-
-let numbers = 0
-
-/** A cart with one line, as a checkout has claimed it with stock held for it; the order its placing makes. */
-const aPlacement = Effect.fnUntraced(
-  function*(promotions: Decision["promotions"] = [], customerId: string | null = null) {
-    const sql = yield* SqlClient.SqlClient
-    const [cartId, checkoutId, entityId] = [newId(), newId(), newId()]
-    yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, checkout_id, expires_at)
-    values (${cartId}::uuid, 'org_default', 'checking_out', 'USD', 'hash', ${checkoutId}::uuid, now() + interval '1 day')`
-    yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
-    values (${newId()}::uuid, ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
-    yield* sql`insert into holds (organization_id, holder, expires_at)
-    values ('org_default', ${checkoutId}, now() + interval '1 hour')`
-    const line = {
-      id: newId(),
-      entityId,
-      entityType: "product",
-      variantId: null,
-      sku: null,
-      title: "A thing",
-      quantity: 1,
-      unitPrice: 1000,
-      totalPrice: 1000,
-      discountAmount: 0,
-      taxAmount: 0
-    }
-    const totals = { subtotal: 1000, discountTotal: 0, taxTotal: 0, shippingTotal: 0, grandTotal: 1000 }
-    const decision: Decision = {
-      currency: "USD",
-      customerId,
-      cartSecretHash: "hash",
-      lines: [line],
-      promotions,
-      rejectedCodes: [],
-      metadata: {},
-      ...totals
-    }
-    const order: Order = {
-      id: checkoutId,
-      organizationId: "org_default",
-      orderNumber: `ORD-2020-${String(++numbers).padStart(6, "0")}`,
-      customerId,
-      status: "pending",
-      currency: "USD",
-      ...totals,
-      amountCaptured: null,
-      refundedTotal: 0,
-      paymentIntentId: `pi_${checkoutId}`,
-      paymentMethodId: "test",
-      idempotencyKey: null,
-      shippingAddress: null,
-      metadata: {},
-      placedAt: new Date(),
-      updatedAt: new Date(),
-      fulfilledAt: null,
-      cancelledAt: null,
-      lineItems: [{
-        ...line,
-        orderId: checkoutId,
-        isCustomPrice: false,
-        refundedQuantity: 0,
-        fulfillmentStatus: "unfulfilled",
-        metadata: {}
-      }]
-    }
-    return { order, decision, cartId, idempotencyKey: null, provider: "test" }
-  }
-)
 
 const aPromotion = Effect.fnUntraced(function*() {
   const sql = yield* SqlClient.SqlClient

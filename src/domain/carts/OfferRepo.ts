@@ -56,16 +56,16 @@ export const offerRepoLayer = Layer.effect(
     const sql = yield* lookupSql
     const lookAll = (looks: ReadonlyArray<Look>) =>
       Effect.map(
-        // Rows are picked by their ids and not by the join, whose plan would read the whole table while it is young.
+        // Rows are picked by their ids and not by a join or `exists`, whose plan would read whole tables while they are young.
         sql<OfferRow & CartRow & { readonly n: number }>`with i as materialized (
             select * from jsonb_to_recordset(${JSON.stringify(looks.map((look, n) => ({ ...look, n })))}::jsonb)
               as i(n int, cart uuid, entity uuid, variant uuid, organization text))
           select i.n, c.*,
             (select e.status = 'active' and e.is_visible from catalog_entities e
               where e.id = i.entity and e.organization_id = c.organization_id) as public,
-            exists (select 1 from variants v where v.entity_id = i.entity) as has_variants,
-            exists (select 1 from variants v where v.entity_id = i.entity and v.id = i.variant
-              and v.status = 'active') as variant_found
+            coalesce((select true from variants v where v.entity_id = i.entity limit 1), false) as has_variants,
+            coalesce((select true from variants v where v.entity_id = i.entity and v.id = i.variant
+              and v.status = 'active' limit 1), false) as variant_found
           from i join carts c on c.id = i.cart and c.organization_id = i.organization
           where c.id = any(array(select cart from i))`,
         (rows) => {

@@ -47,7 +47,8 @@ export interface ClaimRow {
  * Claims carts for checkouts and reads everything about them. Carts are locked in the order of their ids; one that is
  * locked already is waited for or left out. `admitted` is the same test as `admit`, here because the claim itself must
  * not touch a stranger's cart. Carts are picked by their ids and not by the joins alone, whose plan would read the whole
- * table while it is young.
+ * table while it is young; for the same reason nothing outside is asked with `exists`, which may be answered by reading
+ * it all.
  */
 export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
   sql<ClaimRow>`with input as materialized (
@@ -70,14 +71,15 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
       from c where t.id = any(array(select id from locked)) and t.id = c.id and c.admitted and t.currency = c.wanted
         and ((t.status = 'active' and t.expires_at > now())
           or (t.status = 'checking_out' and t.checkout_id = c.checkout))
-        and exists (select 1 from cart_lines l where l.cart_id = t.id)
+        and (select true from cart_lines l where l.cart_id = t.id limit 1)
         and t.version = c.version -- a line that was added after this statement began would be missing below
       returning c.n)
     select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired, c.currency, c.customer_id,
       c.secret_hash, (select group_ids from customers u where u.id = c.customer_id) as group_ids,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
-      exists (select 1 from orders o where o.id = c.checkout and o.organization_id = c.organization_id) as placed,
+      coalesce((select true from orders o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
+        false) as placed,
       coalesce((select jsonb_agg(jsonb_build_object(
         'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
         'available', coalesce(e.status = 'active' and e.is_visible

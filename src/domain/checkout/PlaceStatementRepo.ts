@@ -129,7 +129,8 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
       select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, i.actor, i.request
       from placed p join input i on i.id = p.id)
     select i.n, exists (select 1 from placed p where p.id = i.id) as placed,
-      exists (select 1 from orders o where o.id = i.id and o.organization_id = i.organization) as existed
+      coalesce((select true from orders o
+        where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed
     from input i`
 
 /** A payment to be written down: the provider's id of it and the captured amount in minor units. */

@@ -1,0 +1,62 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { systemActor } from "../../src/domain/access/Actor.ts"
+import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
+import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
+import { OfferRepo, offerRepoLayer } from "../../src/domain/carts/OfferRepo.ts"
+import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
+import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { plansOf, recording } from "../pricing/Statements.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { aPlacement, inStore } from "./Placement.ts"
+
+const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer).pipe(
+  Layer.provide(recording),
+  Layer.provideMerge(TestDatabase)
+)
+
+/** As many rows as a store has after its first minutes: reading them all still looks cheap to the planner. */
+const aYoungStore = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
+    select gen_random_uuid(), 'org_default', 'active', 'USD', 'h', now() + interval '1 day' from generate_series(1, 3000)`
+  yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+    select gen_random_uuid(), id, gen_random_uuid(), 1, 1000, 'USD' from carts`
+  yield* sql`insert into holds (organization_id, holder, state, expires_at)
+    select 'org_default', gen_random_uuid()::text, 'held', now() + interval '1 day' from generate_series(1, 3000)`
+  yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total, shipping_total,
+      discount_total, grand_total)
+    select gen_random_uuid(), 'org_default', 'ORD-1999-' || n, 'pending', 'USD', 1, 0, 0, 0, 1 from generate_series(1, 3000) n`
+  yield* sql`analyze carts, cart_lines, holds, orders`
+})
+
+it.layer(repos, { excludeTestServices: true })("the statements that requests share", (it) => {
+  it.effect("read no whole table, also while the tables are young", () =>
+    Effect.gen(function*() {
+      yield* aYoungStore
+      const [carts, lines, offers] = [yield* CartRepo, yield* CartLineRepo, yield* OfferRepo]
+      const { claim } = yield* ClaimRepo
+      const { place, settle } = yield* PlaceRepo
+      const placement = yield* aPlacement()
+      const { id } = placement.order
+      const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
+      const state = yield* inStore(carts.state(placement.cartId))
+      if (state === undefined) return assert.fail("the cart is gone")
+      const line = { id: newId(), cartId: placement.cartId, entityId: newId(), variantId: null, quantity: 1 }
+      const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", notes: null, metadata: {}, addedAt: new Date() }
+      const shared = [
+        plansOf(inStore(offers.find(placement.cartId, newId(), null))),
+        plansOf(inStore(lines.add(state, priced))),
+        plansOf(inStore(claim(placement.cartId, id, visitor, "USD"))),
+        plansOf(inStore(place(placement))),
+        plansOf(inStore(settle(id, "pi", 1000)))
+      ]
+      for (const plans of shared) {
+        const [plan = ""] = yield* plans
+        assert.notEqual(plan, "")
+        assert.notMatch(plan, /Seq Scan on (carts|cart_lines|holds|orders)/)
+      }
+    }))
+})
