@@ -6,10 +6,19 @@ import { Unavailable } from "../domain/errors/ApiErrors.ts"
 const patience = 5_000
 
 /**
+ * How far the clocks of two machines may be apart. A caller names a moment that is so much before it gives up, and an
+ * actor whose clock is behind by no more starts on nothing that nobody waits for.
+ */
+export const clockTolerance = 1_000
+
+/**
  * The moment after which an actor must not start on a message any more. A caller that gave up answers 503 and its
  * client tries again; without this the first message would still be carried out behind both their backs.
  */
-export const deadline: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (now) => now + patience)
+export const deadline: Effect.Effect<number> = Effect.map(
+  Clock.currentTimeMillis,
+  (now) => now + patience - clockTolerance
+)
 
 /** An actor skips what nobody waits for any more. */
 export const unlessPast = (until: number): Effect.Effect<void, Unavailable> =>
