@@ -8,7 +8,7 @@ import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { admit, afterWrite, changeable, newer } from "../domain/carts/CartRules.ts"
 import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
 import { Uuid } from "../domain/ids/Id.ts"
-import { unlessPast } from "./EntityCall.ts"
+import { orUnavailable, unlessPast } from "./EntityCall.ts"
 
 /** Every message says who asks and until when the answer is wanted (milliseconds since 1970). */
 const envelope = {
@@ -101,7 +101,7 @@ export const cartEntityLayer = CartEntity.toLayer(
           if (outcome !== "stale") return outcome
         }
         return yield* Conflict.of("The cart is being changed by another request. Try again.")
-      }).pipe(Effect.provideService(CurrentActor, visit.actor))
+      }).pipe(Effect.provideService(CurrentActor, visit.actor), orUnavailable)
 
     return CartEntity.of({
       addLine: ({ payload }) =>

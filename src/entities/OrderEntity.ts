@@ -7,7 +7,7 @@ import { Uuid } from "../domain/ids/Id.ts"
 import { Order } from "../domain/orders/Order.ts"
 import { OrderStatus } from "../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../domain/orders/OrderStatusRepo.ts"
-import { unlessPast } from "./EntityCall.ts"
+import { orUnavailable, unlessPast } from "./EntityCall.ts"
 
 /**
  * The actor of one order (ARCHITECTURE §3), addressed by the order's id: it writes one change of status at a time. What
@@ -39,7 +39,8 @@ export const orderEntityLayer = OrderEntity.toLayer(
       changeStatus: ({ payload: { actor, from, reason, to, until } }) =>
         unlessPast(until).pipe(
           Effect.andThen(statuses.transition({ orderId: String(entityId), from, to, reason })),
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentActor, actor),
+          orUnavailable
         )
     })
   }),

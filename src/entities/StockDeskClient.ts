@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { type CurrentActor, currentOrganization } from "../domain/access/Actor.ts"
 import { Unavailable } from "../domain/errors/ApiErrors.ts"
+import { clockTolerance } from "./EntityCall.ts"
 import { type HoldGone, type Reserved, type ReserveStock, StockDesk, type StockShort } from "./StockDesk.ts"
 
 /** How long one call may take before it is repeated; a healthy desk answers within milliseconds. */
@@ -29,7 +30,7 @@ const make = (send: ReserveCall): StockDeskClient["Service"] => ({
     const organization = yield* currentOrganization
     // The deadline of all tries together: at a desk with a long queue the first try may be served while the second one
     // waits, and that is as good.
-    const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(patience)
+    const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(patience) - clockTolerance
     return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
       Effect.timeout(oneTry),
       Effect.mapError(toUnavailable),

@@ -42,6 +42,9 @@ export const databaseLayer = Layer.effect(
     }))
 )
 
+/** A peer that vanished without a word is found out after this silence and a few probes, not after two hours. */
+export const keepAlive = "30 seconds"
+
 /**
  * Statements are prepared once and keep one plan: planning a statement of several parts anew costs more than running
  * it. `Statistics` has them planned again while their tables are young.
@@ -57,6 +60,7 @@ export const lookupLayer = Layer.effect(
   Effect.flatMap(Database, ({ url }) =>
     PgClient.make({
       url,
+      keepAlive,
       maxConnections: 3,
       multiplex: true,
       applicationName: "stoa-lookups",
@@ -72,6 +76,7 @@ export const sqlLayer = Layer.unwrap(
   Effect.map(Database, ({ url }) =>
     PgClient.layer({
       url,
+      keepAlive,
       maxConnections: 10,
       applicationName: "stoa",
       startupParameters: {

@@ -34,7 +34,7 @@ describe("reserving at the desk", () => {
     Effect.gen(function*() {
       const { calls, reserve } = deskThat(yes)
       assert.isTrue((yield* reserve).fresh)
-      assert.deepStrictEqual(calls.map(({ deadline, organization }) => [deadline, organization]), [[10_000, "org_a"]])
+      assert.deepStrictEqual(calls.map(({ deadline, organization }) => [deadline, organization]), [[9_000, "org_a"]])
     }))
 
   it.effect("repeats the same request, with the same deadline, after two seconds of silence", () =>

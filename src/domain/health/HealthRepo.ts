@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 
 /** Connections of one kind and what they are doing, as PostgreSQL names it: `active`, `idle in transaction`. */
@@ -18,10 +17,9 @@ export class HealthRepo extends Context.Service<HealthRepo, {
 }>()("stoa/domain/health/HealthRepo") {}
 
 const make = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
   const lookups = yield* lookupSql
   return HealthRepo.of({
-    databaseAnswers: sql`select 1`.pipe(
+    databaseAnswers: lookups`select 1`.pipe(
       Effect.timeout("2 seconds"),
       Effect.as(true),
       Effect.catch(() => Effect.succeed(false))

@@ -1,6 +1,7 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { isTransient } from "../../domain/errors/Transience.ts"
 
 const codes: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ["BAD_REQUEST", "The request could not be read."],
@@ -28,22 +29,6 @@ const unstorable = /"code":"(22021|22P05)"/
 const isUnstorable = (defect: unknown): boolean =>
   typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
   unstorable.test(JSON.stringify(defect))
-
-/** SQLSTATEs of a server that is stopping, starting or out of resources; the driver does not call them retryable. */
-const away = /"code":"(57P0[1-3]|53\d{3})"/
-
-interface Retryable {
-  readonly isRetryable?: boolean
-  readonly _tag?: string
-}
-
-/** The database is away or gave up for a moment: worth another try, unlike a mistake of ours. */
-const isTransient = (defect: unknown): boolean => {
-  if (typeof defect !== "object" || defect === null) return false
-  const error = defect as Retryable
-  if (error._tag === "SqlError") return error.isRetryable === true || away.test(JSON.stringify(defect))
-  return error._tag === "TimeoutError"
-}
 
 /** Turns whatever escaped the routes into an answer; defects are logged with the request id and never shown. */
 export const answerFailure = (cause: Cause.Cause<unknown>) =>

@@ -5,6 +5,7 @@ import type { Redacted } from "effect"
 import type { MessageStorage, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { SqlMessageStorage, SqlRunnerStorage } from "effect/cluster"
 import type { SqlError } from "effect/sql"
+import { keepAlive } from "../Database.ts"
 import { ClusterTables } from "./ClusterTables.ts"
 import * as CoalescedRunnerStorage from "./CoalescedRunnerStorage.ts"
 import * as GroupCommitMessageStorage from "./GroupCommitMessageStorage.ts"
@@ -25,10 +26,12 @@ const runners = Layer.unwrap(
 export const messagesClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
     url,
+    keepAlive,
     maxConnections: 4,
     applicationName: "stoa-cluster-messages",
     // One plan for batches of any size: planning each anew costs more than running it.
-    startupParameters: { plan_cache_mode: "force_generic_plan" }
+    // No statement may hold a connection for ever: without replies nothing moves.
+    startupParameters: { plan_cache_mode: "force_generic_plan", statement_timeout: "15000" }
   })
 
 /**
@@ -39,6 +42,7 @@ export const messagesClient = (url: Redacted.Redacted<string>) =>
 export const runnersClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
     url,
+    keepAlive,
     maxConnections: 3,
     applicationName: "stoa-cluster-runners",
     startupParameters: { synchronous_commit: "off" }

@@ -1,0 +1,19 @@
+/** SQLSTATEs of a server that is stopping, starting or out of resources; the driver does not call them retryable. */
+const away = /"code":"(57P0[1-3]|53\d{3})"/
+
+interface Told {
+  readonly isRetryable?: boolean
+  readonly cause?: unknown
+  readonly _tag?: string
+}
+
+/**
+ * Whether a defect says that the database is away or gave up for a moment, be it under a statement or under a message
+ * of the cluster: worth another try (503), unlike a mistake of ours (500).
+ */
+export const isTransient = (defect: unknown): boolean => {
+  if (typeof defect !== "object" || defect === null) return false
+  const error = defect as Told
+  if (error._tag === "SqlError") return error.isRetryable === true || away.test(JSON.stringify(defect))
+  return error._tag === "TimeoutError" || (error._tag === "PersistenceError" && isTransient(error.cause))
+}
