@@ -50,8 +50,8 @@ export const seedCarts = async (client: Client, first: number, carts: number, li
     [hash, first, first + carts - 1]
   )
   await client.query(
-    `insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency, added_at)
-     select gen_random_uuid(), ${seedIdSql("cart", "n")}, ${seedIdSql("product", "l")}, 1, 1000 + l, 'USD',
+    `insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency, added_at)
+     select gen_random_uuid(), '${org}', ${seedIdSql("cart", "n")}, ${seedIdSql("product", "l")}, 1, 1000 + l, 'USD',
        now() + l * interval '1 millisecond'
      from generate_series($1::int, $2::int) n, generate_series(1, $3::int) l`,
     [first, first + carts - 1, lines]

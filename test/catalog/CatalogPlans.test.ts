@@ -36,8 +36,8 @@ const seedMany = Effect.gen(function*() {
   yield* sql`insert into variants (id, organization_id, entity_id, combination)
     select gen_random_uuid(), t.organization_id, t.entity_id, v.id::text from option_types t
     join option_values v on v.option_type_id = t.id`
-  yield* sql`insert into variant_option_values (variant_id, option_value_id)
-    select id, combination::uuid from variants`
+  yield* sql`insert into variant_option_values (organization_id, variant_id, option_value_id)
+    select organization_id, id, combination::uuid from variants`
   yield* sql`insert into warehouses (id, organization_id, name, code) values (gen_random_uuid(), 'org_default', 'w', 'w')`
   yield* sql`insert into stock_items (organization_id, sellable_id) select organization_id, id from catalog_entities`
   yield* sql`insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand)

@@ -148,8 +148,9 @@ withApp("catalog entities over HTTP", (it) => {
             const [cartId, orderId, warehouseId] = [newId(), newId(), newId()]
             yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
               values (${cartId}::uuid, 'org_default', 'active', 'USD', '', now())`
-            yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
-              values (${newId()}::uuid, ${cartId}::uuid, ${inCart.id}::uuid, 1, 1, 'USD')`
+            yield* sql`insert into cart_lines
+                (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+              values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${inCart.id}::uuid, 1, 1, 'USD')`
             yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total,
                 shipping_total, discount_total, grand_total)
               values (${orderId}::uuid, 'org_default', 'ORD-1', 'pending', 'USD', 1, 0, 0, 0, 1)`

@@ -17,8 +17,9 @@ export const aPlacement = Effect.fnUntraced(
     const [cartId, checkoutId, entityId] = [newId(), newId(), newId()]
     yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, checkout_id, expires_at)
     values (${cartId}::uuid, 'org_default', 'checking_out', 'USD', 'hash', ${checkoutId}::uuid, now() + interval '1 day')`
-    yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
-    values (${newId()}::uuid, ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
+    yield* sql`insert into cart_lines
+      (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+    values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
     yield* sql`insert into holds (organization_id, holder, expires_at)
     values ('org_default', ${checkoutId}, now() + interval '1 hour')`
     const line = {

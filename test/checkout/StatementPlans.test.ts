@@ -22,8 +22,8 @@ const aYoungStore = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
     select gen_random_uuid(), 'org_default', 'active', 'USD', 'h', now() + interval '1 day' from generate_series(1, 3000)`
-  yield* sql`insert into cart_lines (id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
-    select gen_random_uuid(), id, gen_random_uuid(), 1, 1000, 'USD' from carts`
+  yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+    select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD' from carts`
   yield* sql`insert into holds (organization_id, holder, state, expires_at)
     select 'org_default', gen_random_uuid()::text, 'held', now() + interval '1 day' from generate_series(1, 3000)`
   yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total, shipping_total,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result, Schema } from "effect"
-import { CurrencyCode, currencyCodes, exponentOf, formatAmount, parseAmount } from "../../src/domain/money/Currency.ts"
+import { CurrencyCode, exponentOf, formatAmount, parseAmount } from "../../src/domain/money/Currency.ts"
 import { SignedMinor } from "../../src/domain/money/Money.ts"
 
 const decode = Schema.decodeUnknownOption(CurrencyCode)
@@ -12,9 +12,7 @@ describe("currency codes", () => {
     for (const text of ["", "GB", "GBPX", "ZZZ", "€", 826]) assert.isTrue(Option.isNone(decode(text)), `${text}`)
   })
 
-  it("are listed once each, with the decimals of ISO 4217", () => {
-    assert.strictEqual(new Set(currencyCodes).size, currencyCodes.length)
-    assert.isAbove(currencyCodes.length, 150)
+  it("have the decimals of ISO 4217", () => {
     const expected = { GBP: 2, EUR: 2, USD: 2, JPY: 0, KRW: 0, KWD: 3, TND: 3 }
     for (const [text, exponent] of Object.entries(expected)) assert.strictEqual(exponentOf(code(text)), exponent)
   })

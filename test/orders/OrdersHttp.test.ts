@@ -219,8 +219,8 @@ withApp("orders over HTTP", (it) => {
           yield* sql`insert into fulfillments (id, organization_id, order_id, type, status, metadata)
             values (${id}::uuid, 'org_default', ${order.id}::uuid, 'digital-download', 'fulfilled',
               ${JSON.stringify({ downloadUrl: "https://example.test/d", maxDownloads: 5, downloadCount: 0 })}::jsonb)`
-          yield* sql`insert into fulfillment_lines (fulfillment_id, order_line_id, quantity)
-            values (${id}::uuid, ${line?.id ?? null}::uuid, 2)`
+          yield* sql`insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+            values ('org_default', ${id}::uuid, ${line?.id ?? null}::uuid, 2)`
         }))
         const answer = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { as: asAdmin })
         assert.deepStrictEqual(answer.at("meta.pagination"), { page: 1, limit: 20, total: 1, totalPages: 1 })

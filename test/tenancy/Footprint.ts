@@ -3,10 +3,7 @@ import { onDatabase } from "../checkout/ShopFloor.ts"
 
 /** Tables whose rows belong to the organization of the row they hang on: the column and that row's table. */
 const children: Readonly<Record<string, readonly [column: string, parent: string]>> = {
-  cart_lines: ["cart_id", "carts"],
-  variant_option_values: ["variant_id", "variants"],
-  promotion_customer_usages: ["promotion_id", "promotions"],
-  fulfillment_lines: ["fulfillment_id", "fulfillments"]
+  promotion_customer_usages: ["promotion_id", "promotions"]
 }
 
 /** Tables of the deployment and not of a tenant. */

@@ -90,8 +90,8 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   yield* onDatabase((sql) =>
     sql`with made as (insert into fulfillments (id, organization_id, order_id, type, status)
         values (gen_random_uuid(), ${organization}, ${bought.order}::uuid, 'physical', 'shipped') returning id)
-      insert into fulfillment_lines (fulfillment_id, order_line_id, quantity)
-      select made.id, l.id, 1 from made, order_lines l where l.order_id = ${bought.order}::uuid`
+      insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+      select ${organization}, made.id, l.id, 1 from made, order_lines l where l.order_id = ${bought.order}::uuid`
   )
   const store: Store = {
     as,

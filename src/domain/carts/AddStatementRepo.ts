@@ -48,8 +48,9 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>,
     moved as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
       where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
       returning i.n),
-    line as (insert into cart_lines (id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, added_at)
-      select i.id, i.cart, i.entity, i.variant, i.quantity, i.price, i.currency, i.added
+    line as (insert into cart_lines
+        (id, organization_id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, added_at)
+      select i.id, i.organization, i.cart, i.entity, i.variant, i.quantity, i.price, i.currency, i.added
       from input i join moved m on m.n = i.n
       on conflict (cart_id, entity_id, variant_id) do update
         set quantity = cart_lines.quantity + excluded.quantity, unit_price_snapshot = excluded.unit_price_snapshot

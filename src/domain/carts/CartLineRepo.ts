@@ -73,7 +73,8 @@ export const cartLineRepoLayer = Layer.effect(
     }
 
     const foundLine = ({ cart }: CartState, lineId: string) =>
-      sql`select id, cart_id from cart_lines where cart_id = ${cart.id}::uuid and id = ${lineId}::uuid`
+      sql`select id, cart_id from cart_lines
+        where cart_id = ${cart.id}::uuid and id = ${lineId}::uuid and organization_id = ${cart.organizationId}`
 
     const setQuantity = Effect.fn("CartLineRepo.setQuantity")(
       function*(from: CartState, lineId: string, quantity: number) {
@@ -82,7 +83,8 @@ export const cartLineRepoLayer = Layer.effect(
         found as (${foundLine(from, lineId)}),
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (update cart_lines l set quantity = ${quantity} from moved
-          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)${mark(sql, actor, "line")}
+          where l.cart_id = moved.id and l.id = ${lineId}::uuid and l.organization_id = ${from.cart.organizationId}
+          returning l.*)${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
         return written(rows)
       },
@@ -95,7 +97,8 @@ export const cartLineRepoLayer = Layer.effect(
         found as (${foundLine(from, lineId)}),
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (delete from cart_lines l using moved
-          where l.cart_id = moved.id and l.id = ${lineId}::uuid returning l.*)${mark(sql, actor, "line")}
+          where l.cart_id = moved.id and l.id = ${lineId}::uuid and l.organization_id = ${from.cart.organizationId}
+          returning l.*)${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
       return written(rows)
     }, Effect.orDie)

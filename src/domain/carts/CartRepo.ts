@@ -49,7 +49,7 @@ export const cartRepoLayer = Layer.effect(
       const organization = yield* currentOrganization
       const rows = yield* lookup<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select c.*,
           coalesce((select jsonb_agg(to_jsonb(l) order by l.added_at, l.id) from cart_lines l
-            where l.cart_id = c.id${only}), '[]') as lines
+            where l.cart_id = c.id and l.organization_id = c.organization_id${only}), '[]') as lines
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
       return rows[0] && { ...toState(rows[0]), lines: rows[0].lines.map(toLine) }
     })

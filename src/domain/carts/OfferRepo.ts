@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
-import { type Actor, CurrentActor, holds } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
@@ -38,10 +39,8 @@ interface Look {
   readonly organization: string
 }
 
-const revealing = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
-
 const refusalOf = (row: OfferRow, actor: Actor, variantId: string | null): Offer["refusal"] => {
-  if (row.public === null || !(row.public || revealing.some((permission) => holds(actor, permission)))) {
+  if (row.public === null || !(row.public || seesUnpublished(actor))) {
     return NotFound.of("Catalog entity not found.")
   }
   if (variantId !== null) return row.variant_found ? null : NotFound.of("Variant not found.")

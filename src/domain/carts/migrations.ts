@@ -20,8 +20,11 @@ export const migrations = {
     `create index carts_expiry on carts (expires_at) where status = 'active'`,
     // By the same column, so that moving the version of a cart touches no index at all.
     `create index carts_ended on carts (expires_at) where status <> 'active'`,
+    // Found by their cart, whose key comes first here because deleting it looks for them; the organization stands in
+    // every row all the same, so that no statement has to trust a join for it.
     `create table cart_lines (
       id uuid primary key,
+      organization_id text not null,
       cart_id uuid not null references carts on delete cascade,
       entity_id uuid not null,
       variant_id uuid,
@@ -34,6 +37,6 @@ export const migrations = {
     )`,
     // One line per sellable of a cart, also when two requests add it at once (contract §12.1).
     `create unique index cart_lines_sellable on cart_lines (cart_id, entity_id, variant_id) nulls not distinct`,
-    `create index cart_lines_entity on cart_lines (entity_id)`
+    `create index cart_lines_entity on cart_lines (organization_id, entity_id)`
   )
 }

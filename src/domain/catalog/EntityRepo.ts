@@ -108,7 +108,8 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
   const remove = Effect.fn("EntityRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql<EntityRow & { readonly used: boolean }>`with found as (
-        select e.id as entity_id, exists (select 1 from cart_lines where entity_id = e.id)
+        select e.id as entity_id, exists (select 1 from cart_lines
+            where organization_id = e.organization_id and entity_id = e.id)
           or exists (select 1 from order_lines where entity_id = e.id)
           or exists (select 1 from stock_movements where organization_id = e.organization_id and entity_id = e.id)
           as used

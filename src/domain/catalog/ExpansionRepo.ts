@@ -19,7 +19,7 @@ const variants = `(select coalesce(json_agg(json_build_object('id', v.id, 'entit
     'optionValueIds', (select coalesce(json_agg(o.option_value_id order by t.sort_order, t.id), '[]')
       from variant_option_values o
       join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
-      where o.variant_id = v.id)) order by v.sort_order, v.id), '[]')
+      where o.variant_id = v.id and o.organization_id = v.organization_id)) order by v.sort_order, v.id), '[]')
   from variants v where v.entity_id = e.id)`
 
 const categories = `(select coalesce(json_agg(json_build_object('entityId', l.entity_id, 'categoryId', l.category_id,

@@ -77,8 +77,8 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
             ${combinationKey(combination)}
           from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}
           for key share of e returning *),
-        options as (insert into variant_option_values (variant_id, option_value_id)
-          select made.id, v from made, unnest(${combination}::uuid[]) v)
+        options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
+          select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v)
         select * from made`.pipe(taken)
       return rows[0] === undefined ? undefined : toVariant(rows[0], combination)
     }
@@ -110,8 +110,8 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
           from e, input i
           order by i.combination
           on conflict (entity_id, combination) do nothing returning *),
-        options as (insert into variant_option_values (variant_id, option_value_id)
-          select made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v)
+        options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
+          select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v)
         select made.* from e left join made on true order by made.sort_order`
       return rows.length === 0
         ? undefined

@@ -122,6 +122,7 @@ export const migrations = {
       unique (entity_id, combination)
     )`,
     `create table variant_option_values (
+      organization_id text not null,
       variant_id uuid not null references variants on delete cascade,
       option_value_id uuid not null references option_values on delete cascade,
       primary key (variant_id, option_value_id)

@@ -1,25 +1,13 @@
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
 import type { DomainEvent } from "./Event.ts"
 
 /**
- * Appends events to the outbox inside the caller's transaction or statement, so that nothing is announced that was not
- * committed and nothing committed stays unannounced. Which order they leave in is decided after commit by the relay:
- * a counter here would make all writers of an organization wait for one another.
- */
-export const appendEvents = (
-  actor: Actor,
-  events: ReadonlyArray<DomainEvent>
-) =>
-  events.length === 0
-    ? Effect.void
-    : Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(outboxInsert(sql, actor, events))).pipe(Effect.orDie)
-
-/**
- * The same as a fragment, for a repository that writes its rows and the event in one statement: `with e as (${…})`.
- * `guard` names the part of that statement which must have written a row for the events to happen at all.
+ * Appends events to the outbox as a part of the statement that writes what happened, `with e as (${…})`, so that nothing
+ * is announced that was not committed and nothing committed stays unannounced. Which order they leave in is decided
+ * after commit by the relay: a counter here would make all writers of an organization wait for one another. `guard`
+ * names the part of that statement which must have written a row for the events to happen at all.
  */
 export const outboxInsert = (
   sql: SqlClient.SqlClient,

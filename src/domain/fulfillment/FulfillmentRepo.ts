@@ -85,7 +85,7 @@ export const fulfillmentRepoLayer = Layer.effect(
           coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
               'quantity', fl.quantity, 'entity_id', l.entity_id, 'entity_type', l.entity_type) order by l.position)
             from fulfillment_lines fl join order_lines l on l.id = fl.order_line_id
-            where fl.fulfillment_id = f.id), '[]') as lines
+            where fl.fulfillment_id = f.id and fl.organization_id = f.organization_id), '[]') as lines
         from fulfillments f join orders o on o.id = f.order_id
         where ${where} order by f.created_at, f.id limit ${page.limit} offset ${offsetOf(page)}`
       const [rows, totals] = yield* Effect.all([list, count], { concurrency: "unbounded" })
@@ -113,8 +113,8 @@ export const fulfillmentRepoLayer = Layer.effect(
             from paid, input order by line_id
             on conflict (order_line_id) do nothing returning id, order_line_id),
           covered as (
-            insert into fulfillment_lines (fulfillment_id, order_line_id, quantity)
-            select made.id, made.order_line_id, (f->'lineItems'->0->>'quantity')::int
+            insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+            select ${actor.organizationId}, made.id, made.order_line_id, (f->'lineItems'->0->>'quantity')::int
             from made join input on line_id = made.order_line_id),
           handed as (
             update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),

@@ -23,6 +23,7 @@ export const migrations = {
     )`,
     `create index fulfillments_order on fulfillments (order_id, created_at)`,
     `create table fulfillment_lines (
+      organization_id text not null,
       fulfillment_id uuid not null references fulfillments on delete cascade,
       order_line_id uuid not null references order_lines on delete cascade,
       quantity int not null check (quantity >= 1),

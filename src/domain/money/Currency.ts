@@ -20,9 +20,6 @@ const exponents: ReadonlyMap<string, Exponent> = new Map([
   ...withThreeDecimals.split(" ").map((code) => [code, 3] as const)
 ])
 
-/** The upper-case codes of ISO 4217 that Stoa knows, sorted. */
-export const currencyCodes: ReadonlyArray<string> = [...exponents.keys()].sort()
-
 /**
  * A currency: three letters in any case in requests, upper case everywhere else (contract 0.2). A code that is not a
  * current ISO 4217 currency with 0, 2 or 3 decimals is refused.

@@ -28,15 +28,6 @@ export class AmountOutOfRange extends Data.TaggedError("AmountOutOfRange")<{ rea
   }
 }
 
-/** Two amounts of different currencies met in one computation. */
-export class CurrencyMismatch
-  extends Data.TaggedError("CurrencyMismatch")<{ readonly left: string; readonly right: string }>
-{
-  override get message(): string {
-    return `Amounts in ${this.left} and ${this.right} cannot be combined.`
-  }
-}
-
 // What the two schemas check, without the cost of a decoder: these run for every line of every cart.
 const isSigned = (value: number): value is SignedMinor => Number.isSafeInteger(value)
 const isMinor = (value: number): value is Minor => isSigned(value) && value >= 0
@@ -107,45 +98,9 @@ export const exactFraction = (
 
 /**
  * `percent` per cent of an amount, rounded half up once. The percentage may have decimals, which count exactly:
- * 8.25 % of 1500 is 124 (contract 3.3, 3.5).
+ * 8.25 % of 1500 is 124 (contract 3.3, 3.5). What is no finite number takes nothing.
  */
-export const percentOf = (amount: number, percent: number): Result.Result<SignedMinor, AmountOutOfRange> => {
-  const share = exactFraction(percent)
-  return share === undefined || !isSigned(amount)
-    ? Result.fail(new AmountOutOfRange({ subject: "percentage" }))
-    : signedMinor(roundHalfUp(BigInt(amount) * share.numerator, 100n * share.denominator), "percentage")
+export const percentOf = (amount: bigint, percent: number): bigint => {
+  const share = exactFraction(percent) ?? { numerator: 0n, denominator: 1n }
+  return roundHalfUp(amount * share.numerator, 100n * share.denominator)
 }
-
-/** An amount with its currency. With literal currencies, mixing two of them does not compile. */
-export interface Money<out C extends string = string> {
-  readonly amount: SignedMinor
-  readonly currency: C
-}
-
-/** Money of a currency, from minor units. */
-export const make = <const C extends string>(
-  amount: number,
-  currency: C
-): Result.Result<Money<C>, AmountOutOfRange> =>
-  Result.map(signedMinor(amount, "amount"), (amount) => ({ amount, currency }))
-
-const combine = <C extends string>(
-  left: Money<C>,
-  right: Money<C>,
-  amount: number
-): Result.Result<Money<C>, AmountOutOfRange | CurrencyMismatch> =>
-  left.currency === right.currency
-    ? make(amount, left.currency)
-    : Result.fail(new CurrencyMismatch({ left: left.currency, right: right.currency }))
-
-/** left + right. Currencies known only at run time that differ are refused as CurrencyMismatch. */
-export const add = <C extends string>(
-  left: Money<C>,
-  right: Money<NoInfer<C>>
-): Result.Result<Money<C>, AmountOutOfRange | CurrencyMismatch> => combine(left, right, left.amount + right.amount)
-
-/** left - right. Currencies known only at run time that differ are refused as CurrencyMismatch. */
-export const subtract = <C extends string>(
-  left: Money<C>,
-  right: Money<NoInfer<C>>
-): Result.Result<Money<C>, AmountOutOfRange | CurrencyMismatch> => combine(left, right, left.amount - right.amount)

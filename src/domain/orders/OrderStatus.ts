@@ -67,7 +67,7 @@ export type TransitionEffect =
   | "deductStock" // on hand and reservation of lines that are not fulfilled
   | "markLinesFulfilled"
   | "returnPayment" // refund what was captured and not yet refunded; cancel an authorization never captured
-  | "voidTax"
+  | "voidTax" // carried out by whoever collects tax; nobody does yet
   | "stampFulfilledAt"
   | "stampCancelledAt"
 
@@ -84,6 +84,3 @@ export const effectsOf: { readonly [S in OrderStatus]: ReadonlyArray<TransitionE
 
 /** The statuses that are refused (422) while a line of the order has refunded units (contract 4.2). */
 export const refusedWithRefundedUnits: ReadonlyArray<OrderStatus> = ["fulfilled"]
-
-/** Whether nothing follows on a status. */
-export const isFinal = (status: OrderStatus): boolean => !transitions.some((entry) => entry.from === status)

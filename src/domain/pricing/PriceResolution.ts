@@ -1,5 +1,5 @@
 import { Data, Result, Schema } from "effect"
-import { type AmountOutOfRange, exactFraction, type Minor, minor, roundHalfUp } from "../money/Money.ts"
+import { type AmountOutOfRange, type Minor, minor, percentOf } from "../money/Money.ts"
 
 /** A price as resolution reads it (contract 7): minor units, null means "any" or "open". */
 export interface PriceRow {
@@ -154,10 +154,9 @@ const preference = (left: PriceRow, right: PriceRow): number =>
 const modified = (row: ModifierRow, running: bigint): bigint => {
   if (row.type === "override") return BigInt(row.value)
   if (row.type === "markup") return running + BigInt(row.value)
-  const share = exactFraction(row.value) ?? { numerator: 0n, denominator: 1n }
   // Each percentage is rounded half up on its own, on the running amount (contract 3.3).
   const off = row.type === "percentage_discount"
-    ? roundHalfUp(running * share.numerator, 100n * share.denominator)
+    ? percentOf(running, row.value)
     : BigInt(row.value)
   return off < running ? running - off : 0n
 }

@@ -2,10 +2,7 @@ import { Result } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { issue, over, windowIssues } from "../pricing/Bounds.ts"
 import type { NewPromotion, Promotion, PromotionChange } from "./Promotion.ts"
-import { normalizeCodes, type PromotionType } from "./PromotionRules.ts"
-
-const isPercentage = (type: PromotionType): boolean => type === "percentage_off_order" || type === "percentage_off_item"
-const isFixed = (type: PromotionType): boolean => type === "fixed_off_order" || type === "fixed_off_item"
+import { isFixed, isPercentage, normalizeCodes } from "./PromotionRules.ts"
 
 const valueIssues = ({ type, value }: Promotion): ReadonlyArray<Issue> =>
   isPercentage(type)

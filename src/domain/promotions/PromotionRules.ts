@@ -1,5 +1,5 @@
 import { Result, Schema } from "effect"
-import { exactFraction, Minor, minor, roundHalfUp } from "../money/Money.ts"
+import { Minor, minor, percentOf } from "../money/Money.ts"
 
 /** The six kinds of promotion (contract 8). */
 export const PromotionType = Schema.Literals([
@@ -108,8 +108,11 @@ export interface PromotionGain {
   readonly eligibleLines: ReadonlyArray<number> | null
 }
 
-const isFixed = (type: PromotionType): boolean => type === "fixed_off_order" || type === "fixed_off_item"
-const isPercentage = (type: PromotionType): boolean => type === "percentage_off_order" || type === "percentage_off_item"
+/** Whether the value is an amount of a currency. */
+export const isFixed = (type: PromotionType): boolean => type === "fixed_off_order" || type === "fixed_off_item"
+/** Whether the value is a percentage. */
+export const isPercentage = (type: PromotionType): boolean =>
+  type === "percentage_off_order" || type === "percentage_off_item"
 const isOfItems = (type: PromotionType): boolean =>
   type === "percentage_off_item" || type === "fixed_off_item" || type === "buy_x_get_y"
 
@@ -166,12 +169,6 @@ const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionRea
   return undefined
 }
 
-const percent = (amount: bigint, value: number): bigint => {
-  const share = exactFraction(value) ?? { numerator: 0n, denominator: 1n }
-  // Rounded half up once per promotion, on the undiscounted amount (contract 3.3, 8.4).
-  return roundHalfUp(amount * share.numerator, 100n * share.denominator)
-}
-
 const cheapest = (lines: ReadonlyArray<PromotionLine>): bigint =>
   lines.reduce<bigint | undefined>(
     (least, { unitPrice }) => least === undefined || unitPrice < least ? BigInt(unitPrice) : least,
@@ -182,11 +179,12 @@ const cheapest = (lines: ReadonlyArray<PromotionLine>): bigint =>
 const rawDiscount = (promotion: PromotionRow, order: PromotionOrder, lines: ReadonlyArray<PromotionLine>): bigint => {
   switch (promotion.type) {
     case "percentage_off_order":
-      return percent(BigInt(order.subtotal), promotion.value)
+      // Rounded once per promotion, on the undiscounted amount (contract 3.3, 8.4).
+      return percentOf(BigInt(order.subtotal), promotion.value)
     case "fixed_off_order":
       return BigInt(promotion.value)
     case "percentage_off_item":
-      return percent(lines.reduce((total, line) => total + BigInt(line.totalPrice), 0n), promotion.value)
+      return percentOf(lines.reduce((total, line) => total + BigInt(line.totalPrice), 0n), promotion.value)
     case "fixed_off_item":
       return BigInt(promotion.value) * quantityOf(lines)
     case "free_shipping":

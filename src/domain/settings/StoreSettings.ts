@@ -30,8 +30,6 @@ export interface Settings {
   readonly confirmationMinutes: number
   readonly shipping: FlatShipping | WeightShipping
   readonly roles: Roles
-  /** Test payment methods, the development key and `x-test-actor` exist only outside production. */
-  readonly production: boolean
   /** How long answers to Idempotency-Key are remembered, in hours. */
   readonly idempotencyHours: number
 }
@@ -44,7 +42,6 @@ export const defaultSettings: Settings = {
   confirmationMinutes: 60,
   shipping: { type: "flat", flatRate: 0 },
   roles: defaultRoles,
-  production: false,
   idempotencyHours: 24
 }
 

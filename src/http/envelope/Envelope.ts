@@ -29,9 +29,6 @@ export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
   )
 }
 
-/** An ISO 8601 time with milliseconds and Z on the wire, a `Date` inside. */
-export const Timestamp = Schema.Date.annotate({ format: "date-time" })
-
 /** Answer of a delete: HTTP 200 `{ data: { deleted: true } }`, never 204 (contract, platform §1.1). */
 export const Deleted = Data(Schema.Struct({ deleted: Schema.Literal(true) }))
 

@@ -152,7 +152,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
 /** The settings of this process. */
 export class AppConfig extends Context.Service<AppConfig, AppSettings>()("stoa/layers/config/AppConfig") {}
 
-const storeSettings = ({ deployment, environment }: AppSettings): Settings => ({
+const storeSettings = ({ deployment }: AppSettings): Settings => ({
   defaultOrganizationId: deployment.store?.defaultOrganizationId ?? defaultSettings.defaultOrganizationId,
   defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
   cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
@@ -160,7 +160,6 @@ const storeSettings = ({ deployment, environment }: AppSettings): Settings => ({
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   shipping: deployment.shipping ?? defaultSettings.shipping,
   roles: { ...defaultRoles, ...deployment.auth?.roles },
-  production: environment === "production",
   idempotencyHours: defaultSettings.idempotencyHours
 })
 

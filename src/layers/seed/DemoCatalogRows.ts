@@ -111,7 +111,11 @@ export const variantRows = (placed: PlacedProduct) => {
     option_values: optionValueRows(placed, axes),
     variants,
     variant_option_values: variants.flatMap((variant) =>
-      variant.combination.split(",").map((value) => ({ variant_id: variant.id, option_value_id: value }))
+      variant.combination.split(",").map((value) => ({
+        organization_id: variant.organization_id,
+        variant_id: variant.id,
+        option_value_id: value
+      }))
     )
   }
 }

@@ -55,7 +55,7 @@ const tables = {
     metadata: "jsonb",
     combination: "text"
   },
-  variant_option_values: { variant_id: "uuid", option_value_id: "uuid" },
+  variant_option_values: { organization_id: "text", variant_id: "uuid", option_value_id: "uuid" },
   prices: {
     id: "uuid",
     organization_id: "text",
