@@ -35,6 +35,7 @@ export class CartLineRepo extends Context.Service<CartLineRepo, {
 
 const added = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
 
+/** `CartLineRepo` over the database of the process. */
 export const cartLineRepoLayer = Layer.effect(
   CartLineRepo,
   Effect.gen(function*() {

@@ -39,6 +39,7 @@ const toInput = ({ cart, secretHash, version }: CartState) => ({
   updated: cart.updatedAt
 })
 
+/** `CartRepo` over the database of the process. */
 export const cartRepoLayer = Layer.effect(
   CartRepo,
   Effect.gen(function*() {

@@ -49,6 +49,7 @@ const refusalOf = (row: OfferRow, actor: Actor, variantId: string | null): Offer
     : null
 }
 
+/** `OfferRepo` over the database of the process. */
 export const offerRepoLayer = Layer.effect(
   OfferRepo,
   Effect.gen(function*() {

@@ -18,6 +18,7 @@ export interface EntityQuery extends PageRequest {
 
 export type EntitySortField = "createdAt" | "updatedAt" | "slug"
 
+/** The order of a list of entities; ties are broken by id. */
 export interface EntitySort {
   readonly field: EntitySortField
   readonly ascending: boolean

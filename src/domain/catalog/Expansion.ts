@@ -80,6 +80,7 @@ const expansions = {
 
 const Expansions = Schema.Struct(expansions)
 export type Expansions = typeof Expansions.Type
+/** A part of an entity that a request may ask for (`include`). */
 export type Include = keyof Expansions
 
 /** An entity as reads give it: with the expansions that were asked for and no key for the others. */

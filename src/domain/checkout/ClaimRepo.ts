@@ -40,6 +40,7 @@ export class ClaimRepo extends Context.Service<ClaimRepo, {
   readonly giveBack: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/ClaimRepo") {}
 
+/** `ClaimRepo` over the database of the process. */
 export const claimRepoLayer = Layer.effect(
   ClaimRepo,
   Effect.gen(function*() {

@@ -49,6 +49,7 @@ const usageExhausted = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConstraintError" &&
   /promotions_(usage|customer)_limit/.test(`${JSON.stringify(reason.cause)} ${String(reason.cause)}`)
 
+/** `PlaceRepo` over the database of the process. */
 export const placeRepoLayer = Layer.effect(
   PlaceRepo,
   Effect.gen(function*() {

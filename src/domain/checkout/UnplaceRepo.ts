@@ -12,6 +12,7 @@ export class UnplaceRepo extends Context.Service<UnplaceRepo, {
   readonly giveBack: (orderId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/UnplaceRepo") {}
 
+/** `UnplaceRepo` over the database of the process. */
 export const unplaceRepoLayer = Layer.effect(
   UnplaceRepo,
   Effect.map(SqlClient.SqlClient, (sql) =>

@@ -42,6 +42,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo, {
   readonly groupsOf: (id: string) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/customers/CustomerRepo") {}
 
+/** `CustomerRepo` over the database of the process. */
 export const customerRepoLayer = Layer.effect(
   CustomerRepo,
   Effect.gen(function*() {

@@ -73,6 +73,7 @@ const toFulfillment = (row: FulfillmentRow): Fulfillment => {
   }
 }
 
+/** `FulfillmentRepo` over the database of the process. */
 export const fulfillmentRepoLayer = Layer.effect(
   FulfillmentRepo,
   Effect.gen(function*() {

@@ -33,4 +33,5 @@ const make = Effect.gen(function*() {
   })
 })
 
+/** `HealthRepo` over the database of the process. */
 export const healthRepoLayer = Layer.effect(HealthRepo, make)

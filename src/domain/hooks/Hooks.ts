@@ -61,6 +61,7 @@ export class HookBroken extends Error {
   }
 }
 
+/** A handler under the key of the operation it stands before or after. */
 export type Hook = BeforeHook | AfterHook
 
 /** No hook may hold up an operation for longer than this (contract §0.5). */

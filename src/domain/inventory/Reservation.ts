@@ -26,6 +26,7 @@ export interface Reservation {
   readonly lines: ReadonlyArray<ReservationLine>
 }
 
+/** What became of a hold; only `held` and `sold` claim units. */
 export type HoldState = "held" | "sold" | "released" | "expired" | "fulfilled"
 
 /** A holder's first word: what he holds or held, and the decision that was written with it (JSON text). */

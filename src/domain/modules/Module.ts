@@ -16,7 +16,11 @@ export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Ro
   readonly id: string
   /** Semantic version. */
   readonly version: string
-  /** Modules whose tables or services this one uses; they come earlier in the list. */
+  /**
+   * Modules whose services this one is built on and whose tables its own refer to; they come earlier in the list. A
+   * statement may also name tables of a later one: the catalog's lists show prices and stock, and what carts, orders or
+   * the ledger still refer to is not deleted; an order's cancellation writes the refund that payments settles.
+   */
   readonly requires: ReadonlyArray<string>
   readonly permissions: ReadonlyArray<PermissionScope>
   readonly migrations: Migrations

@@ -11,6 +11,7 @@ export class OrderNumberRepo extends Context.Service<OrderNumberRepo, {
   readonly take: (year: number, count: number) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/OrderNumberRepo") {}
 
+/** `OrderNumberRepo` over the database of the process. */
 export const orderNumberRepoLayer = Layer.effect(
   OrderNumberRepo,
   Effect.gen(function*() {

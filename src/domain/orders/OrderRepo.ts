@@ -39,6 +39,7 @@ export class OrderRepo extends Context.Service<OrderRepo, {
 
 const isStatus = (text: string): boolean => OrderStatus.literals.some((status) => status === text)
 
+/** `OrderRepo` over the database of the process. */
 export const orderRepoLayer = Layer.effect(
   OrderRepo,
   Effect.gen(function*() {

@@ -107,6 +107,7 @@ const moveStock = Effect.fnUntraced(
   }
 )
 
+/** `OrderStatusRepo` over the database of the process. */
 export const orderStatusRepoLayer = Layer.effect(
   OrderStatusRepo,
   Effect.gen(function*() {

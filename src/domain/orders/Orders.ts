@@ -17,6 +17,7 @@ export interface StatusRequest
   readonly source: TransitionSource
 }
 
+/** Why an order stays in its status: 404, 401, 403, 409 or 422. */
 export type StatusChangeError =
   | NotFound
   | Unauthorized

@@ -27,6 +27,7 @@ interface DueRow {
   readonly paid: boolean
 }
 
+/** `UnconfirmedOrderRepo` over the database of the process. */
 export const unconfirmedOrderRepoLayer = Layer.effect(
   UnconfirmedOrderRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {

@@ -19,6 +19,7 @@ export interface PaymentRequest {
  */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
+/** A payment as its provider knows it; amounts in minor units. */
 export interface PaymentIntent {
   readonly id: string
   readonly status: IntentStatus

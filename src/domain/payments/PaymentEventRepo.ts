@@ -24,6 +24,7 @@ export class PaymentEventRepo extends Context.Service<PaymentEventRepo, {
   readonly purge: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/payments/PaymentEventRepo") {}
 
+/** `PaymentEventRepo` over the database of the process. */
 export const paymentEventRepoLayer = Layer.effect(
   PaymentEventRepo,
   Effect.gen(function*() {

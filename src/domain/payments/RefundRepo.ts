@@ -51,6 +51,7 @@ export class RefundRepo extends Context.Service<RefundRepo, {
   ) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/payments/RefundRepo") {}
 
+/** `RefundRepo` over the database of the process. */
 export const refundRepoLayer = Layer.effect(
   RefundRepo,
   Effect.gen(function*() {

@@ -57,6 +57,7 @@ interface Question {
 
 const timeOf = (text: string | null): Date | null => text === null ? null : new Date(text)
 
+/** `PriceCandidateRepo` over the database of the process. */
 export const priceCandidateRepoLayer = Layer.effect(
   PriceCandidateRepo,
   Effect.gen(function*() {

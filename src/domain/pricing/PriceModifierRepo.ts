@@ -86,6 +86,7 @@ const matching = (sql: SqlClient.SqlClient, organization: string, filter: PriceM
   ])
 }
 
+/** `PriceModifierRepo` over the database of the process. */
 export const priceModifierRepoLayer = Layer.effect(
   PriceModifierRepo,
   Effect.gen(function*() {

@@ -83,6 +83,7 @@ const touching = (sql: SqlClient.SqlClient, organization: string, filter: PriceF
   ])
 }
 
+/** `PriceRepo` over the database of the process. */
 export const priceRepoLayer = Layer.effect(
   PriceRepo,
   Effect.gen(function*() {

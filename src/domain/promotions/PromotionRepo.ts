@@ -99,6 +99,7 @@ const orTaken = (error: SqlError.SqlError) =>
     ? Effect.fail(Conflict.of("A promotion with this code already exists."))
     : Effect.die(error)
 
+/** `PromotionRepo` over the database of the process. */
 export const promotionRepoLayer = Layer.effect(
   PromotionRepo,
   Effect.gen(function*() {

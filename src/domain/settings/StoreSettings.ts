@@ -34,6 +34,7 @@ export interface Settings {
   readonly idempotencyHours: number
 }
 
+/** What holds where the deployment says nothing. */
 export const defaultSettings: Settings = {
   defaultOrganizationId: "org_default",
   defaultCurrency: "USD",

@@ -6,6 +6,7 @@ import { CartClient } from "../../entities/CartClient.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CartsGroup } from "./CartsApi.ts"
 
+/** Handlers of the routes that `CartsApi.ts` declares. */
 export const cartsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CartsGroup),
   "carts",

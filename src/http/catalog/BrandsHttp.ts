@@ -6,6 +6,7 @@ import { deleted } from "../envelope/Envelope.ts"
 import { BrandsGroup } from "./BrandsApi.ts"
 import { linked, unlinked } from "./Links.ts"
 
+/** Handlers of the routes that `BrandsApi.ts` declares. */
 export const brandsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(BrandsGroup),
   "brands",

@@ -8,6 +8,7 @@ import { pageOf } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CatalogGroup } from "./CatalogApi.ts"
 
+/** Handlers of the routes that `CatalogApi.ts` declares. */
 export const catalogHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CatalogGroup),
   "catalog",

@@ -6,6 +6,7 @@ import { deleted } from "../envelope/Envelope.ts"
 import { CategoriesGroup } from "./CategoriesApi.ts"
 import { linked, unlinked } from "./Links.ts"
 
+/** Handlers of the routes that `CategoriesApi.ts` declares. */
 export const categoriesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CategoriesGroup),
   "categories",

@@ -3,6 +3,7 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Variants } from "../../domain/catalog/Variants.ts"
 import { VariantsGroup } from "./VariantsApi.ts"
 
+/** Handlers of the routes that `VariantsApi.ts` declares. */
 export const variantsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(VariantsGroup),
   "variants",

@@ -25,6 +25,7 @@ const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutRe
   }
 }
 
+/** Handlers of the routes that `CheckoutApi.ts` declares. */
 export const checkoutHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CheckoutGroup),
   "checkout",

@@ -4,6 +4,7 @@ import { Health } from "../../domain/health/Health.ts"
 import { Readiness } from "../../domain/health/Readiness.ts"
 import { HealthGroup } from "./HealthApi.ts"
 
+/** Handlers of the routes that `HealthApi.ts` declares. */
 export const healthHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(HealthGroup),
   "health",

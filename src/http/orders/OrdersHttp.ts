@@ -6,6 +6,7 @@ import { pageOf } from "../../domain/paging/Paging.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { OrdersGroup } from "./OrdersApi.ts"
 
+/** Handlers of the routes that `OrdersApi.ts` declares. */
 export const ordersHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(OrdersGroup),
   "orders",

@@ -3,6 +3,7 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { PaymentsGroup } from "./PaymentsApi.ts"
 
+/** Handlers of the routes that `PaymentsApi.ts` declares. */
 export const paymentsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(PaymentsGroup),
   "payments",

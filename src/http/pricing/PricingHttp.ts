@@ -7,6 +7,7 @@ import { deleted } from "../envelope/Envelope.ts"
 import { toPriceListBody } from "./PriceListBody.ts"
 import { PricingGroup } from "./PricingApi.ts"
 
+/** Handlers of the routes that `PricingApi.ts` declares. */
 export const pricingHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(PricingGroup),
   "pricing",

@@ -6,6 +6,7 @@ import { answerFailure, envelope } from "./Failure.ts"
 import { RequestId, requestIdOf } from "./RequestId.ts"
 import { requestMetrics } from "./RequestMetrics.ts"
 
+/** What the edge has to know of the deployment and of the router it stands around. */
 export interface EdgeOptions {
   readonly production: boolean
   readonly allowedOrigin: OriginTest

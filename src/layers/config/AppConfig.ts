@@ -8,6 +8,7 @@ import type { DeploymentConfig } from "./DeploymentConfig.ts"
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
 export type ProcessRole = "all" | "api" | "runner"
 
+/** The settings of a process: its environment over what the deployment configured. */
 export interface AppSettings {
   readonly port: number
   readonly host: string

@@ -30,6 +30,7 @@ export const CheckoutPayload = Schema.Struct({
 })
 export type CheckoutPayload = typeof CheckoutPayload.Type
 
+/** What a checkout that succeeded answers with. */
 export const CheckoutResult = Schema.Struct({
   /** The order as it is after the checkout; its id is the checkout id. */
   order: Order,
@@ -37,8 +38,10 @@ export const CheckoutResult = Schema.Struct({
   hookErrors: Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String })),
   rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
 })
+/** See the schema of the same name. */
 export type CheckoutResult = typeof CheckoutResult.Type
 
+/** Why a checkout ended without an order. */
 export const CheckoutError = Schema.Union([
   NotFound,
   Forbidden,
@@ -47,6 +50,7 @@ export const CheckoutError = Schema.Union([
   CheckoutFailed,
   Unavailable
 ])
+/** See the schema of the same name. */
 export type CheckoutError = typeof CheckoutError.Type
 
 /**
