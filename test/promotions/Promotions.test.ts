@@ -204,8 +204,8 @@ describe("promotions", () => {
         const unnamed = yield* make({})
         const customerId = newId()
         yield* sql`update promotions set used_count = 4 where id = ${both.id}::uuid`
-        yield* sql`insert into promotion_customer_usages (promotion_id, customer_id, used_count)
-          values (${both.id}::uuid, ${customerId}::uuid, 3), (${both.id}::uuid, ${newId()}::uuid, 1)`
+        yield* sql`insert into promotion_customer_usages (organization_id, promotion_id, customer_id, used_count)
+          values ('org_default', ${both.id}::uuid, ${customerId}::uuid, 3), ('org_default', ${both.id}::uuid, ${newId()}::uuid, 1)`
         const codes = [named.code ?? "", both.code?.toLowerCase() ?? "", "unknown"]
         const found = yield* repo.candidates(codes, customerId)
         const ids = found.map(({ promotion }) => promotion.id)

@@ -63,10 +63,11 @@ const usage = (sql: SqlClient.SqlClient) =>
       insert into promotion_usages (organization_id, promotion_id, order_id, customer_id)
       select w.organization, w.promotion, w.id, w.customer from wanted w join used on used.id = w.promotion),
     counted as (
-      insert into promotion_customer_usages as u (promotion_id, customer_id, used_count, usage_limit)
-      select w.promotion, w.customer, count(*)::int, min(w.per_customer) from wanted w join used on used.id = w.promotion
-      where w.customer is not null group by w.promotion, w.customer order by w.promotion, w.customer
-      on conflict (promotion_id, customer_id) do update
+      insert into promotion_customer_usages as u (organization_id, promotion_id, customer_id, used_count, usage_limit)
+      select w.organization, w.promotion, w.customer, count(*)::int, min(w.per_customer)
+      from wanted w join used on used.id = w.promotion
+      where w.customer is not null group by w.organization, w.promotion, w.customer order by w.promotion, w.customer
+      on conflict (organization_id, promotion_id, customer_id) do update
         set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
 
 /**

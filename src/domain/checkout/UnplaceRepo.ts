@@ -33,7 +33,8 @@ export const unplaceRepoLayer = Layer.effect(
             returning id)
           update promotion_customer_usages c set used_count = c.used_count - 1
           from usages join totals on totals.id = usages.promotion_id
-          where c.promotion_id = usages.promotion_id and c.customer_id = usages.customer_id`
+          where c.organization_id = ${organization} and c.promotion_id = usages.promotion_id
+            and c.customer_id = usages.customer_id`
       }, Effect.orDie)
     }))
 )

@@ -41,7 +41,8 @@ export const findCandidates = Effect.gen(function*() {
           union all
           select * from promotions where organization_id = i.organization and is_automatic and is_active
             and (valid_until is null or valid_until >= i.now) and (code is null or code <> all(i.named))) p
-        left join promotion_customer_usages u on u.promotion_id = p.id and u.customer_id = i.customer
+        left join promotion_customer_usages u on u.organization_id = i.organization and u.promotion_id = p.id
+          and u.customer_id = i.customer
         order by i.n, p.priority, p.id`,
       (rows) => {
         const found = Map.groupBy(rows, ({ n }) => n)

@@ -42,11 +42,12 @@ export const migrations = {
     )`,
     `create index promotion_usages_order on promotion_usages (order_id)`,
     `create table promotion_customer_usages (
+      organization_id text not null,
       promotion_id uuid not null references promotions on delete cascade,
       customer_id uuid not null,
       used_count int not null,
       usage_limit int,
-      primary key (promotion_id, customer_id),
+      primary key (organization_id, promotion_id, customer_id),
       constraint promotions_customer_limit check (usage_limit is null or used_count <= usage_limit)
     )`
   )
