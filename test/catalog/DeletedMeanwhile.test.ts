@@ -7,17 +7,8 @@ import { Categories } from "../../src/domain/catalog/Categories.ts"
 import { Variants } from "../../src/domain/catalog/Variants.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { waiting } from "../support/AtOnce.ts"
 import { asShopkeeper, catalogLayer } from "./CatalogServices.ts"
-
-/** A statement of this database waits for a lock. */
-const isWaiting = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* Effect.repeat(
-    sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
-    { until: ([row]) => row?.waiting === 1 }
-  )
-})
 
 /** What the write comes to when the row is deleted after the write began and before it is done. */
 const whileDeleting = Effect.fnUntraced(function*<A, E, R>(table: string, id: string, write: Effect.Effect<A, E, R>) {
@@ -31,7 +22,7 @@ const whileDeleting = Effect.fnUntraced(function*<A, E, R>(table: string, id: st
   ))
   yield* Deferred.await(gone)
   const writing = yield* Effect.forkChild(Effect.flip(Effect.asVoid(write)))
-  yield* isWaiting
+  yield* waiting(1)
   yield* Deferred.succeed(commit, undefined)
   yield* Fiber.join(deletion)
   return yield* Fiber.join(writing)

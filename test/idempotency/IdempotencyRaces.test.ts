@@ -6,18 +6,10 @@ import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { keyDigest } from "../../src/domain/idempotency/SealedAnswer.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { waiting } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const database = Layer.provideMerge(idempotencyRepoLayer, TestDatabase)
-
-const isWaiting = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* Effect.repeat(
-    sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
-    { until: ([row]) => row?.waiting === 1 }
-  )
-})
 
 layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
   it.effect("that two requests want in the same moment is one work for both", () =>
@@ -39,7 +31,7 @@ layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
       yield* Deferred.await(taken)
       // It begins before the first request's key can be seen and waits for it.
       const second = yield* Effect.forkChild(keys.claim("scope", key, "hash", true))
-      yield* isWaiting
+      yield* waiting(1)
       yield* Deferred.succeed(commit, undefined)
       yield* Fiber.join(first)
       assert.deepStrictEqual(yield* Fiber.join(second), { _tag: "Running", workId })

@@ -5,6 +5,7 @@ import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
 import { plansOf } from "../pricing/Statements.ts"
+import { waiting } from "../support/AtOnce.ts"
 import { buildOrder, type BuiltOrder, manager, type OrderSpec } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -49,15 +50,6 @@ const moneyOf = (order: BuiltOrder) =>
         where order_id = o.id and status = 'pending') as waiting from orders o where id = ${order.id}::uuid`
     return row
   })
-
-const isWaiting = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* Effect.repeat(
-    sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
-    { until: ([row]) => row?.waiting === 1 }
-  )
-})
 
 describe("refunds", () => {
   it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
@@ -152,7 +144,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         yield* Deferred.await(ended)
         // It begins before the end of the void can be seen, and waits for it.
         const late = yield* Effect.forkChild(returnLate(order))
-        yield* isWaiting
+        yield* waiting(1)
         yield* Deferred.succeed(commit, undefined)
         yield* Fiber.join(first)
         yield* complete((yield* Fiber.join(late)) ?? "")

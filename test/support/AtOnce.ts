@@ -2,7 +2,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
 /** Waits until so many statements of this database wait for a lock. */
-const waiting = (count: number) =>
+export const waiting = (count: number) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const look = sql<{ waiting: number }>`select count(*)::int4 as waiting from pg_stat_activity
