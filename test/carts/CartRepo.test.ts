@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
@@ -73,6 +73,26 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       assert.strictEqual(yield* lines.add(state, aLine(state)), "stale")
       assert.strictEqual((yield* repo.find(state.cart.id))?.lines.length, 1)
       assert.strictEqual((yield* events(state.cart.id)).length, 1)
+    }).pipe(asSystem))
+
+  it.effect("adds to a cart at once while another one of the same moment is locked, and to that one when it is free", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const lines = yield* CartLineRepo
+      const [busy, free] = [yield* aState, yield* aState]
+      const [locked, unlock] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holder = yield* Effect.forkChild(sql.withTransaction(
+        sql`select 1 from carts where id = ${busy.cart.id}::uuid for update`.pipe(
+          Effect.andThen(Deferred.succeed(locked, undefined)),
+          Effect.andThen(Deferred.await(unlock))
+        )
+      ))
+      yield* Deferred.await(locked)
+      const waits = yield* Effect.forkChild(lines.add(busy, aLine(busy)), { startImmediately: true })
+      assert.isObject(yield* lines.add(free, aLine(free)))
+      yield* Deferred.succeed(unlock, undefined)
+      yield* Fiber.join(holder)
+      assert.isObject(yield* Fiber.join(waits))
     }).pipe(asSystem))
 
   it.effect("lets exactly one of eight writers win who saw the same version", () =>
