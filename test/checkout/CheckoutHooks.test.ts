@@ -1,8 +1,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
-import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, at, testAppLayer } from "../support/TestApp.ts"
+import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 import { operationsFor, recorder } from "./PaymentRecorder.ts"
 import { assertNothingLeft, checkoutFailed } from "./ShopFloor.ts"
 
@@ -93,6 +93,43 @@ withHooks("hooks of checkout", (it) => {
           [mark("checkout.beforePayment")]: true,
           [mark("checkout.beforeCreate")]: true
         })
+      }))
+
+    it.effect("see how the price of each line came about", () =>
+      Effect.gen(function*() {
+        const [half, plain] = [yield* aProduct({ price: 1_000 }), yield* aProduct({ price: 500 })]
+        const modifier = { name: "Half price", type: "percentage_discount", value: 50 }
+        const { at: ofModifier } = yield* api("POST", "/api/pricing/modifiers", {
+          as: asAdmin,
+          body: { ...modifier, entityId: half }
+        })
+        const cart = yield* aCartWith(half)
+        yield* addTo(cart, plain)
+        yield* checkOut(cart)
+        const { name: label, ...of } = modifier
+        for (const key of beforeKeys) {
+          const data = seenOf(cart.id, key)[0]?.data
+          const steps = (line: number) => at(data, `lineItems.${line}.priceBreakdown`)
+          const base = (amountAfter: number, line: number) => ({
+            label: "Base price",
+            amountBefore: 0,
+            delta: amountAfter,
+            amountAfter,
+            metadata: { priceId: at(data, `lineItems.${line}.basePriceId`) }
+          })
+          assert.deepStrictEqual(steps(0), [
+            base(1_000, 0),
+            {
+              label,
+              amountBefore: 1_000,
+              delta: -500,
+              amountAfter: 500,
+              metadata: { modifierId: ofModifier("data.id"), ...of }
+            }
+          ], key)
+          assert.deepStrictEqual(steps(1), [base(500, 1)], key)
+          assert.isString(at(data, "lineItems.1.basePriceId"))
+        }
       }))
 
     for (const key of beforeKeys) {

@@ -12,6 +12,7 @@ import { PriceModifiers } from "../../src/domain/pricing/PriceModifiers.ts"
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { amounts } from "./Amounts.ts"
 import { asStaff, asStranger, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
 
 const layer = Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
@@ -40,7 +41,7 @@ describe("price modifiers", () => {
         const modifier = yield* modifiers.create(body({ ...tenOff, entityId }))
         assert.deepStrictEqual([modifier.priority, modifier.conditions, modifier.currency], [100, {}, null])
         assert.deepStrictEqual(
-          yield* prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date()),
+          yield* amounts(prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date())),
           [900]
         )
         assert.deepStrictEqual((yield* eventsOf(modifier.id)).map(({ type }) => type), ["pricing.create"])
@@ -164,7 +165,7 @@ describe("price modifiers", () => {
         assert.strictEqual((yield* modifiers.list({}, firstPage)).total, 0)
         const { entityId } = yield* seedEntity({ basePrice: 100 }, otherOrganization)
         assert.deepStrictEqual(
-          yield* prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date()),
+          yield* amounts(prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date())),
           [100]
         )
       }).pipe(asStranger))

@@ -10,6 +10,7 @@ import { priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidate
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { amounts } from "./Amounts.ts"
 import { asStaff, asStranger, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
 
 const heard: Array<string> = []
@@ -150,9 +151,9 @@ describe("prices", () => {
           { entityId: based.entityId, variantId: null, quantity: 1 }
         ]
         const now = new Date()
-        assert.deepStrictEqual(yield* prices.resolveLines(lines, "USD", [], now), [null, 1000, 900, 13])
-        assert.deepStrictEqual(yield* prices.resolveLines(lines, "USD", ["vip"], now), [null, 700, 900, 13])
-        assert.deepStrictEqual(yield* prices.resolveLines([], "USD", [], now), [])
+        assert.deepStrictEqual(yield* amounts(prices.resolveLines(lines, "USD", [], now)), [null, 1000, 900, 13])
+        assert.deepStrictEqual(yield* amounts(prices.resolveLines(lines, "USD", ["vip"], now)), [null, 700, 900, 13])
+        assert.deepStrictEqual(yield* amounts(prices.resolveLines([], "USD", [], now)), [])
       }).pipe(asStaff))
 
     it.effect("a price holds from its first to its last moment", () =>
@@ -163,7 +164,7 @@ describe("prices", () => {
         yield* prices.set(body({ entityId, currency: "USD", amount: 5, ...window }))
         const at = (time: string) =>
           Effect.map(
-            prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date(time)),
+            amounts(prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date(time))),
             ([amount]) => amount
           )
         assert.deepStrictEqual(
@@ -187,8 +188,8 @@ describe("prices", () => {
         const { id } = yield* prices.set(body({ entityId, currency: "USD", amount: 5 }))
         const resolved = yield* prices.resolve(line, "USD", [], new Date())
         assert.deepStrictEqual([resolved.finalAmount as number, resolved.basePriceId], [5, id])
-        assert.deepStrictEqual(yield* prices.resolveLines([line], "USD", [], new Date()), [5])
-        assert.deepStrictEqual(yield* prices.resolveLines([line], "EUR", [], new Date()), [null])
+        assert.deepStrictEqual(yield* amounts(prices.resolveLines([line], "USD", [], new Date())), [5])
+        assert.deepStrictEqual(yield* amounts(prices.resolveLines([line], "EUR", [], new Date())), [null])
       }).pipe(asStaff))
 
     it.effect("another organization neither lists nor resolves these prices", () =>
@@ -199,7 +200,7 @@ describe("prices", () => {
         yield* Effect.provideService(prices.set(body({ entityId, currency: "USD", amount: 5 })), CurrentActor, staff)
         assert.strictEqual((yield* prices.list({ entityId }, firstPage)).prices.total, 0)
         const line = { entityId, variantId: null, quantity: 1 }
-        assert.deepStrictEqual(yield* prices.resolveLines([line], "USD", [], new Date()), [null])
+        assert.deepStrictEqual(yield* amounts(prices.resolveLines([line], "USD", [], new Date())), [null])
       }).pipe(asStranger))
   })
 })

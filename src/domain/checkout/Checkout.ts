@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"
+import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import { FreeText, StorableObject, Text } from "../text/Storable.ts"
 
 /** Where the goods go; kept with the order (contract §3.1). */
@@ -47,8 +48,12 @@ export const DecidedLine = Schema.Struct({
   unitPrice: Minor,
   totalPrice: Minor,
   discountAmount: Minor,
-  taxAmount: Minor
+  taxAmount: Minor,
+  /** The price row behind `unitPrice`, null for the entity's own base price, and what modifiers made of it. */
+  basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
+  priceSteps: Schema.optional(Schema.Array(BreakdownStep))
 })
+export type DecidedLine = typeof DecidedLine.Type
 
 /** A promotion as it was applied; `perCustomer` is its limit for one customer, guarded again when the order is placed. */
 export const DecidedPromotion = Schema.Struct({

@@ -6,11 +6,12 @@ import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { isDigital } from "../fulfillment/DigitalDelivery.ts"
 import { newId } from "../ids/Id.ts"
 import { OrderHistory } from "../orders/OrderHistory.ts"
+import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { Prices } from "../pricing/Prices.ts"
 import { PromotionRepo } from "../promotions/PromotionRepo.ts"
 import { type AppliedPromotions, applyPromotions, type PromotionRow } from "../promotions/PromotionRules.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import type { CheckoutRequest, Decision } from "./Checkout.ts"
+import type { CheckoutRequest, DecidedLine, Decision } from "./Checkout.ts"
 import type { ClaimedCart } from "./ClaimRepo.ts"
 import type { ClaimedLine } from "./ClaimStatementRepo.ts"
 import { shippingPrice } from "./Shipping.ts"
@@ -62,15 +63,7 @@ export class Decisions extends Context.Service<Decisions, {
       const priced = Effect.fnUntraced(function*(cart: ClaimedCart, groups: ReadonlyArray<string>) {
         const now = DateTime.toDateUtc(yield* DateTime.now)
         const resolved = yield* prices.resolveLines(cart.lines, cart.currency, groups, now)
-        return yield* Effect.forEach(cart.lines, (line, index) => {
-          const unitPrice = resolved[index]
-          if (!line.available || line.entityType === null) {
-            return Effect.fail(CheckoutFailed.of(`${line.title ?? line.entityId} is no longer available.`))
-          }
-          return unitPrice === undefined || unitPrice === null
-            ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
-            : Effect.succeed({ ...line, entityType: line.entityType, title: line.title ?? line.entityId, unitPrice })
-        })
+        return yield* Effect.forEach(cart.lines, (line, index) => sold(line, resolved[index] ?? null))
       })
 
       const decide = Effect.fn("Decisions.decide")(function*(
@@ -112,17 +105,34 @@ export class Decisions extends Context.Service<Decisions, {
   )
 }
 
+/** A line at its price, refused when the thing is not for sale any more or has no price. */
+const sold = (line: ClaimedLine, price: ResolvedPrice | null): Effect.Effect<PricedLine, CheckoutFailed> => {
+  const { entityType } = line
+  const title = line.title ?? line.entityId
+  if (!line.available || entityType === null) return Effect.fail(CheckoutFailed.of(`${title} is no longer available.`))
+  return price === null
+    ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
+    : Effect.succeed({ ...line, entityType, title, ...decidedPrice(price) })
+}
+
 /** A fixed promotion without a currency is in the store's (contract §8). */
 const inCurrency = (promotion: PromotionRow, currency: string): PromotionRow => ({
   ...promotion,
   currency: promotion.currency ?? currency
 })
 
-type PricedLine = ClaimedLine & {
+type PricedLine = ClaimedLine & Pick<DecidedLine, "basePriceId" | "priceSteps"> & {
   readonly entityType: string
   readonly title: string
   readonly unitPrice: number
 }
+
+/** Pinned without the first step of its explanation, which `priceBreakdown` makes again: most prices have no other. */
+const decidedPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) => ({
+  unitPrice: finalAmount,
+  basePriceId,
+  ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
+})
 
 /** The first order is a limit of one: of two checkouts at the same moment neither sees the other's order, the table does. */
 const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): number | null =>
@@ -162,7 +172,9 @@ const assemble = (
         unitPrice: line.unitPrice,
         totalPrice: line.totalPrice,
         discountAmount: line.discountAmount,
-        taxAmount: line.taxAmount
+        taxAmount: line.taxAmount,
+        basePriceId: line.basePriceId,
+        ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps })
       })),
       promotions: applied.applied.map((one) => ({
         promotionId: one.promotionId,

@@ -66,13 +66,15 @@ export interface AppliedModifier {
 }
 
 /** One line of the explanation of a price: minor units of one unit. */
-export interface BreakdownStep {
-  readonly label: string
-  readonly amountBefore: number
-  readonly delta: number
-  readonly amountAfter: number
-  readonly metadata: { readonly [key: string]: unknown }
-}
+export const BreakdownStep = Schema.Struct({
+  label: Schema.String,
+  amountBefore: Schema.Int,
+  delta: Schema.Int,
+  amountAfter: Schema.Int,
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+})
+/** See the schema of the same name. */
+export type BreakdownStep = typeof BreakdownStep.Type
 
 /** A resolved unit price in minor units; `basePriceId` is null when the entity's base price was used. */
 export interface ResolvedPrice {
@@ -164,16 +166,24 @@ const modified = (row: ModifierRow, running: bigint): bigint => {
 interface Base {
   readonly amount: number
   readonly priceId: string | null
-  readonly label: string
 }
+
+/** Where every explanation of a price begins: its row, or the entity's own base price where `priceId` is null. */
+export const firstStep = (amount: number, priceId: string | null): BreakdownStep => ({
+  label: priceId === null ? "Entity base price" : "Base price",
+  amountBefore: 0,
+  delta: amount,
+  amountAfter: amount,
+  metadata: { priceId }
+})
 
 const baseOf = (question: PriceQuestion): Base | undefined => {
   const price = question.prices.filter((row) => isCandidate(row, question)).sort(preference)[0]
-  if (price !== undefined) return { amount: price.amount, priceId: price.id, label: "Base price" }
+  if (price !== undefined) return { amount: price.amount, priceId: price.id }
   const { basePrice } = question
   return basePrice === null || !Number.isFinite(basePrice) || basePrice < 0
     ? undefined
-    : { amount: Math.round(basePrice), priceId: null, label: "Entity base price" }
+    : { amount: Math.round(basePrice), priceId: null }
 }
 
 /**
@@ -190,13 +200,6 @@ export const resolvePrice = (
     return Result.fail(new NoPrice({ entityId: question.entityId, currency: question.currency }))
   }
   return Result.flatMap(minor(base.amount, "base price"), (baseAmount) => {
-    const start: BreakdownStep = {
-      label: base.label,
-      amountBefore: 0,
-      delta: baseAmount,
-      amountAfter: baseAmount,
-      metadata: { priceId: base.priceId }
-    }
     const rows = question.modifiers
       .filter((row) => applies(row, baseAmount, question))
       .sort((left, right) => ascending(left.priority, right.priority) || byText(left.id, right.id))
@@ -206,7 +209,7 @@ export const resolvePrice = (
       currency: question.currency,
       basePriceId: base.priceId,
       appliedModifiers: steps.applied,
-      breakdown: [start, ...steps.breakdown]
+      breakdown: [firstStep(baseAmount, base.priceId), ...steps.breakdown]
     }))
   })
 }

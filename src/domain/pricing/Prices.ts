@@ -33,13 +33,13 @@ export class Prices extends Context.Service<Prices, {
     groups: ReadonlyArray<string>,
     now: Date
   ) => Effect.Effect<ResolvedPrice, NotFound, CurrentActor>
-  /** Unit prices of many lines, in their order, by one statement; null where the store has none. */
+  /** Unit prices of many lines, in their order, explained, by one statement; null where the store has none. */
   readonly resolveLines: (
     lines: ReadonlyArray<PricedLine>,
     currency: string,
     groups: ReadonlyArray<string>,
     now: Date
-  ) => Effect.Effect<ReadonlyArray<number | null>, never, CurrentActor>
+  ) => Effect.Effect<ReadonlyArray<ResolvedPrice | null>, never, CurrentActor>
   /**
    * Looks up what a line may cost now in a cart, for a buyer of no group, without waiting for the cart itself: the
    * answer gives the unit price once its currency is known, undefined where the store has none.
@@ -89,7 +89,7 @@ export class Prices extends Context.Service<Prices, {
           return lines.map((line) =>
             Result.match(resolved(line, candidates, { currency, groups, now }), {
               onFailure: () => null,
-              onSuccess: (price) => price.finalAmount
+              onSuccess: (price) => price
             })
           )
         }

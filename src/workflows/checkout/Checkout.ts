@@ -1,21 +1,18 @@
-import { Effect, Result, Schema } from "effect"
+import { Effect, Result } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import type { Decision } from "../../domain/checkout/Checkout.ts"
 import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
 import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
-import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
-import { HookBroken, Hooks } from "../../domain/hooks/Hooks.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
-import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { StorableObject } from "../../domain/text/Storable.ts"
 import { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import { afterCheckout, afterOrder, beforeCreate, beforePayment } from "./CheckoutHooks.ts"
 import { counted } from "./CheckoutMetrics.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { claimCart } from "./ClaimStep.ts"
@@ -48,12 +45,8 @@ const stockError = (
 const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const { checkoutId, request } = payload
   const decided = yield* (yield* Decisions).decide(cart, request, payload.customerId)
-  const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decided)))
-  const decision = {
-    ...decided,
-    paymentProvider: yield* providerOf(payload),
-    metadata: yield* storable(hooked.metadata)
-  }
+  const allowed = yield* beforePayment(payload, decided)
+  const decision = { ...allowed, paymentProvider: yield* providerOf(payload) }
   const reserved = yield* (yield* StockDeskClient).reserve({
     holder: checkoutId,
     lines: decision.lines.map(({ entityId, quantity, title, variantId }) => ({
@@ -66,65 +59,6 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
     decision: yield* writeDecision(decision)
   }).pipe(Effect.mapError(stockError))
   return reserved.fresh ? decision : yield* readDecision(reserved.decision)
-})
-
-/**
- * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
- * it would be repeated for as long as the hook is broken, and keep the cart.
- */
-const asked = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
-  hooks.pipe(
-    Effect.mapError((error) => CheckoutFailed.of(error.error.message)),
-    Effect.catchDefect((defect) =>
-      defect instanceof HookBroken
-        ? Effect.andThen(
-          Effect.logError("a checkout failed at a broken hook", defect),
-          Effect.fail(CheckoutFailed.of("The checkout could not be completed. Try again later."))
-        )
-        : Effect.die(defect)
-    )
-  )
-
-const isStorable = Schema.is(StorableObject)
-const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
-
-/**
- * What no table can hold would fail every repetition of the checkout alike, and keep its cart and its money for ever:
- * the hook refuses it, whether it knows or not. From here on the metadata is what will be read back.
- */
-const storable = (metadata: unknown) => {
-  const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")
-  return isStorable(metadata)
-    ? Effect.mapError(readStored(JSON.stringify(metadata)), () => refusal)
-    : Effect.fail(refusal)
-}
-
-/** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */
-const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision) => ({
-  checkoutId,
-  orderId: checkoutId,
-  cartId: request.cartId,
-  customerId: decision.customerId,
-  customerGroupIds: decision.customerGroupIds ?? [],
-  currency: decision.currency,
-  paymentMethodId: request.paymentMethodId,
-  paymentMethodToken: request.paymentMethodToken ?? null,
-  idempotencyKey,
-  lineItems: decision.lines.map((line) => ({
-    ...line,
-    resolvedUnitPrice: line.unitPrice,
-    resolvedTotal: line.totalPrice
-  })),
-  subtotal: decision.subtotal,
-  discountTotal: decision.discountTotal,
-  taxTotal: decision.taxTotal,
-  shippingTotal: decision.shippingTotal,
-  total: decision.grandTotal,
-  promotionCodes: request.promotionCodes ?? [],
-  appliedPromotions: decision.promotions,
-  freeShipping: decision.promotions.some((one) => one.freeShipping),
-  shippingAddress: request.shippingAddress ?? null,
-  metadata: decision.metadata
 })
 
 /** The order of a checkout, for what undoes it. */
@@ -156,14 +90,6 @@ const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) 
   yield* (yield* UnconfirmedOrderRepo).awaitConfirmation(order.id, (yield* StoreSettings).confirmationMinutes)
   return order
 })
-
-/**
- * After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). Those of the
- * order's creation run before the money is taken (contract §3.2, 11), so that they know of every order that is cancelled.
- */
-const afterOrder = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("orders.afterCreate", order))
-
-const afterCheckout = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("checkout.afterCreate", order))
 
 /** The codes that were refused when the checkout was decided, for a run that finds the decision made. */
 const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
@@ -242,22 +168,6 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     ? yield* awaitShopper(order)
     : yield* captureAndSettle(payload, order, payment, intent.id)
   return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], decision.rejectedCodes)
-})
-
-const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
-  payload: CheckoutPayload,
-  decision: Decision,
-  { clientSecret, id }: PaymentIntent
-) {
-  const hooks = yield* Hooks
-  const data = { ...checkoutData(payload, decision), paymentIntentId: id, paymentClientSecret: clientSecret }
-  const hooked = yield* asked(
-    Effect.flatMap(
-      hooks.before("checkout.beforeCreate", data),
-      (changed) => hooks.before("orders.beforeCreate", changed)
-    )
-  )
-  return { ...decision, metadata: yield* storable(hooked.metadata) }
 })
 
 export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>

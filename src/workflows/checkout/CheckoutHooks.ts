@@ -1,0 +1,110 @@
+import { Effect, Schema } from "effect"
+import type { DecidedLine, Decision } from "../../domain/checkout/Checkout.ts"
+import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { HookBroken, Hooks } from "../../domain/hooks/Hooks.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
+import { firstStep } from "../../domain/pricing/PriceResolution.ts"
+import { StorableObject } from "../../domain/text/Storable.ts"
+import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
+
+/** How the unit price of a line came about, in minor units (contract §0.5). */
+const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: DecidedLine) => [
+  firstStep(priceSteps[0]?.amountBefore ?? unitPrice, basePriceId ?? null),
+  ...priceSteps
+]
+
+/** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */
+const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision) => ({
+  checkoutId,
+  orderId: checkoutId,
+  cartId: request.cartId,
+  customerId: decision.customerId,
+  customerGroupIds: decision.customerGroupIds ?? [],
+  currency: decision.currency,
+  paymentMethodId: request.paymentMethodId,
+  paymentMethodToken: request.paymentMethodToken ?? null,
+  idempotencyKey,
+  lineItems: decision.lines.map((line) => ({
+    ...line,
+    resolvedUnitPrice: line.unitPrice,
+    resolvedTotal: line.totalPrice,
+    priceBreakdown: priceBreakdown(line)
+  })),
+  subtotal: decision.subtotal,
+  discountTotal: decision.discountTotal,
+  taxTotal: decision.taxTotal,
+  shippingTotal: decision.shippingTotal,
+  total: decision.grandTotal,
+  promotionCodes: request.promotionCodes ?? [],
+  appliedPromotions: decision.promotions,
+  freeShipping: decision.promotions.some((one) => one.freeShipping),
+  shippingAddress: request.shippingAddress ?? null,
+  metadata: decision.metadata
+})
+
+/**
+ * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
+ * it would be repeated for as long as the hook is broken, and keep the cart.
+ */
+const asked = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
+  hooks.pipe(
+    Effect.mapError((error) => CheckoutFailed.of(error.error.message)),
+    Effect.catchDefect((defect) =>
+      defect instanceof HookBroken
+        ? Effect.andThen(
+          Effect.logError("a checkout failed at a broken hook", defect),
+          Effect.fail(CheckoutFailed.of("The checkout could not be completed. Try again later."))
+        )
+        : Effect.die(defect)
+    )
+  )
+
+const isStorable = Schema.is(StorableObject)
+const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
+
+/**
+ * What no table can hold would fail every repetition of the checkout alike, and keep its cart and its money for ever:
+ * the hook refuses it, whether it knows or not. From here on the metadata is what will be read back.
+ */
+const storable = (metadata: unknown) => {
+  const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")
+  return isStorable(metadata)
+    ? Effect.mapError(readStored(JSON.stringify(metadata)), () => refusal)
+    : Effect.fail(refusal)
+}
+
+/** Asks `checkout.beforePayment`, after the totals and before any money. The answer carries the hooks' metadata. */
+export const beforePayment = Effect.fn("Checkout.beforePayment")(
+  function*(payload: CheckoutPayload, decision: Decision) {
+    const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decision)))
+    return { ...decision, metadata: yield* storable(hooked.metadata) }
+  }
+)
+
+/** Asks `checkout.beforeCreate` and `orders.beforeCreate`, after the authorization and before the order. */
+export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
+  payload: CheckoutPayload,
+  decision: Decision,
+  { clientSecret, id }: PaymentIntent
+) {
+  const hooks = yield* Hooks
+  const data = { ...checkoutData(payload, decision), paymentIntentId: id, paymentClientSecret: clientSecret }
+  const hooked = yield* asked(
+    Effect.flatMap(
+      hooks.before("checkout.beforeCreate", data),
+      (changed) => hooks.before("orders.beforeCreate", changed)
+    )
+  )
+  return { ...decision, metadata: yield* storable(hooked.metadata) }
+})
+
+/**
+ * After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). Those of the
+ * order's creation run before the money is taken (contract §3.2, 11), so that they know of every order that is cancelled.
+ */
+export const afterOrder = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("orders.afterCreate", order))
+
+/** Reports the end of the checkout to `checkout.afterCreate`; gives what its handlers failed with. */
+export const afterCheckout = (order: Order) =>
+  Effect.flatMap(Hooks, (hooks) => hooks.after("checkout.afterCreate", order))
