@@ -1,0 +1,42 @@
+import { Context, Effect, Layer } from "effect"
+import type { EventSubject, EventType } from "./Event.ts"
+
+/** An event with its place in the organization's stream. */
+export interface SequencedEvent {
+  readonly organizationId: string
+  /** From 1, without gaps, in every organization by itself. */
+  readonly sequence: number
+  /** UUID of the event; whoever tells the world of it says this id. */
+  readonly id: string
+  readonly type: EventType
+  readonly entityType: EventSubject
+  readonly entityId: string
+  /** The record after the change, as the API shows it; without secrets. */
+  readonly payload: object
+  readonly createdAt: Date
+  readonly actorId: string | null
+  readonly requestId: string | null
+}
+
+/** What is done with events, in the transaction that gives them their sequence: it happens once for each event. */
+export type EventSubscriber = (events: ReadonlyArray<SequencedEvent>) => Effect.Effect<void>
+
+/**
+ * Who must hear of every event. The relay calls each of them with every batch, inside of its transaction, so that a
+ * delivery that is enqueued there is neither lost nor doubled. A subscriber writes rows and calls nobody outside.
+ */
+export class EventSubscribers extends Context.Service<EventSubscribers, {
+  readonly register: (subscriber: EventSubscriber) => Effect.Effect<void>
+  readonly all: () => ReadonlyArray<EventSubscriber>
+}>()("stoa/domain/events/EventSubscribers") {
+  static readonly layer = Layer.sync(EventSubscribers, () => {
+    const subscribers: Array<EventSubscriber> = []
+    return {
+      register: (subscriber: EventSubscriber) =>
+        Effect.sync(() => {
+          subscribers.push(subscriber)
+        }),
+      all: () => subscribers
+    }
+  })
+}

@@ -1,0 +1,82 @@
+import type { Effect } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+
+/** How failed runs of a task are tried again. Without it a job is tried once. */
+export interface Retries {
+  /** Tries in all, the first included. */
+  readonly attempts: number
+  /**
+   * Milliseconds between tries: `fixed` always `delay`, `exponential` doubled with every try (5 s, 10 s, 20 s for 5000).
+   * `jitter` spreads each wait by up to this share of it, 0 to 1, so that what failed together does not come back
+   * together. Default: fixed, 1000, without jitter.
+   */
+  readonly backoff?: {
+    readonly type: "fixed" | "exponential"
+    readonly delay: number
+    readonly jitter?: number
+    /** Longest wait in milliseconds, whatever the doubling says. */
+    readonly ceiling?: number
+  }
+}
+
+/** Which jobs of an organization exclude one another. */
+export interface Concurrency {
+  /** The key of a job by its input; jobs of one organization and key never run at the same time, whatever their task. */
+  readonly key: (input: Input) => string
+  /** Default true. False: the key only serves `supersedes`. */
+  readonly exclusive?: boolean
+  /** Whether a new job takes the place of pending ones of its task, organization and key. Default false. */
+  readonly supersedes?: boolean
+}
+
+/** What a job is given: a JSON object. */
+export type Input = Readonly<Record<string, unknown>>
+
+/** A job as its handler sees it. */
+export interface TaskCall {
+  readonly input: Input
+  readonly ctx: {
+    readonly organizationId: string
+  }
+  readonly job: {
+    /** Key for whatever must not happen twice: a job runs at least once. */
+    readonly id: string
+    /** From 1. */
+    readonly attemptNumber: number
+    readonly maxAttempts: number
+  }
+}
+
+/** What a handler returns; `output` is stored with the job, as JSON. */
+export interface TaskResult {
+  readonly output?: unknown
+}
+
+/** What a handler fails with to end its job as failed whatever tries are left. */
+export class GiveUp extends Error {
+  readonly _tag = "GiveUp"
+}
+
+/**
+ * A kind of job and how it is done (spec §2, task definition). The handler acts as the service itself in the job's
+ * organization. It may run twice for one job, when a process dies between its end and the record of it.
+ */
+export interface Task {
+  /** Unique, by convention `domain/action`. */
+  readonly slug: string
+  readonly handler: (
+    call: TaskCall
+  ) => Effect.Effect<TaskResult | void, unknown, CurrentActor> | Promise<TaskResult | void>
+  readonly retries?: Retries
+  readonly concurrency?: Concurrency
+  /** Queue of its jobs where the caller names none. Default `default`. */
+  readonly queue?: string
+  /**
+   * A cron expression (five or six fields, UTC): the task runs once per tick in the whole deployment, with an empty
+   * input and as the default organization.
+   */
+  readonly schedule?: string
+}
+
+/** Gives a task its type where it is written. */
+export const defineTask = (task: Task): Task => task

@@ -1,0 +1,32 @@
+import { Context, Effect, Layer } from "effect"
+import type { Task } from "./Task.ts"
+
+/**
+ * The kinds of jobs of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process knows
+ * all of them, since whoever enqueues needs a task's policies and whoever runs it its handler.
+ */
+export class Tasks extends Context.Service<Tasks, {
+  /** Adds a task while the process starts. Two of one slug are a mistake that ends the start. */
+  readonly register: (task: Task) => Effect.Effect<void>
+  /** The task of a slug; undefined for one that nobody registered. */
+  readonly find: (slug: string) => Task | undefined
+  readonly all: () => ReadonlyArray<Task>
+}>()("stoa/domain/jobs/Tasks") {
+  static readonly layer = Layer.sync(Tasks, () => {
+    const known = new Map<string, Task>()
+    return {
+      register: (task: Task) =>
+        Effect.suspend(() => {
+          if (known.has(task.slug)) return Effect.die(new Error(`Two tasks are called '${task.slug}'.`))
+          known.set(task.slug, task)
+          return Effect.void
+        }),
+      find: (slug: string) => known.get(slug),
+      all: () => [...known.values()]
+    }
+  })
+
+  /** Registers a task that needs services of its own: `Tasks.add(Effect.map(Mailer, (mailer) => defineTask({ … })))`. */
+  static readonly add = <E, R>(task: Effect.Effect<Task, E, R>): Layer.Layer<never, E, Tasks | R> =>
+    Layer.effectDiscard(Effect.flatMap(task, (made) => Effect.flatMap(Tasks, (tasks) => tasks.register(made))))
+}
