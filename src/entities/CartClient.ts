@@ -98,10 +98,10 @@ export class CartClient extends Context.Service<CartClient, {
       })
 
       const setQuantity = Effect.fn("CartClient.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
-        const { seen } = yield* found(cartId, itemId)
+        const { line: old, seen } = yield* found(cartId, itemId)
         const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
         const line = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, seen, lineId: itemId, quantity }))
-        yield* hooks.after("cart.afterUpdateQuantity", line)
+        yield* hooks.after("cart.afterUpdateQuantity", line, old)
         return line
       })
 
@@ -109,7 +109,7 @@ export class CartClient extends Context.Service<CartClient, {
         const { line: there, seen } = yield* found(cartId, itemId)
         yield* hooks.before("cart.beforeRemoveItem", there)
         const line = yield* call(actorOf(cartId).removeLine({ ...yield* visit, seen, lineId: itemId }))
-        yield* hooks.after("cart.afterRemoveItem", line)
+        yield* hooks.after("cart.afterRemoveItem", line, there)
       })
 
       return { addItem, setQuantity, removeItem }

@@ -1,5 +1,6 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { Hooks } from "../domain/hooks/Hooks.ts"
+import { Kernel } from "../domain/modules/Kernel.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
 import { clusterLayer } from "./Cluster.ts"
@@ -7,6 +8,7 @@ import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
+import { kernelLayer } from "./Kernel.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
@@ -25,7 +27,7 @@ export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
 
 const deploymentLayer = ({ deployment, environment }: AppSettings) =>
   Layer.mergeAll(
-    Hooks.layerOf(deployment.hooks ?? []),
+    Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({
       production: environment === "production",
       adapters: deployment.payments?.adapters ?? [],
@@ -50,7 +52,8 @@ export const databaseApp = (settings: AppSettings) =>
 
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) =>
-  services.pipe(
+  kernelLayer.pipe(
+    Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),
     Layer.provideMerge(deploymentLayer(settings)),
     Layer.provideMerge(databaseApp(settings))

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { refused } from "../checkout/ShopFloor.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
 import { api, asStaff, at, testAppLayer } from "../support/TestApp.ts"

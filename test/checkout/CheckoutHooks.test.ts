@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 import { operationsFor, recorder } from "./PaymentRecorder.ts"

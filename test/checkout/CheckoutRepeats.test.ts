@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
-import { type BeforeCall, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { type BeforeCall, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Hook } from "../../src/domain/hooks/Hooks.ts"
+import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvider.ts"
 import { UnconfirmedOrders } from "../../src/workflows/payments/UnconfirmedOrders.ts"

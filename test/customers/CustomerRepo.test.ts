@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, anonymousActor, CurrentActor } from "../../src/domain/access/Actor.ts"
 import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -21,8 +22,14 @@ const eventsOf = Effect.fnUntraced(function*(customerId: string) {
     select type, payload from outbox_events where entity_type = 'customer' and entity_id = ${customerId}`
 })
 
+const profiles = Customers.layer.pipe(
+  Layer.provideMerge(customerRepoLayer),
+  Layer.provideMerge(TestDatabase),
+  Layer.provide(Hooks.layerNone)
+)
+
 describe("customer profiles", () => {
-  it.layer(Customers.layer.pipe(Layer.provideMerge(customerRepoLayer), Layer.provideMerge(TestDatabase)))((it) => {
+  it.layer(profiles)((it) => {
     it.effect("are made on first use, announced once, and found ever after", () =>
       Effect.gen(function*() {
         const repo = yield* CustomerRepo

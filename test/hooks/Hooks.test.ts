@@ -2,20 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import {
-  type AfterCall,
-  type BeforeCall,
-  type Hook,
-  HookBroken,
-  HookRefusal,
-  Hooks
-} from "../../src/domain/hooks/Hooks.ts"
+import { type AfterCall, type BeforeCall, type Hook, HookBroken, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 
 const withHooks = (hooks: ReadonlyArray<Hook>) => <A, E>(body: Effect.Effect<A, E, Hooks | CurrentActor>) =>
   body.pipe(Effect.provide(Hooks.layerOf(hooks)), Effect.provideService(CurrentActor, systemActor("org")))
 
-const before = (data: object) => Effect.flatMap(Hooks, (hooks) => hooks.before("cart.beforeAddItem", data))
-const after = (result: object) => Effect.flatMap(Hooks, (hooks) => hooks.after("cart.afterAddItem", result))
+const before = (data: object) => Effect.flatMap(Hooks, (hooks) => hooks.before("acme.beforeRoast", data))
+const after = (result: object) => Effect.flatMap(Hooks, (hooks) => hooks.after("acme.afterRoast", result))
 
 const brokenBy = (exit: Exit.Exit<unknown, unknown>) => {
   const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
@@ -28,7 +22,7 @@ describe("before-hooks", () => {
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const step = (name: string): Hook => ({
-        key: "cart.beforeAddItem",
+        key: "acme.beforeRoast",
         before: ({ data }) =>
           Effect.sync(() => {
             seen.push({ name, ...data })
@@ -47,8 +41,8 @@ describe("before-hooks", () => {
       let ran = false
       const error = yield* before({}).pipe(
         withHooks([
-          { key: "cart.beforeAddItem", before: () => Effect.fail(new HookRefusal("Not on Sundays.")) },
-          { key: "cart.beforeAddItem", before: ({ data }) => Effect.sync(() => ((ran = true), data)) }
+          { key: "acme.beforeRoast", before: () => Effect.fail(new HookRefusal("Not on Sundays.")) },
+          { key: "acme.beforeRoast", before: ({ data }) => Effect.sync(() => ((ran = true), data)) }
         ]),
         Effect.flip
       )
@@ -60,7 +54,7 @@ describe("before-hooks", () => {
   it.effect("are stopped after twenty seconds", () =>
     Effect.gen(function*() {
       const waiting = yield* before({}).pipe(
-        withHooks([{ key: "cart.beforeAddItem", before: () => Effect.never }]),
+        withHooks([{ key: "acme.beforeRoast", before: () => Effect.never }]),
         Effect.exit,
         Effect.forkChild
       )
@@ -71,7 +65,7 @@ describe("before-hooks", () => {
   it.effect("refuse also by throwing their refusal; anything else they throw is no answer to the client", () =>
     Effect.gen(function*() {
       const throwing = (error: unknown): Hook => ({
-        key: "cart.beforeAddItem",
+        key: "acme.beforeRoast",
         before: () =>
           Effect.sync(() => {
             throw error
@@ -87,7 +81,7 @@ describe("before-hooks", () => {
   it.effect("of other keys are left alone", () =>
     Effect.gen(function*() {
       const data = yield* before({ quantity: 2 }).pipe(
-        withHooks([{ key: "cart.beforeRemoveItem", before: () => Effect.fail(new HookRefusal("no")) }])
+        withHooks([{ key: "acme.beforeGrind", before: () => Effect.fail(new HookRefusal("no")) }])
       )
       assert.deepStrictEqual(data, { quantity: 2 })
     }))
@@ -99,9 +93,9 @@ describe("after-hooks", () => {
       let last: unknown
       const sendMail = () => Effect.fail(new HookRefusal("mail is down"))
       const errors = yield* after({ id: 1 }).pipe(withHooks([
-        { key: "cart.afterAddItem", after: sendMail },
-        { key: "cart.afterAddItem", after: () => Effect.die(new Error("bug")) },
-        { key: "cart.afterAddItem", after: ({ result }) => Effect.sync(() => void (last = result)) }
+        { key: "acme.afterRoast", after: sendMail },
+        { key: "acme.afterRoast", after: () => Effect.die(new Error("bug")) },
+        { key: "acme.afterRoast", after: ({ result }) => Effect.sync(() => void (last = result)) }
       ]))
 
       assert.deepStrictEqual(errors, [
@@ -117,8 +111,8 @@ it.effect("hooks act for the actor of the request, and what they change does not
     const seen: Array<unknown> = []
     const look = Effect.map(CurrentActor, ({ organizationId, workId }) => void seen.push([organizationId, workId]))
     const hooks: ReadonlyArray<Hook> = [
-      { key: "cart.beforeAddItem", before: ({ data }) => Effect.as(look, data) },
-      { key: "cart.afterAddItem", after: () => look }
+      { key: "acme.beforeRoast", before: ({ data }) => Effect.as(look, data) },
+      { key: "acme.afterRoast", after: () => look }
     ]
     yield* Effect.andThen(before({}), after({})).pipe(
       Effect.provide(Hooks.layerOf(hooks)),
@@ -130,26 +124,28 @@ it.effect("hooks act for the actor of the request, and what they change does not
 describe("hooks", () => {
   it.effect("are told who does what, and share a bag with the others of their key", () =>
     Effect.gen(function*() {
-      const calls: Array<BeforeCall | AfterCall> = []
+      const calls: Array<object> = []
       const marking = (call: BeforeCall | AfterCall) =>
         Effect.sync(() => {
-          calls.push(call)
+          const { context: { actor, context, origin, requestId }, run: _, signal, ...told } = call
+          assert.isFalse(signal.aborted)
+          calls.push({ ...told, context: { actor, context, origin, requestId } })
           call.context.context["marks"] = Number(call.context.context["marks"] ?? 0) + 1
           return { more: true }
         })
       const hooks: ReadonlyArray<Hook> = [
-        { key: "cart.beforeAddItem", before: marking },
-        { key: "cart.beforeAddItem", before: marking },
-        { key: "cart.afterAddItem", after: marking }
+        { key: "acme.beforeRoast", before: marking },
+        { key: "acme.beforeRoast", before: marking },
+        { key: "acme.afterRoast", after: marking }
       ]
       yield* before({ quantity: 1 }).pipe(withHooks(hooks))
-      yield* Effect.flatMap(Hooks, ({ after }) => after("cart.afterAddItem", { id: 1 }, { quantity: 1 })).pipe(
+      yield* Effect.flatMap(Hooks, ({ after }) => after("acme.afterRoast", { id: 1 }, { quantity: 1 })).pipe(
         withHooks(hooks)
       )
       const context = { actor: systemActor("org"), requestId: null, origin: "local" } as const
       const told = (marks: number) => ({
-        operation: "addItem",
-        context: { ...context, context: { moduleName: "cart", marks } }
+        operation: "roast",
+        context: { ...context, context: { moduleName: "acme", marks } }
       })
       assert.deepStrictEqual(calls, [
         { data: { quantity: 1 }, ...told(2) },
@@ -170,7 +166,7 @@ describe("hooks", () => {
       ]
       for (const [key, expected] of kinds) {
         const telling: Hook = { key, before: ({ operation }) => Effect.succeed({ operation }) }
-        const told = yield* Effect.flatMap(Hooks, (hooks) => hooks.before<object>(key, {})).pipe(withHooks([telling]))
+        const told = yield* Effect.flatMap(Hooks, (hooks) => hooks.before(key, {})).pipe(withHooks([telling]))
         assert.deepStrictEqual(told, { operation: expected }, key)
       }
     }))

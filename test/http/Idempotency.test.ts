@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Hook } from "../../src/domain/hooks/Hooks.ts"
+import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { elsewhere, openElsewhere, refused, stockOf } from "../checkout/ShopFloor.ts"
 import { addTo, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, type Call, testAppLayer } from "../support/TestApp.ts"

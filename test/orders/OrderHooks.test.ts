@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Redacted } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hooks.ts"
+import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import type { Hook } from "../../src/domain/hooks/Hooks.ts"
+import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Equal, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
@@ -7,9 +7,14 @@ import { entityEvent } from "./CatalogEventRepo.ts"
 import type { CatalogEntity, EntityStatus } from "./Entity.ts"
 import { type EntityRow, toEntity } from "./EntityRow.ts"
 
-/** What a write of attributes came to: the entity after it when something changed. */
+/** What a write of attributes came to: the entity after and before it when something changed, and the fields that did. */
 export type AttributesWrite =
-  | { readonly _tag: "Changed"; readonly entity: CatalogEntity }
+  | {
+    readonly _tag: "Changed"
+    readonly entity: CatalogEntity
+    readonly old: CatalogEntity
+    readonly fields: ReadonlyArray<keyof AttributesChange>
+  }
   | { readonly _tag: "Unchanged" | "NoEntity" | "NoTitle" }
 
 /** What a read found: whether the entity is public, and the words of the locale if it has them. */
@@ -96,11 +101,14 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
     interface Row extends EntityRow {
       readonly known: boolean
       readonly changed: boolean
+      readonly old_updated_at: Date
+      /** Values of the locale's columns before the write; null for a new locale. */
+      readonly old: Readonly<Record<string, unknown>> | null
     }
     // Key share, here and wherever a part is written: an entity deleted at the same moment is waited for and then not
     // found, instead of a foreign key failure.
     const rows = yield* sql<Row>`with entity as (
-        select e.id, e.organization_id, a.title, a.id is not null as known
+        select e.id, e.organization_id, e.updated_at, a.title, a.id is not null as known, to_jsonb(a) as old
         from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for key share of e),
       written as (
@@ -115,10 +123,14 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
       touched as (update catalog_entities e set updated_at = now() from written w where e.id = w.entity_id
         returning e.*),
       event as (${entityEvent(sql, actor, "catalog.update", "touched")})
-      select n.known, t.id is not null as changed, t.* from entity n left join touched t on true`
+      select n.known, t.id is not null as changed, n.updated_at as old_updated_at, n.old, t.* from entity n left join touched t on true`
     const row = rows[0]
     if (row === undefined) return { _tag: "NoEntity" } as const
-    if (row.changed) return { _tag: "Changed", entity: toEntity(row) } as const
+    if (row.changed) {
+      const entity = toEntity(row)
+      const old = { ...entity, updatedAt: row.old_updated_at }
+      return { _tag: "Changed", entity, old, fields: changedFields(row.old ?? {}, change) } as const
+    }
     return !row.known && change.title === undefined ? { _tag: "NoTitle" } as const : { _tag: "Unchanged" } as const
   }, Effect.orDie)
 
@@ -133,6 +145,19 @@ const columns = {
   seoTitle: "seo_title",
   seoDescription: "seo_description"
 } as const
+
+const fieldNames: ReadonlyArray<keyof typeof columns> = [
+  "title",
+  "subtitle",
+  "description",
+  "richDescription",
+  "seoTitle",
+  "seoDescription"
+]
+
+/** The given fields whose value is another one than before; a field that was not there before was null. */
+const changedFields = (old: Readonly<Record<string, unknown>>, change: AttributesChange) =>
+  fieldNames.filter((field) => field in change && !Equal.equals(old[columns[field]] ?? null, change[field] ?? null))
 
 /** The conflict branch: takes over the given fields, and writes nothing when they hold those values already. */
 const merge = (sql: SqlClient.SqlClient, change: AttributesChange) => {

@@ -1,11 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import type { Extra } from "../hooks/HookRun.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { AttributesChange } from "./Attributes.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
-import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
+import { EntityRepo } from "./EntityRepo.ts"
 
 /**
  * Changes of catalog entities (contract §1.2). Each announces `catalog.create`, `.update` or `.delete` together with the
@@ -41,50 +42,45 @@ export class Catalog extends Context.Service<Catalog, {
       const attributes = yield* AttributesRepo
       const hooks = yield* Hooks
 
-      const announce = Effect.fnUntraced(function*(name: string, entity: CatalogEntity, asked?: object) {
-        yield* hooks.after(`catalog.${name}`, entity, asked)
-        yield* hooks.after(`catalog.${entity.type}.${name}`, entity, asked)
+      const updated = Effect.fnUntraced(function*(entity: CatalogEntity, old?: CatalogEntity, extra?: Extra) {
+        yield* hooks.after("catalog.afterUpdate", entity, old, extra)
+        yield* hooks.after(`catalog.${entity.type}.afterUpdate`, entity, old, extra)
       })
 
       const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
         const general = yield* hooks.before("catalog.beforeCreate", input)
         const entity = yield* repo.create(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
-        yield* announce("afterCreate", entity, input)
+        yield* hooks.after("catalog.afterCreate", entity, input)
+        yield* hooks.after(`catalog.${entity.type}.afterCreate`, entity, input)
         return entity
       })
-
-      const [asksTypesOfUpdate, asksOfDelete] = [/^catalog\..+\.beforeUpdate$/, /^catalog\.(.+\.)?beforeDelete$/].map(
-        hooks.hasAny
-      )
 
       /** The hooks of a type need the entity read, which costs a statement only where there are such hooks. */
       const existing = Effect.fnUntraced(function*(id: string) {
         return (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
       })
 
-      const mayChange = Effect.fnUntraced(function*(id: string, change: EntityChange) {
-        const general = yield* hooks.before("catalog.beforeUpdate", change)
-        if (asksTypesOfUpdate !== true) return general
-        const { type } = yield* existing(id)
-        return yield* hooks.before(`catalog.${type}.beforeUpdate`, general)
+      /** What is to be written, and the entity before it where somebody listens who wants to know. */
+      const mayChange = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
+        const general = yield* hooks.before("catalog.beforeUpdate", sent)
+        if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
+        const old = yield* existing(id)
+        return { change: yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general), old }
       })
 
       const mayRemove = Effect.fnUntraced(function*(id: string) {
-        if (asksOfDelete !== true) return
+        if (!hooks.hasAny(needsDeleted)) return
         const entity = yield* existing(id)
         yield* hooks.before("catalog.beforeDelete", entity)
         yield* hooks.before(`catalog.${entity.type}.beforeDelete`, entity)
       })
 
-      const write = Effect.fnUntraced(function*(id: string, change: EntityWrite) {
-        const entity = yield* repo.update(id, change)
+      const update = Effect.fn("Catalog.update")(function*(id: string, sent: EntityChange, publish = false) {
+        const { change, old } = yield* mayChange(id, sent)
+        const entity = yield* repo.update(id, { ...change, publish })
         if (entity === undefined) return yield* unknownEntity
-        yield* announce("afterUpdate", entity)
+        yield* updated(entity, old)
         return entity
-      })
-
-      const update = Effect.fn("Catalog.update")(function*(id: string, change: EntityChange, publish = false) {
-        return yield* write(id, { ...yield* mayChange(id, change), publish })
       })
 
       const remove = Effect.fn("Catalog.remove")(function*(id: string) {
@@ -92,7 +88,8 @@ export class Catalog extends Context.Service<Catalog, {
         const removal = yield* repo.remove(id)
         if (removal._tag === "Missing") return yield* unknownEntity
         if (removal._tag === "Used") return yield* inUse
-        yield* announce("afterDelete", removal.entity)
+        yield* hooks.after("catalog.afterDelete", removal.entity)
+        yield* hooks.after(`catalog.${removal.entity.type}.afterDelete`, removal.entity)
       })
 
       const setAttributes = Effect.fn("Catalog.setAttributes")(
@@ -100,7 +97,10 @@ export class Catalog extends Context.Service<Catalog, {
           const written = yield* attributes.put(id, locale, change)
           if (written._tag === "NoEntity") return yield* unknownEntity
           if (written._tag === "NoTitle") return yield* titleMissing
-          if (written._tag === "Changed") yield* announce("afterUpdate", written.entity)
+          if (written._tag === "Changed") {
+            const changedFieldPaths = written.fields.map((field) => `attributes.${locale}.${field}`)
+            yield* updated(written.entity, written.old, { changedFieldPaths })
+          }
         }
       )
 
@@ -116,6 +116,10 @@ export class Catalog extends Context.Service<Catalog, {
     })
   )
 }
+
+/** Hooks for which the entity has to be read before it is changed: those of its type, and those that compare. */
+const needsOldRow = /^catalog\.(.+\.beforeUpdate|(.+\.)?afterUpdate)$/
+const needsDeleted = /^catalog\.(.+\.)?beforeDelete$/
 
 const unknownEntity = NotFound.of("Catalog entity not found.")
 const inUse = Conflict.of("Carts, orders or stock movements refer to this entity. Archive it instead.")

@@ -10,14 +10,7 @@ import { isVisibleTo, seesUnpublished } from "./CatalogVisibility.ts"
 import { EntityListRepo } from "./EntityListRepo.ts"
 import type { EntityQuery } from "./EntityQuery.ts"
 import { EntityRepo } from "./EntityRepo.ts"
-import type { EntityView, Include } from "./Expansion.ts"
-
-/** What the before-hooks of a read get and may change (contract §0.5). */
-interface EntityRead {
-  readonly id?: string
-  readonly slug?: string
-  readonly options: { readonly include: ReadonlyArray<Include> }
-}
+import type { EntityRead, EntityView, Include } from "./Expansion.ts"
 
 /**
  * Reads of the catalog (contract §1.2): what a shopper may not see is 404 to him and left out of lists. A read is one
@@ -49,14 +42,14 @@ export class CatalogReads extends Context.Service<CatalogReads, {
 
       const get = Effect.fn("CatalogReads.get")(function*(idOrSlug: string, include: ReadonlyArray<Include>) {
         const options = { include }
-        const asked = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
-        const read = yield* hooks.before<EntityRead>("catalog.beforeRead", asked)
+        const asked: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
+        const read = yield* hooks.before("catalog.beforeRead", asked)
         const entity = yield* find(read)
         if (entity === undefined || !isVisibleTo(yield* CurrentActor, entity)) return yield* unknownEntity
         // The type is known only now, so the hooks of a type may still refuse but no longer change what is read.
         yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
-        yield* hooks.after("catalog.afterRead", entity)
-        yield* hooks.after(`catalog.${entity.type}.afterRead`, entity)
+        yield* hooks.after("catalog.afterRead", entity, read)
+        yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read)
         return entity
       })
 
@@ -77,8 +70,8 @@ export class CatalogReads extends Context.Service<CatalogReads, {
           ? general
           : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
         const page = yield* lists.page(yield* narrowed(query))
-        yield* hooks.after("catalog.afterList", page)
-        if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page)
+        yield* hooks.after("catalog.afterList", page, query)
+        if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
         return page
       })
 

@@ -108,3 +108,10 @@ export const includesOf = (text: string | undefined): ReadonlyArray<Include> => 
   const asked = new Set(text.split(",").map((name) => name.trim()))
   return names.filter((name) => asked.has(name))
 }
+
+/** A read of one entity, as its before-hooks get it and may change it (contract §0.5). */
+export interface EntityRead {
+  readonly id?: string
+  readonly slug?: string
+  readonly options: { readonly include: ReadonlyArray<Include> }
+}

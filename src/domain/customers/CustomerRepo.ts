@@ -29,6 +29,12 @@ const toCustomer = (row: CustomerRow): Customer => ({
   updatedAt: row.updated_at
 })
 
+/** A profile, and whether it was made just now. */
+export interface Profile {
+  readonly customer: Customer
+  readonly made: boolean
+}
+
 /** All SQL of customer profiles. */
 export class CustomerRepo extends Context.Service<CustomerRepo, {
   /**
@@ -36,6 +42,8 @@ export class CustomerRepo extends Context.Service<CustomerRepo, {
    * profile however many requests come first. Null for anonymous visitors and API keys, who are nobody's customers.
    */
   readonly profileOf: (actor: Actor) => Effect.Effect<Customer | null>
+  /** The same, and whether it is this request that made it. */
+  readonly openProfile: (actor: Actor) => Effect.Effect<Profile | null>
   /** A profile by its id; undefined when the organization has none such. */
   readonly find: (id: string) => Effect.Effect<Customer | undefined, never, CurrentActor>
   /** Groups a profile is in: they decide about prices and promotions. Empty for an unknown profile. */
@@ -48,7 +56,7 @@ export const customerRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const profileOf = Effect.fn("CustomerRepo.profileOf")(function*(actor: Actor) {
+    const openProfile = Effect.fn("CustomerRepo.openProfile")(function*(actor: Actor) {
       if (actor.type !== "user" || actor.userId === null) return null
       const now = DateTime.toDateUtc(yield* DateTime.now)
       const profile: Customer = {
@@ -82,8 +90,10 @@ export const customerRepoLayer = Layer.effect(
         fresh as (select 1 from made where id = ${profile.id}::uuid),
         event as (${outboxInsert(sql, actor, [event], "fresh")})
         select * from found union all select * from made`
-      return rows[0] === undefined ? null : toCustomer(rows[0])
+      return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
     }, Effect.orDie)
+
+    const profileOf = (actor: Actor) => Effect.map(openProfile(actor), (profile) => profile?.customer ?? null)
 
     const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
       const organization = yield* currentOrganization
@@ -99,6 +109,6 @@ export const customerRepoLayer = Layer.effect(
       return rows[0]?.group_ids ?? []
     }, Effect.orDie)
 
-    return CustomerRepo.of({ profileOf, find, groupsOf })
+    return CustomerRepo.of({ profileOf, openProfile, find, groupsOf })
   })
 )

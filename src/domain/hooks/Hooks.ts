@@ -1,80 +1,17 @@
-import { Cause, Context, Effect, Exit, Layer } from "effect"
-import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { Context, Effect, Layer, Option } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import type { ValidationFailed } from "../errors/ApiErrors.ts"
+import { emptyKernel, Kernel } from "../modules/Kernel.ts"
+import type { AfterHandler, BeforeHandler, Hook } from "./Hook.ts"
+import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
+import { type Extra, type HookError, runAfter, runBefore } from "./HookRun.ts"
 
-/** A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). */
-export interface HookError {
-  readonly hookName: string
-  readonly message: string
-}
-
-/** What every hook is told about the operation it stands at (contract §0.5). The job queue and plugin services join here. */
-export interface HookContext {
-  readonly actor: Actor
-  readonly requestId: string | null
-  /** `rest`: a request asked for the operation; `local`: the service itself does it. */
-  readonly origin: "rest" | "local"
-  /** A bag in which the hooks of one key hand things on to each other. */
-  readonly context: { readonly moduleName: string; [name: string]: unknown }
-}
-
-/** Kind of operation a hook stands at (contract, platform §13): create, update, delete, read, list, statusChange, ... */
-export type HookOperation = string
-
-/** What a before-hook gets. */
-export interface BeforeCall {
-  readonly data: object
-  readonly operation: HookOperation
-  readonly context: HookContext
-}
-
-/** What an after-hook gets (spec §6); `data` is what the operation was asked for, null where that is nothing else. */
-export interface AfterCall {
-  readonly data: object | null
-  readonly result: object
-  readonly operation: HookOperation
-  readonly context: HookContext
-}
-
-/** A before-hook returns the data that the next one gets; any failure aborts the operation. */
-export interface BeforeHook {
-  readonly key: string
-  readonly before: (call: BeforeCall) => Effect.Effect<object, HookRefusal, CurrentActor>
-}
-
-/** The failure of an after-hook is reported under the name of its function and changes nothing. */
-export interface AfterHook {
-  readonly key: string
-  readonly after: (call: AfterCall) => Effect.Effect<void, unknown, CurrentActor>
-}
-
-/** What a before-hook fails with to abort the operation: the text reaches the client. */
-export class HookRefusal extends Error {
-  readonly _tag = "HookRefusal"
-}
-
-/** A before-hook failed without meaning to refuse, or took too long: a mistake of whoever wrote it, for the log only. */
-export class HookBroken extends Error {
-  readonly _tag = "HookBroken"
-  constructor(key: string, cause: unknown) {
-    super(`a hook of ${key} is broken`, { cause })
-  }
-}
-
-/** A handler under the key of the operation it stands before or after. */
-export type Hook = BeforeHook | AfterHook
-
-/** No hook may hold up an operation for longer than this (contract §0.5). */
-const timeLimit = "20 seconds"
-
-const messageOf = (cause: Cause.Cause<unknown>): string => {
-  const error = Cause.squash(cause)
-  return error instanceof Error ? error.message : String(error)
-}
+/** Where in the list of its key a handler stands: before or after those of the configuration (contract §0.5). */
+export type HookSlot = "prepended" | "appended"
 
 /**
- * Extension points of the service (spec §6, internal hooks): modules and plugins append handlers to a key, and they run
- * in that order. Reading a key without handlers costs one map look-up.
+ * Extension points of the service (spec §6, internal hooks). The handlers of a key run in the order prepended,
+ * configured, appended; modules and plugins append. Asking for a key without handlers costs one map look-up.
  */
 export class Hooks extends Context.Service<Hooks, {
   /** Whether anything listens to a key, for callers that would have to look something up first. */
@@ -85,106 +22,108 @@ export class Hooks extends Context.Service<Hooks, {
    * Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 with its message
    * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long.
    */
-  readonly before: <A extends object>(key: string, data: A) => Effect.Effect<A, ValidationFailed, CurrentActor>
-  /** Runs the after-hooks of a key; failures, defects and time-outs come back as a list and never abort. */
-  readonly after: (
-    key: string,
-    result: object,
-    data?: object
+  readonly before: <const Key extends string, A extends BeforeOf<Key>>(
+    key: Key,
+    data: A
+  ) => Effect.Effect<A, ValidationFailed, CurrentActor>
+  /** Runs the after-hooks of a key; failures, defects and time-outs are logged, come back as a list and never abort. */
+  readonly after: <const Key extends string>(
+    key: Key,
+    result: AfterOf<Key>,
+    data?: OldOf<Key>,
+    extra?: Extra
   ) => Effect.Effect<ReadonlyArray<HookError>, never, CurrentActor>
+  /** Tells the after-hooks of a key of a plugin's own, without waiting for them: what they fail with is only logged. */
+  readonly emit: (key: string, payload: object) => Effect.Effect<void, never, CurrentActor>
+  /** Adds handlers while the process starts. Once it serves, that is a mistake and dies. */
+  readonly register: (hooks: ReadonlyArray<Hook>, slot?: HookSlot) => Effect.Effect<void>
+  /** Ends the time in which handlers are added. */
+  readonly freeze: Effect.Effect<void>
 }>()("stoa/domain/hooks/Hooks") {
-  static readonly layerOf = (hooks: ReadonlyArray<Hook>): Layer.Layer<Hooks> => Layer.sync(Hooks, () => make(hooks))
+  /** With the handlers of the deployment's configuration. */
+  static readonly layerOf = (configured: ReadonlyArray<Hook>): Layer.Layer<Hooks> =>
+    Layer.effect(Hooks, Effect.suspend(() => make(configured)))
+
   static readonly layerNone = Hooks.layerOf([])
+
+  /** Adds handlers that need services of their own: `Hooks.add(Effect.map(Mailer, (mailer) => [afterHook(…)]))`. */
+  static readonly add = <E, R>(
+    hooks: Effect.Effect<ReadonlyArray<Hook>, E, R>,
+    slot: HookSlot = "appended"
+  ): Layer.Layer<never, E, Hooks | R> =>
+    Layer.effectDiscard(Effect.flatMap(hooks, (made) => Effect.flatMap(Hooks, ({ register }) => register(made, slot))))
 }
 
 /** What a hook changes is not what the request asked for and must not bear its mark (`MarkRepo`). */
 const onItsOwn = Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor)
 
-const make = (hooks: ReadonlyArray<Hook>): Hooks["Service"] => {
-  const befores = new Map<string, Array<BeforeHook["before"]>>()
-  const afters = new Map<string, Array<AfterHook["after"]>>()
-  for (const hook of hooks) {
-    if ("before" in hook) befores.set(hook.key, [...(befores.get(hook.key) ?? []), hook.before])
-    else afters.set(hook.key, [...(afters.get(hook.key) ?? []), hook.after])
+/** The handlers of one kind, by key, each list in the order in which it runs. */
+class Handlers<Handler> {
+  readonly #of = new Map<string, Record<HookSlot | "configured", ReadonlyArray<Handler>>>()
+  readonly #lists = new Map<string, ReadonlyArray<Handler>>()
+
+  add(key: string, slot: HookSlot | "configured", handler: Handler): void {
+    const slots = this.#of.get(key) ?? { prepended: [], configured: [], appended: [] }
+    const grown = { ...slots, [slot]: [...slots[slot], handler] }
+    this.#of.set(key, grown)
+    this.#lists.set(key, [...grown.prepended, ...grown.configured, ...grown.appended])
   }
-  return {
-    has: (key) => befores.has(key) || afters.has(key),
+
+  get(key: string): ReadonlyArray<Handler> | undefined {
+    return this.#lists.get(key)
+  }
+
+  keys(): ReadonlyArray<string> {
+    return [...this.#lists.keys()]
+  }
+}
+
+/** `acme.beforeRoast`: the last part of a key says on which side of its operation it stands. */
+const isBefore = (key: string): boolean => key.slice(key.lastIndexOf(".") + 1).startsWith("before")
+
+const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
+  const kernel = Option.getOrElse(yield* Effect.serviceOption(Kernel), emptyKernel)
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const befores = new Handlers<BeforeHandler>()
+  const afters = new Handlers<AfterHandler>()
+  let frozen = false
+
+  const put = (hook: Hook, slot: HookSlot | "configured") => {
+    if ("before" in hook) befores.add(hook.key, slot, hook.before)
+    else if ("after" in hook) afters.add(hook.key, slot, hook.after)
+    else if (isBefore(hook.key)) befores.add(hook.key, slot, hook.handler as BeforeHandler)
+    else afters.add(hook.key, slot, hook.handler as AfterHandler)
+  }
+  for (const hook of configured) put(hook, "configured")
+
+  const after = (key: string, result: object, data: object | null = null, extra: Extra = {}) => {
+    const handlers = afters.get(key)
+    return handlers === undefined
+      ? Effect.succeed([])
+      : onItsOwn(runAfter(kernel, key, handlers, { data, result, extra }))
+  }
+
+  return Hooks.of({
+    has: (key) => befores.get(key) !== undefined || afters.get(key) !== undefined,
     hasAny: (form) => [...befores.keys(), ...afters.keys()].some((key) => form.test(key)),
     before: <A extends object>(key: string, data: A) => {
       const handlers = befores.get(key)
-      return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(key, handlers, data))
+      return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(kernel, key, handlers, data))
     },
-    after: (key, result, data = undefined) => {
-      const handlers = afters.get(key)
-      return handlers === undefined
-        ? Effect.succeed([])
-        : onItsOwn(runAfter(key, handlers, result, data ?? null))
-    }
-  }
-}
-
-/** Operations that are called otherwise than the keys of their hooks. */
-const operations: Readonly<Record<string, HookOperation>> = {
-  payment: "create",
-  get: "read",
-  adjust: "update",
-  updateQuantity: "update"
-}
-
-/** `cart.beforeAddItem` stands at `addItem`. */
-const operationOf = (key: string): HookOperation => {
-  const named = key.slice(key.lastIndexOf(".") + 1).replace(/^(before|after)/, "")
-  const operation = named.charAt(0).toLowerCase() + named.slice(1)
-  return operations[operation] ?? operation
-}
-
-const contextOf = (key: string) =>
-  Effect.map(CurrentActor, (actor): HookContext => ({
-    actor,
-    requestId: actor.requestId,
-    origin: actor.requestId === null ? "local" : "rest",
-    context: { moduleName: key.slice(0, key.indexOf(".")) }
-  }))
-
-/** A function written in its place is called after the property it was written to, which names nothing. */
-const nameOf = (handler: AfterHook["after"]): string =>
-  handler.name === "" || handler.name === "after" ? "(anonymous afterHook)" : handler.name
-
-const runBefore = <A extends object>(key: string, handlers: ReadonlyArray<BeforeHook["before"]>, data: A) =>
-  Effect.gen(function*() {
-    let current: object = data
-    const about = { operation: operationOf(key), context: yield* contextOf(key) }
-    for (const handler of handlers) {
-      // A handler that throws before it gives an effect is broken like one that throws in it.
-      const run = Effect.suspend(() => handler({ data: current, ...about }))
-      const exit = yield* Effect.exit(Effect.timeout(run, timeLimit))
-      if (Exit.isFailure(exit)) {
-        const error = Cause.squash(exit.cause)
-        if (error instanceof HookRefusal) return yield* ValidationFailed.of("", error.message, key)
-        return yield* Effect.die(new HookBroken(key, error))
-      }
-      current = { ...current, ...exit.value }
-    }
-    // A hook may change values, not the shape: what it returned is laid over the typed data it was given.
-    return current as A
+    after,
+    // Among the services of the process and not those of the caller: his transaction may be over before a handler is.
+    emit: (key, payload) =>
+      Effect.map(CurrentActor, (actor) => {
+        if (afters.get(key) !== undefined) fork(Effect.provideService(after(key, payload), CurrentActor, actor))
+      }),
+    register: (hooks, slot = "appended") =>
+      Effect.suspend(() => {
+        if (frozen) return Effect.die(new Error("Hooks are added while the process starts, not while it serves."))
+        for (const hook of hooks) put(hook, slot)
+        return Effect.void
+      }),
+    freeze: Effect.sync(() => {
+      frozen = true
+    })
   })
-
-const runAfter = (
-  key: string,
-  handlers: ReadonlyArray<AfterHook["after"]>,
-  result: object,
-  data: object | null
-) =>
-  Effect.gen(function*() {
-    const errors: Array<HookError> = []
-    const about = { operation: operationOf(key), context: yield* contextOf(key) }
-    for (const handler of handlers) {
-      const run = Effect.suspend(() => handler({ data, result, ...about }))
-      const exit = yield* Effect.exit(Effect.timeout(run, timeLimit))
-      if (Exit.isFailure(exit)) {
-        errors.push({ hookName: nameOf(handler), message: messageOf(exit.cause) })
-        yield* Effect.logWarning(`hook ${key} failed`, exit.cause)
-      }
-    }
-    return errors
-  })
+})

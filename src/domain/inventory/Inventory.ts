@@ -40,8 +40,11 @@ export class Inventory extends Context.Service<Inventory, {
       const holds = yield* ManualHoldRepo
       return {
         adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
-          const { level, ...change } = yield* adjust(body)
-          yield* hooks.after("inventory.afterAdjust", level)
+          // The hook stands inside of the transaction (contract §0.5), which costs round trips only where there is one.
+          const listened = Effect.tap(adjust(body), ({ level }) => hooks.after("inventory.afterAdjust", level))
+          const { level, ...change } = yield* hooks.has("inventory.afterAdjust")
+            ? stock.together(listened)
+            : adjust(body)
           return { ...level, ...change }
         }),
         reserve: Effect.fn("Inventory.reserve")((body: ManualStock) =>

@@ -60,12 +60,19 @@ export class StockRepo extends Context.Service<StockRepo, {
     level: StockLevel,
     movement: StockMovement
   ) => Effect.Effect<boolean, never, CurrentActor>
+  /** Runs an adjustment and what belongs to it in one transaction; a failure undoes all of it. */
+  readonly together: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }>()("stoa/domain/inventory/StockRepo") {
   static readonly layer = Layer.effect(
     StockRepo,
     Effect.map(
       SqlClient.SqlClient,
-      (sql) => ({ ...makeReads(sql), adjustable: makeAdjustable(sql), adjust: makeAdjust(sql) })
+      (sql) => ({
+        ...makeReads(sql),
+        adjustable: makeAdjustable(sql),
+        adjust: makeAdjust(sql),
+        together: makeTogether(sql)
+      })
     )
   )
 }
@@ -94,6 +101,22 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return { ...page, items: rows.map(toLevel), total: Number(counts[0]?.total ?? 0n) }
   }, Effect.orDie)
   return { available, levels }
+}
+
+const makeTogether =
+  (sql: SqlClient.SqlClient): StockRepo["Service"]["together"] => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    // The outcome of the work travels beside the errors of the transaction, which are the only ones to die of.
+    sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
+      Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error)),
+      Effect.withSpan("StockRepo.together")
+    )
+
+/** Why a transaction is given up. */
+class Undone<E> {
+  readonly reason: E
+  constructor(reason: E) {
+    this.reason = reason
+  }
 }
 
 interface AdjustableRow extends Omit<LevelRow, "id" | "version"> {

@@ -67,7 +67,8 @@ export class Orders extends Context.Service<Orders, {
         const asked = { orderId: found.order.id, fromStatus: from, newStatus: to, reason: request.reason }
         const { reason } = yield* hooks.before("orders.beforeStatusChange", asked)
         const { amountCaptured, authorizationEnded, unpaid } = request
-        return { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded, unpaid }
+        const change = { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded, unpaid }
+        return { change, asked: { ...asked, reason } }
       })
 
       const changeStatus = Effect.fn("Orders.changeStatus")(
@@ -76,8 +77,9 @@ export class Orders extends Context.Service<Orders, {
           request: StatusRequest,
           write: (change: OrderTransition) => Effect.Effect<Written, E, R>
         ) {
-          const outcome = yield* write(yield* prepare(orderId, request))
-          if (outcome !== undefined) yield* hooks.after("orders.afterStatusChange", outcome.order)
+          const { asked, change } = yield* prepare(orderId, request)
+          const outcome = yield* write(change)
+          if (outcome !== undefined) yield* hooks.after("orders.afterStatusChange", outcome.order, asked)
           return outcome
         }
       )

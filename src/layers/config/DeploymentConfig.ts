@@ -1,5 +1,5 @@
 import type { Roles } from "../../domain/access/Role.ts"
-import type { Hook } from "../../domain/hooks/Hooks.ts"
+import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
 
@@ -47,7 +47,7 @@ export interface DeploymentConfig {
     /** Secret that signs events of the built-in test provider; outside production only. Default `test`. */
     readonly test?: { readonly webhookSecret?: string }
   }
-  /** Handlers of the deployment's own; they run before those that plugins append. */
+  /** Handlers of the deployment's own (docs/hooks.md); they run before those that modules and plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }
 

@@ -1,7 +1,9 @@
 import { Effect, Schema } from "effect"
 import type { DecidedLine, Decision } from "../../domain/checkout/Checkout.ts"
+import type { CheckoutData } from "../../domain/checkout/CheckoutData.ts"
 import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { HookBroken, Hooks } from "../../domain/hooks/Hooks.ts"
+import { HookBroken } from "../../domain/hooks/Hook.ts"
+import { Hooks } from "../../domain/hooks/Hooks.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
@@ -14,8 +16,7 @@ const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: DecidedLine
   ...priceSteps
 ]
 
-/** What hooks see of a checkout (contract §0.5); they may change `metadata` and refuse. */
-const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision) => ({
+const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision): CheckoutData => ({
   checkoutId,
   orderId: checkoutId,
   cartId: request.cartId,
@@ -89,7 +90,11 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   { clientSecret, id }: PaymentIntent
 ) {
   const hooks = yield* Hooks
-  const data = { ...checkoutData(payload, decision), paymentIntentId: id, paymentClientSecret: clientSecret }
+  const data: CheckoutData = {
+    ...checkoutData(payload, decision),
+    paymentIntentId: id,
+    paymentClientSecret: clientSecret
+  }
   const hooked = yield* asked(
     Effect.flatMap(
       hooks.before("checkout.beforeCreate", data),

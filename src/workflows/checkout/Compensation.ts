@@ -69,7 +69,8 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
       unpaid: true
     }).pipe(Effect.result)
     if (Result.isSuccess(cancelled)) {
-      yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order)
+      const asked = { orderId, fromStatus: from, newStatus: "cancelled", reason: "payment_failed" }
+      yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order, asked)
       return undefined
     }
     const order: Order | undefined = (yield* (yield* OrderRepo).find(orderId))?.order

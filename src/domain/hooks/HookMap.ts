@@ -1,0 +1,178 @@
+import type { CartLine, NewCartLine } from "../carts/Cart.ts"
+import type { CatalogEntity, EntityChange, NewEntity } from "../catalog/Entity.ts"
+import type { EntityQuery } from "../catalog/EntityQuery.ts"
+import type { EntityRead, EntityView } from "../catalog/Expansion.ts"
+import type { CheckoutData } from "../checkout/CheckoutData.ts"
+import type { Customer } from "../customers/Customer.ts"
+import type { Fulfillment } from "../fulfillment/Fulfillment.ts"
+import type { StockLevel } from "../inventory/StockLevel.ts"
+import type { Order } from "../orders/Order.ts"
+import type { PageOf } from "../paging/Paging.ts"
+import type { Price } from "../pricing/Price.ts"
+import type { PriceModifier } from "../pricing/PriceModifier.ts"
+import type { Promotion } from "../promotions/Promotion.ts"
+
+/** A line that is to be added to a cart. */
+export interface AddedItem extends NewCartLine {
+  readonly cartId: string
+}
+
+/** A new quantity for a line of a cart. */
+export interface QuantityChange {
+  readonly cartId: string
+  readonly itemId: string
+  readonly quantity: number
+}
+
+/** A change of an order's status. */
+export interface StatusChange {
+  readonly orderId: string
+  readonly fromStatus: string
+  readonly newStatus: string
+  readonly reason: string | null
+}
+
+/** Keys of the core's before-hooks and the data they get and may replace (contract §0.5, platform §13). */
+export interface BeforeHooks {
+  readonly "catalog.beforeCreate": NewEntity
+  readonly "catalog.beforeUpdate": EntityChange
+  readonly "catalog.beforeDelete": EntityView
+  readonly "catalog.beforeRead": EntityRead
+  readonly "catalog.beforeList": EntityQuery
+  readonly [ofType: `catalog.${string}.beforeCreate`]: NewEntity
+  readonly [ofType: `catalog.${string}.beforeUpdate`]: EntityChange
+  readonly [ofType: `catalog.${string}.beforeDelete`]: EntityView
+  readonly [ofType: `catalog.${string}.beforeRead`]: EntityRead
+  readonly [ofType: `catalog.${string}.beforeList`]: EntityQuery
+  readonly "cart.beforeAddItem": AddedItem
+  readonly "cart.beforeUpdateQuantity": QuantityChange
+  readonly "cart.beforeRemoveItem": CartLine
+  readonly "checkout.beforePayment": CheckoutData
+  readonly "checkout.beforeCreate": CheckoutData
+  readonly "orders.beforeCreate": CheckoutData
+  readonly "orders.beforeStatusChange": StatusChange
+}
+
+/**
+ * Keys of the core's after-hooks with what came of the operation (`result`) and what it was asked for (`data`, which is
+ * null where `never` stands here).
+ */
+export interface AfterHooks {
+  readonly "catalog.afterCreate": { readonly result: CatalogEntity; readonly data: NewEntity }
+  readonly "catalog.afterUpdate": { readonly result: CatalogEntity; readonly data: CatalogEntity }
+  readonly "catalog.afterDelete": { readonly result: CatalogEntity; readonly data: never }
+  readonly "catalog.afterRead": { readonly result: EntityView; readonly data: EntityRead }
+  readonly "catalog.afterList": { readonly result: PageOf<EntityView>; readonly data: EntityQuery }
+  readonly [ofType: `catalog.${string}.afterCreate`]: { readonly result: CatalogEntity; readonly data: NewEntity }
+  readonly [ofType: `catalog.${string}.afterUpdate`]: { readonly result: CatalogEntity; readonly data: CatalogEntity }
+  readonly [ofType: `catalog.${string}.afterDelete`]: { readonly result: CatalogEntity; readonly data: never }
+  readonly [ofType: `catalog.${string}.afterRead`]: { readonly result: EntityView; readonly data: EntityRead }
+  readonly [ofType: `catalog.${string}.afterList`]: {
+    readonly result: PageOf<EntityView>
+    readonly data: EntityQuery
+  }
+  readonly "cart.afterAddItem": { readonly result: CartLine; readonly data: AddedItem }
+  readonly "cart.afterUpdateQuantity": { readonly result: CartLine; readonly data: CartLine }
+  readonly "cart.afterRemoveItem": { readonly result: CartLine; readonly data: CartLine }
+  readonly "checkout.afterCreate": { readonly result: Order; readonly data: never }
+  readonly "orders.afterCreate": { readonly result: Order; readonly data: never }
+  readonly "orders.afterStatusChange": { readonly result: Order; readonly data: StatusChange }
+  readonly "orders.afterGet": { readonly result: Order; readonly data: never }
+  readonly "inventory.afterAdjust": { readonly result: StockLevel; readonly data: never }
+  readonly "pricing.afterCreate": { readonly result: Price | PriceModifier; readonly data: never }
+  readonly "pricing.afterUpdate": { readonly result: Price | PriceModifier; readonly data: never }
+  readonly "promotions.afterCreate": { readonly result: Promotion; readonly data: never }
+  readonly "promotions.afterUpdate": { readonly result: Promotion; readonly data: never }
+  readonly "fulfillment.afterCreate": { readonly result: Fulfillment; readonly data: never }
+  readonly "customers.afterCreate": { readonly result: Customer; readonly data: never }
+  readonly "customers.afterUpdate": { readonly result: Customer; readonly data: never }
+}
+
+/** What the hooks before a key get; any object for the keys of plugins. */
+export type BeforeOf<Key extends string> = Key extends keyof BeforeHooks ? BeforeHooks[Key] : object
+
+/** What the hooks after a key get as result; any object for the keys of plugins. */
+export type AfterOf<Key extends string> = Key extends keyof AfterHooks ? AfterHooks[Key]["result"] : object
+
+/** What the hooks after a key get as data. */
+export type OldOf<Key extends string> = Key extends keyof AfterHooks ? AfterHooks[Key]["data"] : object
+
+/** When the core fires a key, and what `operation` says then. */
+export interface HookMoment {
+  readonly operation: string
+  readonly fires: string
+}
+
+type FixedBefore = Exclude<keyof BeforeHooks, `catalog.${string}.${string}`>
+type FixedAfter = Exclude<keyof AfterHooks, `catalog.${string}.${string}`>
+type OfType = `catalog.<type>.${"before" | "after"}${"Create" | "Update" | "Delete" | "Read" | "List"}`
+
+const onCreate = { operation: "create", fires: "POST of an entity" }
+const onUpdate = { operation: "update", fires: "PATCH, publish, archive and discontinue of an entity" }
+const afterUpdate = { operation: "update", fires: `${onUpdate.fires}; PUT of attributes that changes something` }
+const onDelete = { operation: "delete", fires: "DELETE of an entity" }
+const onRead = { operation: "read", fires: "GET of one entity" }
+const onList = { operation: "list", fires: "GET of entities" }
+const listOfType = { ...onList, fires: "GET of entities of one type" }
+
+/** Every key of the core. A key that the maps above hold and this one lacks, or the other way round, does not compile. */
+export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, HookMoment>> = {
+  "catalog.beforeCreate": onCreate,
+  "catalog.<type>.beforeCreate": onCreate,
+  "catalog.afterCreate": onCreate,
+  "catalog.<type>.afterCreate": onCreate,
+  "catalog.beforeUpdate": onUpdate,
+  "catalog.<type>.beforeUpdate": onUpdate,
+  "catalog.afterUpdate": afterUpdate,
+  "catalog.<type>.afterUpdate": afterUpdate,
+  "catalog.beforeDelete": onDelete,
+  "catalog.<type>.beforeDelete": onDelete,
+  "catalog.afterDelete": onDelete,
+  "catalog.<type>.afterDelete": onDelete,
+  "catalog.beforeRead": onRead,
+  "catalog.<type>.beforeRead": onRead,
+  "catalog.afterRead": onRead,
+  "catalog.<type>.afterRead": onRead,
+  "catalog.beforeList": onList,
+  "catalog.<type>.beforeList": listOfType,
+  "catalog.afterList": onList,
+  "catalog.<type>.afterList": listOfType,
+  "cart.beforeAddItem": { operation: "addItem", fires: "POST of a cart's item" },
+  "cart.afterAddItem": { operation: "addItem", fires: "POST of a cart's item" },
+  "cart.beforeUpdateQuantity": { operation: "update", fires: "PATCH of a cart's item" },
+  "cart.afterUpdateQuantity": { operation: "update", fires: "PATCH of a cart's item" },
+  "cart.beforeRemoveItem": { operation: "removeItem", fires: "DELETE of a cart's item" },
+  "cart.afterRemoveItem": { operation: "removeItem", fires: "DELETE of a cart's item" },
+  "checkout.beforePayment": { operation: "create", fires: "checkout, after the totals and before any money" },
+  "checkout.beforeCreate": { operation: "create", fires: "checkout, after the authorization and before the order" },
+  "checkout.afterCreate": { operation: "create", fires: "checkout, at its end" },
+  "orders.beforeCreate": { operation: "create", fires: "checkout, after `checkout.beforeCreate`" },
+  "orders.afterCreate": { operation: "create", fires: "checkout, once the order is placed" },
+  "orders.beforeStatusChange": {
+    operation: "statusChange",
+    fires: "each change of status that somebody asks for: request, payment event, deadline"
+  },
+  "orders.afterStatusChange": { operation: "statusChange", fires: "each change of status, a failed payment's too" },
+  "orders.afterGet": { operation: "read", fires: "GET of one order" },
+  "inventory.afterAdjust": { operation: "update", fires: "POST of an adjustment, inside of its transaction" },
+  "pricing.afterCreate": { operation: "create", fires: "POST of a new price or modifier" },
+  "pricing.afterUpdate": { operation: "update", fires: "POST over an existing price, PATCH of a modifier" },
+  "promotions.afterCreate": { operation: "create", fires: "POST of a promotion" },
+  "promotions.afterUpdate": { operation: "update", fires: "PATCH and deactivation of a promotion" },
+  "fulfillment.afterCreate": { operation: "create", fires: "delivery of the digital lines of a paid order" },
+  "customers.afterCreate": { operation: "create", fires: "first visit of a signed-in shopper" },
+  "customers.afterUpdate": { operation: "update", fires: "change of a profile" }
+}
+
+/** `catalog.product.beforeRead` as the table names it: `catalog.<type>.beforeRead`. */
+const named = (key: string): string => key.replace(/^catalog\..+\.(\w+)$/, "catalog.<type>.$1")
+
+/** Kind of operation that a key stands at: the table's for keys of the core, the verb of the key for others. */
+export const operationOf = (key: string): string => {
+  const name = named(key)
+  if (isMoment(name)) return hookMoments[name].operation
+  const verb = key.slice(key.lastIndexOf(".") + 1).replace(/^(before|after)/, "")
+  return verb.charAt(0).toLowerCase() + verb.slice(1)
+}
+
+const isMoment = (name: string): name is keyof typeof hookMoments => Object.hasOwn(hookMoments, name)

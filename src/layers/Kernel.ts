@@ -1,0 +1,72 @@
+import { Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Carts } from "../domain/carts/Carts.ts"
+import { Brands } from "../domain/catalog/Brands.ts"
+import { Catalog } from "../domain/catalog/Catalog.ts"
+import { CatalogReads } from "../domain/catalog/CatalogReads.ts"
+import { Categories } from "../domain/catalog/Categories.ts"
+import { Variants } from "../domain/catalog/Variants.ts"
+import { Customers } from "../domain/customers/Customers.ts"
+import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
+import { Hooks } from "../domain/hooks/Hooks.ts"
+import { Inventory } from "../domain/inventory/Inventory.ts"
+import { Jobs } from "../domain/jobs/Jobs.ts"
+import { type CoreServices, Kernel } from "../domain/modules/Kernel.ts"
+import { Orders } from "../domain/orders/Orders.ts"
+import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
+import { Prices } from "../domain/pricing/Prices.ts"
+import { Promotions } from "../domain/promotions/Promotions.ts"
+import { CartClient } from "../entities/CartClient.ts"
+import { Checkouts } from "../workflows/checkout/Checkouts.ts"
+import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
+
+declare module "../domain/modules/Kernel.ts" {
+  interface CoreServices {
+    /** Changes of entities and their reads. */
+    readonly catalog: Catalog["Service"] & CatalogReads["Service"]
+    readonly categories: Categories["Service"]
+    readonly brands: Brands["Service"]
+    readonly variants: Variants["Service"]
+    /** Carts and changes of their lines. */
+    readonly cart: Carts["Service"] & CartClient["Service"]
+    readonly checkout: Checkouts["Service"]
+    /** Reads of orders; `change` moves one to another status. */
+    readonly orders: Pick<Orders["Service"], "get" | "list"> & Pick<StatusChanges["Service"], "change">
+    readonly fulfillment: Fulfillments["Service"]
+    readonly inventory: Inventory["Service"]
+    readonly pricing: Prices["Service"]
+    readonly priceModifiers: PriceModifiers["Service"]
+    readonly promotions: Promotions["Service"]
+    readonly customers: Customers["Service"]
+  }
+}
+
+const coreServices = Effect.gen(function*() {
+  const orders = yield* Orders
+  const services: CoreServices = {
+    catalog: { ...yield* Catalog, ...yield* CatalogReads },
+    categories: yield* Categories,
+    brands: yield* Brands,
+    variants: yield* Variants,
+    cart: { ...yield* Carts, ...yield* CartClient },
+    checkout: yield* Checkouts,
+    orders: { get: orders.get, list: orders.list, change: (yield* StatusChanges).change },
+    fulfillment: yield* Fulfillments,
+    inventory: yield* Inventory,
+    pricing: yield* Prices,
+    priceModifiers: yield* PriceModifiers,
+    promotions: yield* Promotions,
+    customers: yield* Customers
+  }
+  return services
+})
+
+/**
+ * Hands the services of all modules to their own hooks, and ends the time in which hooks are added: whatever adds some
+ * belongs to the layers below this one.
+ */
+export const kernelLayer = Layer.effectDiscard(Effect.gen(function*() {
+  const jobs = Option.getOrUndefined(yield* Effect.serviceOption(Jobs))
+  yield* (yield* Kernel).fill({ services: yield* coreServices, jobs, database: yield* SqlClient.SqlClient })
+  yield* (yield* Hooks).freeze
+}))

@@ -1,0 +1,118 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
+import { hookMoments } from "../../src/domain/hooks/HookMap.ts"
+import { addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
+
+/** Keys that no route causes yet. One that is fired after all fails the test too, so that this list only shrinks. */
+const unreached = ["customers.afterUpdate"]
+
+interface Heard {
+  readonly operation: string
+  readonly data: unknown
+  readonly result: unknown
+  readonly call: HookCall
+}
+
+const heard = new Map<string, Array<Heard>>()
+
+const names = Object.keys(hookMoments)
+const hooks = names.map((name): Hook => ({
+  key: name.replace("<type>", "course"),
+  handler: (call: BeforeCall | AfterCall) => {
+    const result = "result" in call ? call.result : undefined
+    const told = { operation: call.operation, data: call.data, result, call }
+    heard.set(name, [...(heard.get(name) ?? []), told])
+  }
+}))
+
+const done = Effect.fnUntraced(function*(method: string, path: string, call: Call = { as: asAdmin }) {
+  const answer = yield* api(method, `/api${path}`, call)
+  assert.isBelow(answer.status, 300, `${method} ${path}: ${JSON.stringify(answer.body)}`)
+  return answer
+})
+
+const asked = (method: string, path: string, body: object) => done(method, path, { as: asAdmin, body })
+
+const manageCatalog = Effect.fnUntraced(function*(entityId: string) {
+  const path = `/catalog/entities/${entityId}`
+  yield* asked("PATCH", path, { metadata: { shelf: 1 } })
+  yield* asked("PUT", `${path}/attributes/de`, { title: "Kurs", subtitle: "Neu" })
+  yield* asked("PUT", `${path}/attributes/de`, { title: "Kurs", subtitle: "Alt" })
+  yield* done("GET", path)
+  yield* done("GET", "/catalog/entities?type=course")
+  const other = yield* asked("POST", "/catalog/entities", { type: "course", slug: "never-sold" })
+  yield* done("DELETE", `/catalog/entities/${other.text("data.id")}`)
+})
+
+const managePrices = Effect.fnUntraced(function*(entityId: string) {
+  yield* asked("POST", "/pricing/prices", { entityId, currency: "USD", amount: 900 })
+  const promotion = { code: "HOOKED", name: "Hooked", type: "percentage_off_order", value: 10 }
+  const made = yield* asked("POST", "/promotions", promotion)
+  yield* asked("PATCH", `/promotions/${made.text("data.id")}`, { value: 11 })
+})
+
+const buy = Effect.fnUntraced(function*(entityId: string) {
+  const cart = yield* aGuestCart()
+  const headers = cart.headers
+  const added = yield* addTo(cart, entityId, 1)
+  const line = `/carts/${cart.id}/items/${added.text("data.id")}`
+  yield* done("PATCH", line, { headers, body: { quantity: 2 } })
+  yield* done("DELETE", line, { headers })
+  yield* addTo(cart, entityId, 1)
+  const order = yield* checkOut(cart)
+  assert.strictEqual(order.status, 201, JSON.stringify(order.body))
+  const path = `/orders/${order.text("data.id")}`
+  yield* done("GET", path)
+  yield* asked("PATCH", `${path}/status`, { status: "confirmed", reason: "paid" })
+})
+
+/** The last time that a key was fired. */
+const last = (name: string) => {
+  const told = heard.get(name)?.at(-1)
+  if (told === undefined) throw new Error(`${name} was not fired`)
+  return told
+}
+
+layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("a walk through the API", (it) => {
+  it.effect("fires every key of the contract, with the operation that the table says", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct({ type: "course" })
+      yield* manageCatalog(entityId)
+      yield* managePrices(entityId)
+      yield* done("POST", "/carts", { as: asCustomer("hooked"), body: { currency: "USD" } })
+      yield* buy(entityId)
+      assert.deepStrictEqual(names.filter((name) => !heard.has(name)), unreached)
+      for (const [name, { operation }] of Object.entries(hookMoments)) {
+        for (const told of heard.get(name) ?? []) assert.strictEqual(told.operation, operation, name)
+      }
+    }))
+
+  it.effect("tells after-hooks of a change what was there before it, and which words changed", () =>
+    Effect.sync(() => {
+      const [patched, , words] = heard.get("catalog.afterUpdate") ?? []
+      assert.deepStrictEqual([at(patched?.data, "metadata"), at(patched?.result, "metadata")], [{}, { shelf: 1 }])
+      assert.deepStrictEqual(words?.call.context.changedFieldPaths, ["attributes.de.subtitle"])
+      assert.strictEqual(at(words?.data, "id"), at(words?.result, "id"))
+      const moved = last("cart.afterUpdateQuantity")
+      assert.deepStrictEqual([at(moved.data, "quantity"), at(moved.result, "quantity")], [1, 2])
+      const confirmed = last("orders.afterStatusChange")
+      assert.deepInclude(confirmed.data, { fromStatus: "pending", newStatus: "confirmed", reason: "paid" })
+      assert.strictEqual(at(confirmed.result, "lineItems.0.quantity"), 1)
+      assert.strictEqual(last("checkout.afterCreate").data, null)
+    }))
+
+  it.effect("gives each of them actor, request, services and database; the adjustment's stands in its transaction", () =>
+    Effect.sync(() => {
+      for (const [name, [told]] of heard) {
+        const { context } = told?.call ?? last(name).call
+        assert.strictEqual(context.actor.organizationId, "org_default", name)
+        assert.strictEqual(context.requestId, context.actor.requestId, name)
+        assert.isFunction(context.services.catalog.get, name)
+        assert.isFunction(context.db.withTransaction, name)
+        assert.strictEqual(context.tx !== null, name === "inventory.afterAdjust", name)
+        assert.strictEqual(context.context.moduleName, name.slice(0, name.indexOf(".")), name)
+      }
+    }))
+})
