@@ -1,6 +1,7 @@
 import { Cause, Clock, Effect, Exit, Metric, Queue } from "effect"
 import { Entity, type Envelope } from "effect/cluster"
 import { CurrentActor, systemActor } from "../domain/access/Actor.ts"
+import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
 import { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import { HoldGone, type Reserved, type ReserveStock, StockDesk, StockShort } from "./StockDesk.ts"
 import { serveBatch } from "./StockDeskBatch.ts"
@@ -67,6 +68,15 @@ const byHolder = (requests: ReadonlyArray<Request>): ReadonlyArray<Group> => {
   return [...groups.values()]
 }
 
+/** Counts what a batch came to; a holder who had his stock already is granted nothing new. */
+const tally = (outcome: Outcome) => {
+  if (Exit.isFailure(outcome)) return Effect.void
+  const answers = [...outcome.value.values()]
+  const granted = answers.filter((answer) => answer._tag === "Reserved" && answer.fresh).length
+  const refused = answers.filter(({ _tag }) => _tag === "Short").length
+  return Effect.andThen(countReservations("granted", granted), countReservations("refused", refused))
+}
+
 const replyTo = (replier: Replier, groups: ReadonlyArray<Group>, outcome: Outcome) =>
   Effect.forEach(groups, (group) =>
     Effect.forEach(group, (request, index) =>
@@ -83,7 +93,7 @@ const oneByOne = Effect.fnUntraced(
   function*(serve: Serve, replier: Replier, groups: ReadonlyArray<Group>, failed: Outcome) {
     let failures = 0
     for (const group of groups) {
-      const outcome = failures < failuresInARow ? yield* serve([group]) : failed
+      const outcome = failures < failuresInARow ? yield* Effect.tap(serve([group]), tally) : failed
       failures = Exit.isSuccess(outcome) ? 0 : failures + 1
       yield* replyTo(replier, [group], outcome)
     }
@@ -98,7 +108,7 @@ const serveNext = Effect.fnUntraced(function*(serve: Serve, replier: Replier, re
   const groups = byHolder(requests.filter(({ payload }) => payload.deadline >= now))
   if (groups.length === 0) return
   yield* Metric.update(batches, groups.length)
-  const outcome = yield* serve(groups)
+  const outcome = yield* Effect.tap(serve(groups), tally)
   if (Exit.isSuccess(outcome) || groups.length === 1) return yield* replyTo(replier, groups, outcome)
   yield* Effect.logWarning(`The stock desk failed to write ${groups.length} requests at once`, outcome.cause)
   return yield* oneByOne(serve, replier, groups, outcome)

@@ -1,4 +1,5 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
@@ -9,24 +10,30 @@ import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppCon
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { kernelLayer } from "./Kernel.ts"
+import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionLayer } from "./Retention.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
+import { jsonLog } from "./telemetry/JsonLog.ts"
+import { poolProbe } from "./telemetry/PoolProbe.ts"
+import { stockAudit } from "./telemetry/StockAudit.ts"
+import { tracingLayer } from "./telemetry/Tracing.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
 /** Log lines as configured: for people, or one JSON object a line. */
 export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
   Layer.mergeAll(
-    Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
+    Logger.layer([logFormat === "json" ? jsonLog : Logger.consolePretty()]),
     Layer.succeed(References.MinimumLogLevel, logLevels[logLevel])
   )
 
 const deploymentLayer = ({ deployment, environment }: AppSettings) =>
   Layer.mergeAll(
+    Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({
       production: environment === "production",
@@ -52,7 +59,7 @@ export const databaseApp = (settings: AppSettings) =>
 
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) =>
-  kernelLayer.pipe(
+  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, poolProbe).pipe(
     Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),
     Layer.provideMerge(deploymentLayer(settings)),
@@ -65,7 +72,10 @@ const runner = Layer.merge(
 )
 
 const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
-  work.pipe(Layer.provideMerge(servicesApp(settings)), Layer.provide(loggingLayer(settings)))
+  work.pipe(
+    Layer.provideMerge(servicesApp(settings)),
+    Layer.provide(Layer.merge(loggingLayer(settings), tracingLayer(settings)))
+  )
 
 /**
  * Everything in one process: HTTP, actors, workflows and sweeps. HTTP stands on the actors, so that at the end the

@@ -3,6 +3,7 @@ import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
+import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { RefundSettlement, refundsPerSweep } from "../workflows/payments/RefundSettlement.ts"
@@ -46,7 +47,9 @@ const sweeps = Effect.gen(function*() {
   const { idempotencyHours } = yield* StoreSettings
   yield* Effect.all([
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
-    whileFull(holds.expireDue, 500).pipe(everySafely("expired holds", "1 second")),
+    whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500).pipe(
+      everySafely("expired holds", "1 second")
+    ),
     whileFull(refunds.sweep, refundsPerSweep).pipe(everySafely("abandoned refunds", "30 seconds")),
     whileFull(unconfirmed.sweep, ordersPerSweep).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),

@@ -68,7 +68,8 @@ withApp("readiness", (it) => {
           database: { status: "ok" },
           runners: { status: "ok" },
           shards: { status: "ok" },
-          messages: { status: "ok" }
+          messages: { status: "ok" },
+          migrations: { status: "ok" }
         }
       })
       const health = yield* ask("/api/health")
@@ -80,7 +81,13 @@ withApp("readiness", (it) => {
       yield* strayMessage(31_000)
       const unready = yield* readyWith(503)
       assert.strictEqual(unready.text("status"), "unready")
-      assert.deepStrictEqual(checks(unready), ["database ok", "runners ok", "shards ok", "messages failing"])
+      assert.deepStrictEqual(checks(unready), [
+        "database ok",
+        "runners ok",
+        "shards ok",
+        "messages failing",
+        "migrations ok"
+      ])
       assert.strictEqual(
         unready.text("checks.messages.message"),
         "A message has been waiting for a runner for more than 30 s."
@@ -94,7 +101,47 @@ withApp("readiness", (it) => {
     }))
 })
 
+withApp("readiness of the tables", (it) => {
+  it.effect("is 503 while they are older than this version, and names their owner", () =>
+    Effect.gen(function*() {
+      yield* readyWith(200)
+      yield* database((sql) => sql`update promotions_migrations set migration_id = migration_id - 1`)
+      const behind = yield* readyWith(503)
+      assert.strictEqual(
+        behind.text("checks.migrations.message"),
+        "The tables of promotions are older than this version."
+      )
+      yield* database((sql) => sql`update promotions_migrations set migration_id = migration_id + 1`)
+      yield* readyWith(200)
+    }))
+
+  it.effect("and life and metrics are answered at the root too, by the same rules", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* ask("/health/live")).body, (yield* ask("/api/health")).body)
+      yield* readyWith(200)
+      assert.deepStrictEqual((yield* ask("/health/ready")).body, (yield* ask("/api/ready")).body)
+      refused(yield* ask("/metrics"), 401, "UNAUTHORIZED")
+      refused(yield* api("GET", "/metrics", { as: asStaff }), 403, "FORBIDDEN")
+      const answer = yield* ask("/metrics", metricsKey)
+      assert.include(String(answer.body), "stoa_http_requests_total")
+    }))
+})
+
 withApp("metrics", (it) => {
+  it.effect("tell of reservations, of waiting for the pool, and that nothing is oversold", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct({ stock: 3 })
+      const [first, second] = [yield* aCartWith(entityId, 2), yield* aCartWith(entityId, 2)]
+      assert.strictEqual((yield* checkOut(first)).status, 201)
+      assert.strictEqual((yield* checkOut(second)).status, 422)
+      const granted = "stoa_stock_reservations_total{outcome=\"granted\"}"
+      const told = yield* metricsWith(granted, (found) => (found ?? 0) >= 1)
+      assert.isAtLeast(series(told, "stoa_stock_reservations_total{outcome=\"refused\"}") ?? 0, 1)
+      assert.strictEqual(series(told, "stoa_stock_oversold_levels"), 0)
+      assert.strictEqual(series(told, "stoa_stock_unbacked_levels"), 0)
+      assert.isAtLeast(series(told, "stoa_database_pool_wait_seconds_count") ?? 0, 1)
+    }))
+
   it.effect("are for those who may read them: their own key, and administrators", () =>
     Effect.gen(function*() {
       refused(yield* ask("/api/metrics"), 401, "UNAUTHORIZED")

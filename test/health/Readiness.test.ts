@@ -1,7 +1,9 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Layer } from "effect"
+import { Clock, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { type Contribution, Contributions } from "../../src/domain/health/Contributions.ts"
 import { Readiness } from "../../src/domain/health/Readiness.ts"
+import { checkWait } from "../../src/domain/health/ReadinessRules.ts"
 import { DeploymentVitals, type Vitals, VitalsUnknown } from "../../src/domain/health/Vitals.ts"
 
 const whole: Vitals = {
@@ -13,7 +15,7 @@ const whole: Vitals = {
 }
 
 /** A deployment whose vitals the test sets. A look is counted, and takes until the gate is open. */
-const watched = () => {
+const watched = (contributions: ReadonlyArray<Contribution> = []) => {
   const state: { looks: number; found: Vitals | undefined } = { looks: 0, found: whole }
   const gate = Latch.makeUnsafe(false)
   const look = Effect.suspend(() => {
@@ -21,7 +23,11 @@ const watched = () => {
     return state.found === undefined ? Effect.fail(new VitalsUnknown({ cause: "away" })) : Effect.succeed(state.found)
   })
   const vitals = Layer.succeed(DeploymentVitals, { look: Effect.andThen(gate.await, look) })
-  return { state, gate, layer: Layer.provide(Readiness.layerOf("1.2.3"), vitals) }
+  const modules = Layer.mergeAll(Layer.empty, ...contributions.map((one) => Contributions.add(Effect.succeed(one))))
+    .pipe(
+      Layer.provideMerge(Contributions.layer)
+    )
+  return { state, gate, layer: Layer.provide(Readiness.layerOf("1.2.3"), Layer.merge(vitals, modules)) }
 }
 
 const check = Effect.flatMap(Readiness, (readiness) => readiness.check)
@@ -83,5 +89,32 @@ it.effect("a database that is away fails its check, leaves the others unknown, a
     )
     state.found = whole
     assert.strictEqual((yield* answer)?._tag, "Success")
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("what modules contribute counts, and one that breaks or takes too long keeps the others from nothing", () => {
+  const state: { dueSince: number | undefined } = { dueSince: undefined }
+  const jobs = Effect.map(Clock.currentTimeMillis, (now) => checkWait("A job", state.dueSince, now))
+  const { gate, layer } = watched([
+    { name: "jobs", check: jobs },
+    { name: "broken", check: Effect.die(new Error("bug")) },
+    { name: "slow", check: Effect.never },
+    { name: "silent" }
+  ])
+  return Effect.gen(function*() {
+    yield* gate.open
+    const asked = yield* Effect.forkChild(Effect.flip(check))
+    yield* TestClock.adjust("2 seconds")
+    const { checks } = yield* Fiber.join(asked)
+    assert.deepStrictEqual(
+      Object.entries(checks).map(([name, { status }]) => `${name} ${status}`),
+      ["database ok", "runners ok", "shards ok", "messages ok", "jobs ok", "broken unknown", "slow unknown"]
+    )
+    state.dueSince = 0
+    yield* TestClock.adjust("30 seconds")
+    const again = yield* Effect.forkChild(Effect.flip(check))
+    yield* TestClock.adjust("2 seconds")
+    const late = yield* Fiber.join(again)
+    assert.strictEqual(late.checks["jobs"]?.message, "A job has been waiting for a runner for more than 30 s.")
   }).pipe(Effect.provide(layer))
 })

@@ -130,6 +130,9 @@ export const refusedAnyway = probe("DELETE", entity)
 export const nameless: ReadonlySet<string> = new Set([
   "GET /api/health",
   "GET /api/ready",
+  "GET /health/live",
+  "GET /health/ready",
+  "GET /metrics",
   "GET /api/metrics",
   "POST /api/payments/webhook",
   "POST /api/catalog/entities",

@@ -16,11 +16,14 @@ export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
 /** What `GET /api/health` answers. */
 export class Health extends Context.Service<Health, {
   readonly check: Effect.Effect<typeof Healthy.Type, Unhealthy>
+  /** What a process answers that lives, whatever its database does. */
+  readonly alive: typeof Healthy.Type
 }>()("stoa/domain/health/Health") {
   static readonly layerOf = (version: string) =>
     Layer.effect(
       Health,
       Effect.map(HealthRepo, (repo) => ({
+        alive: { status: "ok", version } as const,
         check: Effect.flatMap(repo.databaseAnswers, (answers) =>
           answers
             ? Effect.succeed({ status: "ok", version } as const)

@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { allOk, type Checks, complaints, judge, nothingRemembered, unreachable } from "./ReadinessRules.ts"
+import { checksOf, Contributions } from "./Contributions.ts"
+import { type AllChecks, allOk, complaints, judge, nothingRemembered, unreachable } from "./ReadinessRules.ts"
 import { DeploymentVitals, type Vitals } from "./Vitals.ts"
 
 const Check = Schema.Struct({
@@ -9,7 +10,10 @@ const Check = Schema.Struct({
 
 const Body = {
   version: Schema.String,
-  checks: Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check })
+  /** `database`, `runners`, `shards`, `messages`, `migrations` and what modules contribute. */
+  checks: Schema.StructWithRest(Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check }), [
+    Schema.Record(Schema.String, Check)
+  ])
 }
 
 /** The deployment does its work: reads are answered, changes reach their actors (ARCHITECTURE §5). */
@@ -27,7 +31,7 @@ export class Unready extends Schema.Error<Unready>("Unready")({
 export interface Assessment {
   /** None while the database cannot be asked. */
   readonly vitals: Option.Option<Vitals>
-  readonly checks: Checks
+  readonly checks: AllChecks
 }
 
 /**
@@ -43,10 +47,11 @@ export class Readiness extends Context.Service<Readiness, {
       Readiness,
       Effect.gen(function*() {
         const { look } = yield* DeploymentVitals
+        const contributions = yield* Contributions
         let remembered = nothingRemembered
         let wasReady: boolean | undefined
 
-        const tellChange = (checks: Checks) =>
+        const tellChange = (checks: AllChecks) =>
           Effect.suspend(() => {
             const ready = allOk(checks)
             if (ready === wasReady) return Effect.void
@@ -65,8 +70,9 @@ export class Readiness extends Context.Service<Readiness, {
             onSome: (found) => judge(remembered, found, now)
           })
           remembered = judged.remembered
-          yield* tellChange(judged.checks)
-          return { vitals, checks: judged.checks }
+          const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
+          yield* tellChange(checks)
+          return { vitals, checks }
         })
 
         const latest = yield* Effect.cachedWithTTL(assess, "1 second")

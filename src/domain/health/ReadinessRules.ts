@@ -7,7 +7,8 @@ export interface Check {
   readonly message?: string
 }
 
-export interface Checks {
+/** The checks that every process makes. */
+export type Checks = {
   /** The database answers. */
   readonly database: Check
   /** A runner is alive; in a process that runs actors: this one is among them. */
@@ -17,6 +18,9 @@ export interface Checks {
   /** No message waits too long for a runner to take it. */
   readonly messages: Check
 }
+
+/** The checks of the deployment and those that modules contribute. */
+export type AllChecks = Checks & Readonly<Record<string, Check>>
 
 /** What readiness remembers from look to look. */
 export interface Remembered {
@@ -63,9 +67,13 @@ const checkShards = (missing: number, all: number, late: boolean): Check => {
   return missing > 0 && late ? failing(`${missing} of ${all} shards have no owner.`) : ok
 }
 
-const checkMessages = ({ waitingSince }: Vitals, now: number): Check =>
-  waitingSince !== undefined && now - waitingSince >= longestWait
-    ? failing(`A message has been waiting for a runner for more than ${longestWait / 1_000} s.`)
+/**
+ * Whether the oldest thing of a kind has been waiting too long at the time `now`; times in ms, undefined: none waits.
+ * Modules judge their own queues by it: `checkWait("A job", oldestDue, now)`.
+ */
+export const checkWait = (thing: string, since: number | undefined, now: number, longest = longestWait): Check =>
+  since !== undefined && now - since >= longest
+    ? failing(`${thing} has been waiting for a runner for more than ${longest / 1_000} s.`)
     : ok
 
 /** Judges a look at the time `now` (ms) by what the looks before it found. */
@@ -80,14 +88,14 @@ export const judge = (
   const runners = checkRunners(vitals)
   const shards = checkShards(missing.length, vitals.shards.length, late)
   return {
-    checks: { database: ok, runners, shards, messages: checkMessages(vitals, now) },
+    checks: { database: ok, runners, shards, messages: checkWait("A message", vitals.waitingSince, now) },
     remembered: { settled: runners.status === "ok" && shards.status === "ok", unowned: since }
   }
 }
 
 /** True when nothing stands in the way. */
-export const allOk = (checks: Checks): boolean => Object.values(checks).every(({ status }) => status === "ok")
+export const allOk = (checks: AllChecks): boolean => Object.values<Check>(checks).every(({ status }) => status === "ok")
 
 /** The messages of what is not ok, as one line. */
-export const complaints = (checks: Checks): string =>
-  Object.values(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")
+export const complaints = (checks: AllChecks): string =>
+  Object.values<Check>(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")

@@ -5,6 +5,7 @@ import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid, newId } from "../ids/Id.ts"
 import { ManualHoldRepo } from "./ManualHoldRepo.ts"
 import type { ManualStock } from "./ManualStock.ts"
+import { countReservations } from "./ReservationMetrics.ts"
 import { ReservationRepo } from "./ReservationRepo.ts"
 import { adjustmentOf, type AdjustStock } from "./StockAdjustment.ts"
 import type { AdjustedLevel, StockLevel } from "./StockLevel.ts"
@@ -48,7 +49,10 @@ export class Inventory extends Context.Service<Inventory, {
           return { ...level, ...change }
         }),
         reserve: Effect.fn("Inventory.reserve")((body: ManualStock) =>
-          holds.reserve(toHold(body), (levels) => allocate(body, levels))
+          holds.reserve(toHold(body), (levels) => allocate(body, levels)).pipe(
+            Effect.tap(countReservations("granted", 1)),
+            Effect.tapError(() => countReservations("refused", 1))
+          )
         ),
         release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
         available: stock.available,

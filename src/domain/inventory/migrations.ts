@@ -45,6 +45,8 @@ export const migrations = {
       constraint no_oversell check (reserved <= on_hand or allow_negative)
     ) with (fillfactor = 50)`,
     `create index stock_levels_entity on stock_levels (organization_id, entity_id)`,
+    // Always empty, so that the audit of what is oversold reads nothing (`StockAuditRepo`).
+    `create index stock_levels_oversold on stock_levels (organization_id) where reserved > on_hand and not allow_negative`,
     `create index stock_levels_warehouse on stock_levels (organization_id, warehouse_id, sellable_id)`,
     // One hold per checkout (its id) or manual reservation ('manual:' || order id). 'released' without lines is a
     // tombstone: a reservation that arrives after its release must not be granted.

@@ -11,6 +11,11 @@ export const healthHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const health = yield* Health
     const readiness = yield* Readiness
-    return handlers.handleAll({ health: () => health.check, ready: () => readiness.check })
+    return handlers.handleAll({
+      health: () => health.check,
+      live: () => Effect.succeed(health.alive),
+      ready: () => readiness.check,
+      rootReady: () => readiness.check
+    })
   })
 )

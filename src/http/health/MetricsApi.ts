@@ -8,6 +8,9 @@ const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "t
 
 /** The metrics of a process: for operators, since they tell how much a store sells (docs/operations.md). */
 export const MetricsGroup = HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("rootMetrics", "/metrics", { success: PrometheusText })
+    .annotate(Access, anyOf("metrics:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "The same as /api/metrics" })),
   HttpApiEndpoint.get("metrics", "/api/metrics", { success: PrometheusText })
     .annotate(Access, anyOf("metrics:read"))
     .annotateMerge(OpenApi.annotations({ summary: "Metrics of this process, in the text format of Prometheus" }))

@@ -9,6 +9,6 @@ export const metricsHttp = HttpApiBuilder.group(
   "metrics",
   Effect.fnUntraced(function*(handlers) {
     const exposition = yield* Exposition
-    return handlers.handleAll({ metrics: () => exposition.text })
+    return handlers.handleAll({ metrics: () => exposition.text, rootMetrics: () => exposition.text })
   })
 )

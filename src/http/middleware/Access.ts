@@ -5,6 +5,7 @@ import { Access } from "../../domain/access/AccessRule.ts"
 import { CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
 import { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { Actors } from "../access/Actors.ts"
+import { CurrentRequest } from "../server/RequestId.ts"
 
 /**
  * Finds out who asks and holds him to the endpoint's access rule before anything of the request is decoded. On every
@@ -26,6 +27,8 @@ export const accessLayer = Layer.effect(
         const actor = yield* actors.fromHeaders(request.headers)
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
+        const facts = yield* CurrentRequest
+        if (facts !== undefined) facts.organizationId = actor.organizationId
         if (rule.value._tag === "AnyOf") yield* requireAnyOf(actor, rule.value.permissions)
         return yield* Effect.provideService(handler, CurrentActor, actor)
       })

@@ -1,10 +1,10 @@
-import { ByteSize, Context, Effect } from "effect"
+import { ByteSize, Context, Effect, Tracer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { withClientAddress } from "./ClientAddress.ts"
 import { corsHeaders, type OriginTest, preflightHeaders } from "./Cors.ts"
 import { answerFailure, envelope } from "./Failure.ts"
-import { RequestId, requestIdOf } from "./RequestId.ts"
-import { requestMetrics } from "./RequestMetrics.ts"
+import { CurrentRequest, RequestId, requestIdOf } from "./RequestId.ts"
+import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
 
 /** What the edge has to know of the deployment and of the router it stands around. */
 export interface EdgeOptions {
@@ -36,6 +36,12 @@ const isPage = (response: HttpServerResponse.HttpServerResponse): boolean =>
   response.body._tag !== "Empty" && response.body.contentType?.startsWith("text/html") === true
 
 const strictTransport = { "strict-transport-security": "max-age=31536000; includeSubDomains" } as const
+
+/** The span of the request, where requests are traced, is told the route's template: the router finds it later. */
+const nameSpan = (context: Context.Context<never>, path: string): void => {
+  const span = Context.getOrUndefined(context, Tracer.ParentSpan)
+  if (span?._tag === "Span") span.attribute("http.route", routeTemplate(path))
+}
 
 const pathOf = (url: string): string => {
   const end = url.indexOf("?")
@@ -87,6 +93,7 @@ export const edge = <E, R>(
         const response = complete(request, answered)
         const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
         count(route, response.status, (performance.now() - began) / 1_000)
+        if (route !== undefined) nameSpan(fiber.context, route.path)
         return response
       }))
 
@@ -95,7 +102,7 @@ export const edge = <E, R>(
     const request = yield* HttpServerRequest.HttpServerRequest
     const requestId = requestIdOf(request.headers["x-request-id"])
     const own = withClientAddress(request, options.trustedProxy)
-    const perRequest = Context.add(limits, RequestId, requestId)
+    const perRequest = Context.add(Context.add(limits, RequestId, requestId), CurrentRequest, {})
     const response = yield* Effect.provideContext(
       counted(own, began),
       own === request ? perRequest : Context.add(perRequest, HttpServerRequest.HttpServerRequest, own)

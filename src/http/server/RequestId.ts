@@ -3,6 +3,16 @@ import { Context } from "effect"
 /** The id of the request that is being answered, as `X-Request-Id` shows it; empty outside of a request. */
 export const RequestId = Context.Reference<string>("stoa/http/server/RequestId", { defaultValue: () => "" })
 
+/** What is found out about a request on its way, for the lines of the log that are written outside of where it is known. */
+export interface RequestFacts {
+  organizationId?: string
+}
+
+/** The facts of the request that is being answered; one object of its own for each. */
+export const CurrentRequest = Context.Reference<RequestFacts | undefined>("stoa/http/server/CurrentRequest", {
+  defaultValue: () => undefined
+})
+
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/
 
 /** A client's own id is echoed when it cannot break a log line or a header; anything else is replaced (contract §0.1). */

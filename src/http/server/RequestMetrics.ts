@@ -41,6 +41,9 @@ class Durations {
   }
 }
 
+/** The router's `:id` as the document writes it. */
+export const routeTemplate = (path: string): string => path.replace(/:([^/]+)/g, "{$1}")
+
 interface Counted {
   count: number
   readonly incremental: true
@@ -53,10 +56,10 @@ class RouteSeries {
   readonly #byClass: Array<Counted> = []
 
   constructor(route: Route | undefined) {
-    // The router's `:id` as the document writes it. What matched no route is one series: strangers choose such paths.
+    // What matched no route is one series: strangers choose such paths.
     this.#labels = {
       method: route?.method ?? "*",
-      route: route === undefined ? "unmatched" : route.path.replace(/:([^/]+)/g, "{$1}")
+      route: route === undefined ? "unmatched" : routeTemplate(route.path)
     }
     const series = Metric.withAttributes(durations, this.#labels)
     Metric.registerUnsafe(series, Context.empty(), { get: this.#durations.state, ...noUpdate })

@@ -26,9 +26,20 @@ export interface AppSettings {
   /** Key that reads the metrics and nothing else; the only one in production until keys are stored. */
   readonly metricsKey: Option.Option<Redacted.Redacted<string>>
   readonly environment: "development" | "production" | "test"
+  /** Where traces go; absent: nobody traces, which costs nothing. */
+  readonly tracing?: TracingSettings
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
   readonly deployment: DeploymentConfig
+}
+
+/** A receiver of traces that speaks OTLP over HTTP, with JSON bodies. */
+export interface TracingSettings {
+  /** Full address, `http://collector:4318/v1/traces`. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
+  /** Name of this service among those of the receiver. */
+  readonly serviceName: string
 }
 
 const logLevels = ["debug", "info", "warn", "error", "none"] as const
@@ -126,11 +137,41 @@ const checkStore = Effect.fnUntraced(function*({ store }: DeploymentConfig) {
   }
 })
 
+/** `name=value,name=value`, with values as in an URL, as OpenTelemetry writes headers. */
+const headersOf = (list: string): TracingSettings["headers"] =>
+  Object.fromEntries(
+    list.split(",").map((pair) => pair.split("=")).filter(([name = ""]) => name.trim() !== "").map((
+      [name = "", ...value]
+    ) => [name.trim().toLowerCase(), Redacted.make(decodeURIComponent(value.join("=").trim()))])
+  )
+
+const tracing = Effect.gen(function*() {
+  const own = yield* text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+  const common = Option.map(
+    yield* text("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    (base) => `${base.replace(/\/$/, "")}/v1/traces`
+  )
+  const exporter = yield* oneOf("OTEL_TRACES_EXPORTER", ["otlp", "none"], "otlp")
+  const url = Option.getOrUndefined(Option.orElse(own, () => common))
+  if (url === undefined || exporter === "none") return undefined
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
+    const name = Option.isSome(own) ? "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" : "OTEL_EXPORTER_OTLP_ENDPOINT"
+    return yield* refuse(name, url, "http://host:port")
+  }
+  const settings: TracingSettings = {
+    url,
+    headers: headersOf(Option.getOrElse(yield* text("OTEL_EXPORTER_OTLP_HEADERS"), () => "")),
+    serviceName: Option.getOrElse(yield* text("OTEL_SERVICE_NAME"), () => "stoa")
+  }
+  return settings
+})
+
 /** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
 export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
   yield* checkStore(deployment)
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
+  const traced = yield* tracing
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
@@ -143,6 +184,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     developmentKey: yield* developmentKey(environment),
     metricsKey: yield* metricsKey,
     environment,
+    ...traced === undefined ? {} : { tracing: traced },
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     deployment

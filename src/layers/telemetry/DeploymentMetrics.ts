@@ -1,6 +1,8 @@
 import { Clock, Effect, Metric, Option } from "effect"
+import { Contributions, metricsOf } from "../../domain/health/Contributions.ts"
 import { HealthRepo } from "../../domain/health/HealthRepo.ts"
 import { type Assessment, Readiness } from "../../domain/health/Readiness.ts"
+import type { Check } from "../../domain/health/ReadinessRules.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
 
@@ -15,7 +17,7 @@ const oldest = gauge(
 const connections = gauge("stoa_database_connections", "Connections of the whole deployment, by pool and state")
 
 const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment) {
-  for (const [name, { status }] of Object.entries(checks)) {
+  for (const [name, { status }] of Object.entries<Check>(checks)) {
     yield* Metric.update(Metric.withAttributes(check, { check: name }), status === "ok" ? 1 : 0)
   }
   const now = yield* Clock.currentTimeMillis
@@ -28,10 +30,11 @@ const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment)
   yield* Metric.update(oldest, found === undefined ? NaN : waited)
 })
 
-/** `read` brings what the database knows of the deployment into its metrics; two statements at most. */
+/** `read` brings what the database knows of the deployment into its metrics and its modules; two statements and theirs. */
 export const deploymentMetrics = Effect.gen(function*() {
   const readiness = yield* Readiness
   const repo = yield* HealthRepo
+  const contributions = yield* Contributions
   const known = new Map<string, ReturnType<typeof gauge>>()
 
   const setConnections = Effect.gen(function*() {
@@ -42,5 +45,10 @@ export const deploymentMetrics = Effect.gen(function*() {
     for (const [key, metric] of known) yield* Metric.update(metric, now.get(key)?.count ?? 0)
   })
 
-  return { read: Effect.andThen(Effect.flatMap(readiness.assess, setReadiness), setConnections) }
+  const read = Effect.gen(function*() {
+    yield* setReadiness(yield* readiness.assess)
+    yield* setConnections
+    yield* metricsOf(contributions.all())
+  })
+  return { read }
 })

@@ -1,0 +1,38 @@
+import { Effect } from "effect"
+import { Contributions } from "../domain/health/Contributions.ts"
+import type { Check } from "../domain/health/ReadinessRules.ts"
+import { lookupSql } from "../domain/modules/LookupRepo.ts"
+import { migrationOwners } from "./modules/Modules.ts"
+
+/** The number in `0007_name`. */
+const numberOf = (name: string): number => Number(name.slice(0, name.indexOf("_")))
+
+/** Owners of tables and the number of their newest migration that this version knows. */
+const newest = migrationOwners.flatMap(([owner, migrations]) => {
+  const numbers = Object.keys(migrations).map(numberOf)
+  return numbers.length === 0 ? [] : [{ owner, newest: Math.max(...numbers) }]
+})
+
+/**
+ * Whether the tables are those that this version was written for: a start brings them there, so one that is behind was
+ * restored from a backup under the running process. Tables of a newer version are fine, as in a rolling deployment.
+ */
+export const migrationCheck = Contributions.add(Effect.gen(function*() {
+  const sql = yield* lookupSql
+  const ledgers = newest.map(({ owner }) =>
+    sql`select ${owner}::text as owner, coalesce(max(migration_id), 0)::int4 as reached from ${
+      sql(`${owner}_migrations`)
+    }`
+  )
+  const check = Effect.map(
+    sql<{ owner: string; reached: number }>`${sql.join(" union all ", false)(ledgers)}`.unprepared,
+    (rows): Check => {
+      const reached = new Map(rows.map((row) => [row.owner, row.reached]))
+      const behind = newest.filter((one) => (reached.get(one.owner) ?? 0) < one.newest).map(({ owner }) => owner)
+      return behind.length === 0
+        ? { status: "ok" }
+        : { status: "failing", message: `The tables of ${behind.join(", ")} are older than this version.` }
+    }
+  )
+  return { name: "migrations", check: Effect.withTracerEnabled(check, false) }
+}))
