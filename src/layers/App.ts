@@ -1,7 +1,10 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { EventSubscribers } from "../domain/events/EventSubscribers.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
+import { Tasks } from "../domain/jobs/Tasks.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
+import { absentJobs } from "./AbsentJobs.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
@@ -13,6 +16,7 @@ import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionLayer } from "./Retention.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
+import { webhookAdapters } from "./webhooks/WebhookAdapters.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
@@ -23,8 +27,11 @@ export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
     Layer.succeed(References.MinimumLogLevel, logLevels[logLevel])
   )
 
-const deploymentLayer = ({ deployment, environment }: AppSettings) =>
-  Layer.mergeAll(
+const deploymentLayer = (settings: AppSettings) => {
+  const { deployment, environment } = settings
+  return Layer.mergeAll(
+    webhookAdapters(settings),
+    Layer.mergeAll(Tasks.layer, EventSubscribers.layer, absentJobs),
     Hooks.layerOf(deployment.hooks ?? []),
     paymentProviders({
       production: environment === "production",
@@ -32,6 +39,7 @@ const deploymentLayer = ({ deployment, environment }: AppSettings) =>
       testWebhookSecret: deployment.payments?.test?.webhookSecret
     })
   )
+}
 
 /** The tables, and the organization whose rows they will hold. */
 const prepare = Effect.gen(function*() {
