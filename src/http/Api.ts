@@ -12,6 +12,7 @@ import { OrdersGroup } from "./orders/OrdersApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
 import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
+import { WebhooksGroup } from "./webhooks/WebhooksApi.ts"
 
 /**
  * The root of the API: it only adds groups. Prefix, middleware and access sit on each group, because whatever is put on
@@ -31,6 +32,7 @@ export const Api = HttpApi.make("stoa")
   .add(CheckoutGroup)
   .add(OrdersGroup)
   .add(PaymentsGroup)
+  .add(WebhooksGroup)
   .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */

@@ -1,9 +1,12 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { EventSubscribers } from "../domain/events/EventSubscribers.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
+import { Tasks } from "../domain/jobs/Tasks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
+import { absentJobs } from "./AbsentJobs.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
@@ -21,6 +24,7 @@ import { jsonLog } from "./telemetry/JsonLog.ts"
 import { poolProbe } from "./telemetry/PoolProbe.ts"
 import { stockAudit } from "./telemetry/StockAudit.ts"
 import { tracingLayer } from "./telemetry/Tracing.ts"
+import { webhookAdapters } from "./webhooks/WebhookAdapters.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
@@ -31,8 +35,11 @@ export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
     Layer.succeed(References.MinimumLogLevel, logLevels[logLevel])
   )
 
-const deploymentLayer = ({ deployment, environment }: AppSettings) =>
-  Layer.mergeAll(
+const deploymentLayer = (settings: AppSettings) => {
+  const { deployment, environment } = settings
+  return Layer.mergeAll(
+    webhookAdapters(settings),
+    Layer.mergeAll(Tasks.layer, EventSubscribers.layer, absentJobs),
     Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({
@@ -41,6 +48,7 @@ const deploymentLayer = ({ deployment, environment }: AppSettings) =>
       testWebhookSecret: deployment.payments?.test?.webhookSecret
     })
   )
+}
 
 /** The tables, and the organization whose rows they will hold. */
 const prepare = Effect.gen(function*() {

@@ -6,6 +6,9 @@ import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
+import { Deliveries } from "../domain/webhooks/Deliveries.ts"
+import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
+import { WebhookSettings } from "../domain/webhooks/WebhookSettings.ts"
 import { RefundSettlement, refundsPerSweep } from "../workflows/payments/RefundSettlement.ts"
 import { ordersPerSweep, UnconfirmedOrders } from "../workflows/payments/UnconfirmedOrders.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
@@ -44,6 +47,9 @@ const sweeps = Effect.gen(function*() {
   const unconfirmed = yield* UnconfirmedOrders
   const cluster = yield* ClusterRetention
   const statistics = yield* Statistics
+  const webhooks = yield* Deliveries
+  const webhookLog = yield* WebhookDeliveryRepo
+  const { retentionDays } = yield* WebhookSettings
   const { idempotencyHours } = yield* StoreSettings
   yield* Effect.all([
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
@@ -57,6 +63,8 @@ const sweeps = Effect.gen(function*() {
     whileFull(holds.purgeEnded(endedDays), 1000).pipe(everySafely("ended holds", "10 minutes")),
     whileFull(keys.purge(idempotencyHours), 1000).pipe(everySafely("idempotency keys", "10 minutes")),
     whileFull(events.purge(eventDays), 1000).pipe(everySafely("provider events", "10 minutes")),
+    whileFull(webhooks.revive, 500).pipe(everySafely("lost webhook deliveries", "10 minutes")),
+    whileFull(webhookLog.purge(retentionDays, 1000), 1000).pipe(everySafely("webhook deliveries", "10 minutes")),
     cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
       Effect.repeat({ while: ({ more }) => more }),
       Effect.map(({ messages, replies }) => messages + replies),

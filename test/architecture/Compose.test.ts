@@ -46,7 +46,11 @@ const settingsOf = (name: string): Effect.Effect<AppSettings, unknown> =>
   )
 
 /** Names of the variables the service reads. */
-const known = new Set([...file("src/layers/config/AppConfig.ts").matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, name]) => name))
+const known = new Set(
+  ["AppConfig", "WebhookConfig"].flatMap((name) =>
+    [...file(`src/layers/config/${name}.ts`).matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, variable]) => variable)
+  )
+)
 
 describe("docker-compose.yml", () => {
   it("has two processes for HTTP and three for actors", () => {

@@ -35,7 +35,14 @@ describe("the documents", () => {
     const variables = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).toSorted()
     assert.deepStrictEqual(
       variables(read("README.md"), /^\| `([A-Z][A-Z_]+)` \|/gm),
-      [...new Set(variables(read("src/layers/config/AppConfig.ts"), /"([A-Z][A-Z_]+)"/g))]
+      [
+        ...new Set(
+          variables(
+            read("src/layers/config/AppConfig.ts") + read("src/layers/config/WebhookConfig.ts"),
+            /"([A-Z][A-Z_]+)"/g
+          )
+        )
+      ]
     )
   })
 

@@ -18,6 +18,7 @@ describe("the sweeps", () => {
           >`select (select count(*) from idempotency_keys)::int4 + (select count(*) from keyed_changes)::int4
             + (select count(*) from holds)::int4 + (select count(*) from carts)::int4
             + (select count(*) from payment_events)::int4 + (select count(*) from orders where status = 'pending')::int4
+            + (select count(*) from webhook_deliveries)::int4 + (select count(*) from webhook_messages)::int4
             + (select count(*) from refunds where status = 'pending')::int4 as left`,
           ([row]) => row?.left
         ))
@@ -35,7 +36,15 @@ describe("the sweeps", () => {
             select gen_random_uuid(), 'org_default', 'checked_out', 'USD', 'h', now() - interval '100 days'
             from generate_series(1, 2500) n`,
           sql`insert into payment_events (organization_id, provider, event_id, type, received_at)
-            select 'org_default', 'test', n::text, 't', now() - interval '100 days' from generate_series(1, 2500) n`
+            select 'org_default', 'test', n::text, 't', now() - interval '100 days' from generate_series(1, 2500) n`,
+          sql`insert into webhook_deliveries (organization_id, id, endpoint_id, event_id, event_name, attempt_count,
+              duration_ms, created_at)
+            select 'org_default', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 't', 1, 1,
+              now() - interval '100 days' from generate_series(1, 2500)`,
+          sql`insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
+              event_at, created_at)
+            select 'org_default', gen_random_uuid(), 't', 't', 't', n, '{}', now(), now() - interval '100 days'
+            from generate_series(1, 2500) n`
         ]))
       yield* onDatabase(databaseUrl, (sql) =>
         Effect.gen(function*() {
@@ -45,7 +54,7 @@ describe("the sweeps", () => {
           yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
             values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
         }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
-      expect(yield* count).toBe(12_621)
+      expect(yield* count).toBe(17_621)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)

@@ -6,6 +6,8 @@ import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
+import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
+import { jobsDouble } from "../webhooks/JobsDouble.ts"
 import { freshDatabase } from "./Postgres.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */
@@ -107,6 +109,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   environment: "test",
   logLevel: "error",
   logFormat: "pretty",
+  webhooks: testWebhooks,
   deployment
 })
 
@@ -139,7 +142,10 @@ export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Par
           const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
           return { url: base, databaseUrl: url, api: call(base) }
         })
-      ).pipe(Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))))
+      ).pipe(
+        Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment })),
+        Layer.provideMerge(jobsDouble)
+      ))
   )
 
 /** A group of tests around one running service; real time, since its actors and sockets live in it. */

@@ -41,7 +41,10 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders?status=confirmed"),
   probe("GET", "/api/orders/{order}"),
   probe("GET", "/api/orders/{orderNumber}"),
-  probe("GET", "/api/orders/{order}/fulfillments")
+  probe("GET", "/api/orders/{order}/fulfillments"),
+  probe("GET", "/api/webhooks"),
+  probe("GET", "/api/webhooks/{endpoint}"),
+  probe("GET", "/api/webhooks/{endpoint}/deliveries")
 ]
 
 const entity = "/api/catalog/entities/{entity}"
@@ -120,7 +123,12 @@ export const writes: ReadonlyArray<Probe> = [
   probe("DELETE", category),
   probe("DELETE", "/api/catalog/brands/{brand}"),
   probe("POST", `${entity}/archive`),
-  probe("POST", `${entity}/discontinue`)
+  probe("POST", `${entity}/discontinue`),
+  probe("PATCH", "/api/webhooks/{endpoint}", { description: "Changed" }),
+  probe("POST", "/api/webhooks/{endpoint}/rotate-secret", {}),
+  probe("POST", "/api/webhooks/{endpoint}/test"),
+  probe("POST", "/api/webhooks/deliveries/{delivery}/redeliver"),
+  probe("DELETE", "/api/webhooks/{endpoint}")
 ]
 
 /** Something that was sold is never deleted, so this is refused by its own store too. */
@@ -139,7 +147,8 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/catalog/brands",
   "POST /api/promotions",
   "POST /api/promotions/validate",
-  "POST /api/inventory/warehouses"
+  "POST /api/inventory/warehouses",
+  "POST /api/webhooks"
 ])
 
 /** Does the probe ask this route? Its path is written with a colon before each parameter. */

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 
@@ -24,6 +25,9 @@ export interface Store {
   /** A paid order with a promotion, stock reserved by hand beside its own, and a fulfillment. */
   readonly order: string
   readonly orderNumber: string
+  /** A webhook endpoint, and an attempt to deliver an event to it. */
+  readonly endpoint: string
+  readonly delivery: string
 }
 
 /** A body that the API must accept; the id of what it made. */
@@ -66,6 +70,23 @@ const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
   return { entity, optionType, optionValue: value.text("data.id"), variant, category, parent, brand }
 })
 
+/** A webhook endpoint whose host nobody finds, and a delivery that failed for that. */
+const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization: string) {
+  const sent = { url: "https://receiver.invalid/hook", events: ["orders.create"] }
+  const endpoint = (yield* make(as, "/api/webhooks", sent)).text("data.id")
+  const [delivery, event] = [randomUUID(), randomUUID()]
+  yield* onDatabase((sql) =>
+    sql`with message as (insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence,
+        body, event_at, created_at)
+      values (${organization}, ${event}::uuid, 'orders.create', 'order', 'x', 1, '{}', now(), now()))
+      insert into webhook_deliveries (organization_id, id, endpoint_id, event_id, event_name, attempt_count, duration_ms,
+        error, failed_at, created_at)
+      values (${organization}, ${delivery}::uuid, ${endpoint}::uuid, ${event}::uuid, 'orders.create', 1, 5, 'not found',
+        now(), now())`
+  )
+  return { endpoint, delivery }
+})
+
 /** Fills an organization with one record of everything. */
 export const aStore = Effect.fnUntraced(function*(organization: string) {
   yield* onDatabase((sql) =>
@@ -102,6 +123,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
     warehouse,
     cart,
     item: line.text("data.id"),
+    ...(yield* anEndpoint(as, organization)),
     ...bought
   }
   return store

@@ -14,6 +14,12 @@ export type EventType =
   | "promotions.update"
   | "fulfillment.create"
   | "cart.afterAddItem"
+  // For the journal alone: webhooks do not deliver what happens to webhooks.
+  | "webhooks.create"
+  | "webhooks.update"
+  | "webhooks.delete"
+  | "webhooks.rotateSecret"
+  | "webhooks.disable"
 
 /** Kind of record an event or an audit entry is about (contract §0.6). */
 export type EventSubject =
@@ -25,6 +31,7 @@ export type EventSubject =
   | "customer"
   | "fulfillment"
   | "cart"
+  | "webhook_endpoint"
 
 /**
  * Something that happened to a record: what webhooks deliver and what the audit trail shows. `payload` is the record

@@ -1,9 +1,11 @@
-import { Config, Context, Data, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
 import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
+import { InvalidSetting } from "./InvalidSetting.ts"
+import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
 export type ProcessRole = "all" | "api" | "runner"
@@ -30,6 +32,7 @@ export interface AppSettings {
   readonly tracing?: TracingSettings
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
+  readonly webhooks: WebhookEnvironment
   readonly deployment: DeploymentConfig
 }
 
@@ -44,9 +47,6 @@ export interface TracingSettings {
 
 const logLevels = ["debug", "info", "warn", "error", "none"] as const
 export type LogLevel = typeof logLevels[number]
-
-/** A variable whose value cannot be used; one line that names it, what it holds and what it may hold. */
-export class InvalidSetting extends Data.TaggedError("InvalidSetting")<{ readonly message: string }> {}
 
 const refuse = (name: string, value: string, allowed: string) =>
   Effect.fail(new InvalidSetting({ message: `${name}="${value}" is not allowed: expected ${allowed}.` }))
@@ -187,6 +187,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     ...traced === undefined ? {} : { tracing: traced },
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
+    webhooks: yield* readWebhooks(deployment, environment),
     deployment
   }
   return settings

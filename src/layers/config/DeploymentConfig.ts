@@ -47,6 +47,22 @@ export interface DeploymentConfig {
     /** Secret that signs events of the built-in test provider; outside production only. Default `test`. */
     readonly test?: { readonly webhookSecret?: string }
   }
+  readonly webhooks?: {
+    /**
+     * Lets webhooks reach this machine and private networks. Default: in development only; refused in production
+     * (`STOA_WEBHOOKS_ALLOW_PRIVATE`). `allowPrivateNetworks` says the same.
+     */
+    readonly allowPrivateTargets?: boolean
+    readonly allowPrivateNetworks?: boolean
+    /** The only ports of receivers that are connected to. Default: any. */
+    readonly allowedPorts?: ReadonlyArray<number>
+    /** Days of failures only after which an endpoint is switched off. Default 5. */
+    readonly disableAfterDays?: number
+    /** Hours that a secret signs beside the one that replaced it. Default 24. */
+    readonly rotationHours?: number
+    /** Days that deliveries are kept, and can be sent again. Default 30. */
+    readonly retentionDays?: number
+  }
   /** Handlers of the deployment's own (docs/hooks.md); they run before those that modules and plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }

@@ -11,6 +11,7 @@ import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
 import { promotions } from "./promotions.ts"
 import { tenancy } from "./tenancy.ts"
+import { webhooks } from "./webhooks.ts"
 
 /** The modules of the core in the order in which they use one another: a module comes after those it requires. */
 export const modules = [
@@ -24,7 +25,8 @@ export const modules = [
   promotions,
   fulfillment,
   payments,
-  checkout
+  checkout,
+  webhooks
 ] as const
 
 /** Owners of migrations in the order in which their tables refer to one another. */
@@ -33,7 +35,8 @@ export const migrationOwners: ReadonlyArray<readonly [owner: string, migrations:
 ) => [id, migrations])
 
 /** Services of all modules, in every process. Each may use those of the modules before it. */
-export const services = checkout.services.pipe(
+export const services = webhooks.services.pipe(
+  Layer.provideMerge(checkout.services),
   Layer.provideMerge(payments.services),
   Layer.provideMerge(fulfillment.services),
   Layer.provideMerge(promotions.services),
@@ -59,5 +62,6 @@ export const routes = Layer.mergeAll(
   carts.routes,
   orders.routes,
   payments.routes,
-  checkout.routes
+  checkout.routes,
+  webhooks.routes
 )

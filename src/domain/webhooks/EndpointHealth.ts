@@ -1,0 +1,31 @@
+import { DateTime, Effect } from "effect"
+import { WebhookDeliveryRepo } from "./WebhookDeliveryRepo.ts"
+import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
+import type { DeliveryOutcome } from "./WebhookMetrics.ts"
+import { WebhookSettings } from "./WebhookSettings.ts"
+
+const dayMs = 24 * 3_600_000
+
+/** What an attempt says of its endpoint: since when it has been failing, and when it is switched off for that. */
+export const endpointHealth = Effect.gen(function*() {
+  const deliveries = yield* WebhookDeliveryRepo
+  const { disableAfterDays } = yield* WebhookSettings
+
+  /** Whether the endpoint was switched off by this failure. */
+  const failing = Effect.fnUntraced(function*(endpoint: WebhookEndpoint, outcome: DeliveryOutcome) {
+    const at = DateTime.toDateUtc(yield* DateTime.now)
+    const since = yield* deliveries.failed(endpoint.id, at)
+    const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
+    if (outcome !== "gone" && !forDays) return false
+    if (yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at)) {
+      const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
+      yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)
+    }
+    return true
+  })
+
+  const succeeding = (endpoint: WebhookEndpoint) =>
+    endpoint.failingSince === null ? Effect.void : deliveries.recovered(endpoint.id)
+
+  return { failing, succeeding }
+})

@@ -1,0 +1,123 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { outboxInsert } from "../events/OutboxRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { WebhookDelivery } from "./WebhookDelivery.ts"
+import type { Attempt } from "./WebhookDispatch.ts"
+import type { DisabledReason, WebhookEndpoint } from "./WebhookEndpoint.ts"
+import { endpointEvent } from "./WebhookEndpointRepo.ts"
+import { type DeliveryRow, toDelivery } from "./WebhookRows.ts"
+
+/** All SQL of attempts. */
+export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
+  /**
+   * Writes an attempt down, with its endpoint deleted meanwhile too, and counts it for the event that is open. What the
+   * endpoint's health is after it is not this statement's matter.
+   */
+  readonly record: (attempt: Attempt) => Effect.Effect<WebhookDelivery, never, CurrentActor>
+  /** Ends a row of failures. */
+  readonly recovered: (endpointId: string) => Effect.Effect<void, never, CurrentActor>
+  /** Begins a row of failures, or leaves the one that is there; gives since when. */
+  readonly failed: (endpointId: string, at: Date) => Effect.Effect<Date | undefined, never, CurrentActor>
+  /** Switches an active endpoint off and tells the journal, once. False when it was off already. */
+  readonly disable: (
+    endpoint: WebhookEndpoint,
+    reason: DisabledReason,
+    at: Date
+  ) => Effect.Effect<boolean, never, CurrentActor>
+  /** Newest first. */
+  readonly list: (endpointId: string, page: PageRequest) => Effect.Effect<PageOf<WebhookDelivery>, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<WebhookDelivery | undefined, never, CurrentActor>
+  /**
+   * Forgets attempts and messages older than so many days, of deleted endpoints too; at most `limit` of each a call.
+   * Gives how many were removed of the kind of which more were.
+   */
+  readonly purge: (olderThanDays: number, limit: number) => Effect.Effect<number>
+}>()("stoa/domain/webhooks/WebhookDeliveryRepo") {}
+
+const recording = (sql: SqlClient.SqlClient) => {
+  const record = Effect.fn("WebhookDeliveryRepo.record")(function*(a: Attempt) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<DeliveryRow>`with counted as (
+        update webhook_dispatches set attempts = attempts + 1, touched_at = ${a.at}::timestamptz
+        where organization_id = ${organization} and endpoint_id = ${a.endpointId}::uuid
+          and event_id = ${a.eventId}::uuid)
+      insert into webhook_deliveries (organization_id, id, endpoint_id, event_id, event_name, attempt_count, status_code,
+        duration_ms, error, response_snippet, delivered_at, failed_at, next_retry_at, created_at)
+      values (${organization}, ${a.id}::uuid, ${a.endpointId}::uuid, ${a.eventId}::uuid, ${a.eventName},
+        ${a.attemptCount}::int, ${a.statusCode}::int, ${a.durationMs}::int, ${a.error}, ${a.snippet},
+        ${a.delivered ? a.at : null}::timestamptz, ${a.delivered ? null : a.at}::timestamptz,
+        ${a.nextRetryAt}::timestamptz, ${a.at}::timestamptz)
+      returning *`
+    return rows.map(toDelivery)[0] ?? (yield* Effect.die(new Error("An insert gave no row.")))
+  }, Effect.orDie)
+
+  const recovered = Effect.fn("WebhookDeliveryRepo.recovered")(function*(endpointId: string) {
+    yield* sql`update webhook_endpoints set failing_since = null
+      where organization_id = ${yield* currentOrganization} and id = ${endpointId}::uuid and failing_since is not null`
+  }, Effect.orDie)
+
+  const failed = Effect.fn("WebhookDeliveryRepo.failed")(function*(endpointId: string, at: Date) {
+    // The row is written once a row of failures, not once a failure: deliveries would queue on it.
+    const rows = yield* sql<{ failing_since: Date }>`with begun as (
+        update webhook_endpoints set failing_since = ${at}::timestamptz
+        where organization_id = ${yield* currentOrganization} and id = ${endpointId}::uuid and failing_since is null
+        returning failing_since)
+      select failing_since from begun
+      union all
+      select failing_since from webhook_endpoints where organization_id = ${yield* currentOrganization}
+        and id = ${endpointId}::uuid and failing_since is not null`
+    return rows[0]?.failing_since
+  }, Effect.orDie)
+
+  const disable = Effect.fn("WebhookDeliveryRepo.disable")(
+    function*(endpoint: WebhookEndpoint, reason: DisabledReason, at: Date) {
+      const actor = yield* CurrentActor
+      const after = { ...endpoint, isActive: false, disabledAt: at, disabledReason: reason, updatedAt: at }
+      const rows = yield* sql`with off as (
+          update webhook_endpoints set is_active = false, disabled_at = ${at}::timestamptz,
+            disabled_reason = ${reason}, updated_at = ${at}::timestamptz
+          where organization_id = ${actor.organizationId} and id = ${endpoint.id}::uuid and is_active returning id
+        ), event as (${outboxInsert(sql, actor, [endpointEvent("webhooks.disable", after)], "off")})
+        select id from off`
+      return rows.length === 1
+    },
+    Effect.orDie
+  )
+  return { record, recovered, failed, disable }
+}
+
+const reading = (sql: SqlClient.SqlClient) => {
+  const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: string, page: PageRequest) {
+    const where = sql`organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid`
+    const [rows, counted] = yield* Effect.all([
+      sql<DeliveryRow>`select * from webhook_deliveries where ${where}
+        order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`,
+      sql<{ readonly count: bigint }>`select count(*) as count from webhook_deliveries where ${where}`
+    ], { concurrency: "unbounded" })
+    return { items: rows.map(toDelivery), ...page, total: Number(counted[0]?.count ?? 0) }
+  }, Effect.orDie)
+
+  const find = Effect.fn("WebhookDeliveryRepo.find")(function*(id: string) {
+    const rows = yield* sql<DeliveryRow>`select * from webhook_deliveries
+      where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
+    return rows.map(toDelivery)[0]
+  }, Effect.orDie)
+
+  const purge = Effect.fn("WebhookDeliveryRepo.purge")(function*(days: number, limit: number) {
+    const old = sql`created_at < now() - make_interval(days => ${days})`
+    const deliveries = yield* sql`delete from webhook_deliveries where ctid = any(array(
+      select ctid from webhook_deliveries where ${old} order by created_at limit ${limit}::int)) returning 1`
+    const messages = yield* sql`delete from webhook_messages where ctid = any(array(
+      select ctid from webhook_messages where ${old} order by created_at limit ${limit}::int)) returning 1`
+    return Math.max(deliveries.length, messages.length)
+  }, Effect.orDie)
+  return { list, find, purge }
+}
+
+/** `WebhookDeliveryRepo` over the database of the process. */
+export const webhookDeliveryRepoLayer = Layer.effect(
+  WebhookDeliveryRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => WebhookDeliveryRepo.of({ ...recording(sql), ...reading(sql) }))
+)

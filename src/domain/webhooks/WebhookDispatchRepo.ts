@@ -1,0 +1,228 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { Dispatch, Due, WebhookMessage } from "./WebhookDispatch.ts"
+import { type EndpointRow, toStored } from "./WebhookRows.ts"
+
+/** An active endpoint and the events it wants. */
+export interface Wanting {
+  readonly organizationId: string
+  readonly endpointId: string
+  readonly events: ReadonlyArray<string>
+}
+
+interface DispatchRow {
+  readonly organization_id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly entity_type: string
+  readonly entity_id: string
+}
+
+/** All SQL of what endpoints still have to get. */
+export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
+  /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
+  readonly wanting: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Wanting>>
+  /** Writes what is sent and who has to get it, in one statement; gives what was not written before. */
+  readonly open: (
+    messages: ReadonlyArray<WebhookMessage>,
+    dispatches: ReadonlyArray<Dispatch>,
+    now: Date
+  ) => Effect.Effect<ReadonlyArray<Dispatch>>
+  /** Endpoint, message and what is open of them, by one statement. */
+  readonly due: (endpointId: string, eventId: string) => Effect.Effect<Due, never, CurrentActor>
+  /**
+   * Puts a dispatch behind an earlier open one of the same endpoint and record. False when there is none any more. The
+   * earlier one is locked meanwhile: whoever settles it sees this one waiting.
+   */
+  readonly waitBehind: (endpointId: string, eventId: string, now: Date) => Effect.Effect<boolean, never, CurrentActor>
+  /**
+   * Forgets a dispatch and does the work for the next one that waits behind it, in one transaction. Without a row to
+   * forget nothing happens.
+   */
+  readonly settle: (
+    endpointId: string,
+    eventId: string,
+    now: Date,
+    wake: (next: Dispatch) => Effect.Effect<void>
+  ) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * Does the work for dispatches of any organization that nobody touched for so many hours and that wait for no earlier
+   * one: their job is lost. In one transaction; gives how many.
+   */
+  readonly revive: (
+    hours: number,
+    now: Date,
+    wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>
+  ) => Effect.Effect<number>
+}>()("stoa/domain/webhooks/WebhookDispatchRepo") {}
+
+const toDispatch = (row: DispatchRow): Dispatch => ({
+  organizationId: row.organization_id,
+  endpointId: row.endpoint_id,
+  eventId: row.event_id,
+  entityType: row.entity_type,
+  entityId: row.entity_id
+})
+
+interface DueRow extends EndpointRow {
+  readonly found_endpoint: boolean
+  readonly found_message: boolean
+  readonly event_type: string
+  readonly event_sequence: bigint
+  readonly event_body: string
+  readonly event_at: Date
+  readonly event_entity_type: string
+  readonly event_entity_id: string
+  readonly attempts: number | null
+  readonly behind: boolean
+}
+
+const toDue = (row: DueRow, organizationId: string, eventId: string): Due => ({
+  stored: row.found_endpoint ? toStored(row) : undefined,
+  message: row.found_message
+    ? {
+      organizationId,
+      eventId,
+      type: row.event_type,
+      entityType: row.event_entity_type,
+      entityId: row.event_entity_id,
+      sequence: Number(row.event_sequence),
+      body: row.event_body,
+      eventAt: row.event_at
+    }
+    : undefined,
+  open: row.attempts === null ? undefined : { attempts: row.attempts, behind: row.behind }
+})
+
+/** What the relay's subscriber writes. */
+const writing = (sql: SqlClient.SqlClient) => {
+  const wanting = Effect.fn("WebhookDispatchRepo.wanting")(function*(organizations: ReadonlyArray<string>) {
+    const rows = yield* sql<{ organization_id: string; id: string; events: ReadonlyArray<string> }>`
+      select organization_id, id, events from webhook_endpoints
+      where organization_id = any(${[...organizations]}::text[]) and is_active order by created_at, id`
+    return rows.map((row) => ({ organizationId: row.organization_id, endpointId: row.id, events: row.events }))
+  }, Effect.orDie)
+
+  const open = Effect.fn("WebhookDispatchRepo.open")(
+    function*(messages: ReadonlyArray<WebhookMessage>, dispatches: ReadonlyArray<Dispatch>, now: Date) {
+      const rows = yield* sql<DispatchRow>`with message as (
+          select * from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as m("organizationId" text,
+            "eventId" uuid, type text, "entityType" text, "entityId" text, sequence bigint, body text,
+            "eventAt" timestamptz)
+        ), written as (
+          insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
+            event_at, created_at)
+          select "organizationId", "eventId", type, "entityType", "entityId", sequence, body, "eventAt",
+            ${now}::timestamptz from message on conflict do nothing
+        )
+        insert into webhook_dispatches (organization_id, endpoint_id, event_id, entity_type, entity_id, sequence,
+          touched_at)
+        select d."organizationId", d."endpointId", d."eventId", d."entityType", d."entityId", m.sequence,
+          ${now}::timestamptz
+        from jsonb_to_recordset(${JSON.stringify(dispatches)}::jsonb) as d("organizationId" text, "endpointId" uuid,
+          "eventId" uuid, "entityType" text, "entityId" text)
+        join message m on m."organizationId" = d."organizationId" and m."eventId" = d."eventId"
+        order by d."organizationId", m.sequence
+        on conflict do nothing returning organization_id, endpoint_id, event_id, entity_type, entity_id`
+      return rows.map(toDispatch)
+    },
+    Effect.orDie
+  )
+  return { wanting, open }
+}
+
+/** What a delivery asks. */
+const asking = (sql: SqlClient.SqlClient) => {
+  const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<DueRow>`select e.*, e.id is not null as found_endpoint,
+        m.event_id is not null as found_message, m.type as event_type, m.sequence as event_sequence,
+        m.body as event_body, m.event_at as event_at, m.entity_type as event_entity_type,
+        m.entity_id as event_entity_id, d.attempts, coalesce((select true from webhook_dispatches b
+          where b.organization_id = d.organization_id and b.endpoint_id = d.endpoint_id
+            and b.entity_type = d.entity_type and b.entity_id = d.entity_id and b.sequence < d.sequence limit 1),
+          false) as behind
+      from (select ${organization}::text as organization, ${endpointId}::uuid as endpoint, ${eventId}::uuid as event) asked
+      left join webhook_endpoints e on e.organization_id = asked.organization and e.id = asked.endpoint
+      left join webhook_messages m on m.organization_id = asked.organization and m.event_id = asked.event
+      left join webhook_dispatches d on d.organization_id = asked.organization and d.endpoint_id = asked.endpoint
+        and d.event_id = asked.event`
+    return rows[0] === undefined
+      ? { stored: undefined, message: undefined, open: undefined }
+      : toDue(rows[0], organization, eventId)
+  }, Effect.orDie)
+
+  const waitBehind = Effect.fn("WebhookDispatchRepo.waitBehind")(
+    function*(endpointId: string, eventId: string, now: Date) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql`with own as (
+          select * from webhook_dispatches where organization_id = ${organization}
+            and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid
+        ), earlier as (
+          select b.event_id from webhook_dispatches b, own where b.organization_id = own.organization_id
+            and b.endpoint_id = own.endpoint_id and b.entity_type = own.entity_type
+            and b.entity_id = own.entity_id and b.sequence < own.sequence
+          order by b.sequence limit 1 for update of b
+        )
+        update webhook_dispatches set state = 'waiting', touched_at = ${now}::timestamptz
+        where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid
+          and event_id = ${eventId}::uuid and exists (select 1 from earlier)
+        returning 1`
+      return rows.length === 1
+    },
+    Effect.orDie
+  )
+  return { due, waitBehind }
+}
+
+/** What ends a dispatch, or takes up one that was lost. */
+const ending = (sql: SqlClient.SqlClient) => {
+  const settle = Effect.fn("WebhookDispatchRepo.settle")(
+    function*(endpointId: string, eventId: string, now: Date, wake: (next: Dispatch) => Effect.Effect<void>) {
+      const organization = yield* currentOrganization
+      const gone = yield* sql<DispatchRow>`delete from webhook_dispatches where organization_id = ${organization}
+        and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning *`
+      if (gone[0] === undefined) return
+      // A statement of its own: whoever put himself behind this one while it was locked is seen by it.
+      const next = yield* sql<DispatchRow>`update webhook_dispatches set state = 'pending',
+          touched_at = ${now}::timestamptz
+        where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid and event_id = (
+          select event_id from webhook_dispatches where organization_id = ${organization}
+            and endpoint_id = ${endpointId}::uuid and entity_type = ${gone[0].entity_type}
+            and entity_id = ${gone[0].entity_id} and state = 'waiting' order by sequence limit 1)
+        returning *`
+      if (next[0] !== undefined) yield* wake(toDispatch(next[0]))
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  const revive = Effect.fn("WebhookDispatchRepo.revive")(
+    function*(hours: number, now: Date, wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>) {
+      const rows = yield* sql<DispatchRow>`update webhook_dispatches set state = 'pending',
+          touched_at = ${now}::timestamptz
+        where ctid = any(array(select d.ctid from webhook_dispatches d
+          where d.touched_at < ${now}::timestamptz - make_interval(hours => ${hours})
+            and not exists (select 1 from webhook_dispatches b where b.organization_id = d.organization_id
+              and b.endpoint_id = d.endpoint_id and b.entity_type = d.entity_type and b.entity_id = d.entity_id
+              and b.sequence < d.sequence)
+          order by d.touched_at limit 500 for update skip locked))
+        returning *`
+      if (rows.length > 0) yield* wake(rows.map(toDispatch))
+      return rows.length
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+  return { settle, revive }
+}
+
+/** `WebhookDispatchRepo` over the database of the process. */
+export const webhookDispatchRepoLayer = Layer.effect(
+  WebhookDispatchRepo,
+  Effect.map(
+    SqlClient.SqlClient,
+    (sql) => WebhookDispatchRepo.of({ ...writing(sql), ...asking(sql), ...ending(sql) })
+  )
+)

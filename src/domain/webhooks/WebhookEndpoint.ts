@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { maybe, Time } from "../pricing/Bounds.ts"
+import { FreeText, StorableObject, Text } from "../text/Storable.ts"
+
+/** Why an endpoint was switched off by the service: it failed for days, or it answered 410. */
+export const DisabledReason = Schema.Literals(["failing", "gone"])
+export type DisabledReason = typeof DisabledReason.Type
+
+/** A destination of events (spec §2, contract, platform §9.1). Its secret is shown when it is made and never again. */
+export const WebhookEndpoint = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  url: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  events: Schema.Array(Schema.String),
+  isActive: Schema.Boolean,
+  /** Since when every delivery has failed; null while they succeed. */
+  failingSince: Schema.NullOr(Time),
+  disabledAt: Schema.NullOr(Time),
+  disabledReason: Schema.NullOr(DisabledReason),
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "WebhookEndpoint" })
+export type WebhookEndpoint = typeof WebhookEndpoint.Type
+
+/** The record with its secret: the answer of a registration and of a rotation. */
+export const WebhookEndpointWithSecret = Schema.Struct({
+  ...WebhookEndpoint.fields,
+  secret: Schema.String.annotate({ description: "Shown in this answer only." })
+}).annotate({ identifier: "WebhookEndpointWithSecret" })
+export type WebhookEndpointWithSecret = typeof WebhookEndpointWithSecret.Type
+
+const Url = FreeText.check(Schema.isBetweenLength(1, 2048))
+const Events = Schema.Array(Text).check(Schema.isBetweenLength(1, 100))
+  .annotate({ description: "Names of events (spec §6), or * for all of them." })
+const Description = FreeText.check(Schema.isMaxLength(1000))
+const Secret = FreeText.annotate({
+  description: "whsec_ and the base64 of 24 to 64 bytes, or any other text of 16 to 128 characters. Default: a new one."
+})
+
+/** Body of a registration. */
+export const NewWebhookEndpoint = Schema.Struct({
+  url: Url,
+  events: Events,
+  secret: maybe(Secret),
+  description: maybe(Description),
+  metadata: maybe(StorableObject)
+})
+export type NewWebhookEndpoint = typeof NewWebhookEndpoint.Type
+
+/** Body of a change; what is left out stays. An endpoint that is switched on again begins without its past failures. */
+export const WebhookEndpointChange = Schema.Struct({
+  url: Schema.optional(Url),
+  events: Schema.optional(Events),
+  isActive: Schema.optional(Schema.Boolean),
+  description: maybe(Description),
+  metadata: maybe(StorableObject)
+})
+export type WebhookEndpointChange = typeof WebhookEndpointChange.Type
+
+/** Body of a rotation: a secret of the client's own, else a new one is made. */
+export const SecretRotation = Schema.Struct({ secret: maybe(Secret) })

@@ -1,0 +1,129 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { DomainEvent } from "../events/Event.ts"
+import { outboxInsert } from "../events/OutboxRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { Sealed } from "./SecretBox.ts"
+import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
+import { type EndpointRow, type StoredEndpoint, toEndpoint, toStored } from "./WebhookRows.ts"
+
+/** A new secret, and until when the one before it goes on signing. */
+export interface Rotation {
+  readonly secret: Sealed
+  readonly previousUntil: Date
+  readonly now: Date
+}
+
+/** All SQL of webhook endpoints. Every change announces itself to the journal in its own statement, without secrets. */
+export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
+  readonly insert: (endpoint: WebhookEndpoint, secret: Sealed) => Effect.Effect<void, never, CurrentActor>
+  /** Newest first. */
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<StoredEndpoint | undefined, never, CurrentActor>
+  /** Changes an endpoint by a rule that sees it as it stands, with the row locked. Undefined for an unknown one. */
+  readonly change: (
+    id: string,
+    rule: (before: WebhookEndpoint) => WebhookEndpoint
+  ) => Effect.Effect<WebhookEndpoint | undefined, never, CurrentActor>
+  /** Puts a new secret in the place of the present one, which becomes the previous one. Undefined for an unknown one. */
+  readonly rotate: (id: string, rotation: Rotation) => Effect.Effect<WebhookEndpoint | undefined, never, CurrentActor>
+  /** Deletes an endpoint and what it still had to get; its deliveries go with the next purge. False when unknown. */
+  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/webhooks/WebhookEndpointRepo") {}
+
+/** What the journal is told: the record, which holds no secret. */
+export const endpointEvent = (
+  type: Extract<DomainEvent["type"], `webhooks.${string}`>,
+  endpoint: WebhookEndpoint
+): DomainEvent => ({ type, entityType: "webhook_endpoint", entityId: endpoint.id, payload: endpoint })
+
+const reading = (sql: SqlClient.SqlClient) => {
+  const list = Effect.fn("WebhookEndpointRepo.list")(function*(page: PageRequest) {
+    const organization = yield* currentOrganization
+    const [rows, counted] = yield* Effect.all([
+      sql<EndpointRow>`select * from webhook_endpoints where organization_id = ${organization}
+        order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`,
+      sql<{ readonly count: bigint }>`select count(*) as count from webhook_endpoints
+        where organization_id = ${organization}`
+    ], { concurrency: "unbounded" })
+    return { items: rows.map(toEndpoint), ...page, total: Number(counted[0]?.count ?? 0) }
+  }, Effect.orDie)
+
+  const find = Effect.fn("WebhookEndpointRepo.find")(function*(id: string) {
+    const rows = yield* sql<EndpointRow>`select * from webhook_endpoints
+      where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
+    return rows[0] && toStored(rows[0])
+  }, Effect.orDie)
+  return { list, find }
+}
+
+const writing = (sql: SqlClient.SqlClient) => {
+  const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(e: WebhookEndpoint, secret: Sealed) {
+    const event = outboxInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)])
+    yield* sql`with event as (${event})
+      insert into webhook_endpoints (organization_id, id, url, description, events, is_active, secret, secret_key_id,
+        metadata, created_at, updated_at)
+      values (${e.organizationId}, ${e.id}::uuid, ${e.url}, ${e.description}, ${[...e.events]}::text[],
+        ${e.isActive}, ${secret.text}, ${secret.keyId}, ${JSON.stringify(e.metadata)}::jsonb,
+        ${e.createdAt}::timestamptz, ${e.updatedAt}::timestamptz)`
+  }, Effect.orDie)
+
+  const change = Effect.fn("WebhookEndpointRepo.change")(
+    function*(id: string, rule: (before: WebhookEndpoint) => WebhookEndpoint) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<EndpointRow>`select * from webhook_endpoints
+        where organization_id = ${actor.organizationId} and id = ${id}::uuid for update`
+      if (rows[0] === undefined) return undefined
+      const e = rule(toEndpoint(rows[0]))
+      yield* sql`with event as (${outboxInsert(sql, actor, [endpointEvent("webhooks.update", e)])})
+        update webhook_endpoints set url = ${e.url}, description = ${e.description}, events = ${[
+        ...e.events
+      ]}::text[],
+          is_active = ${e.isActive}, failing_since = ${e.failingSince}::timestamptz,
+          disabled_at = ${e.disabledAt}::timestamptz, disabled_reason = ${e.disabledReason},
+          metadata = ${JSON.stringify(e.metadata)}::jsonb, updated_at = ${e.updatedAt}::timestamptz
+        where organization_id = ${actor.organizationId} and id = ${id}::uuid`
+      return e
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  const rotate = Effect.fn("WebhookEndpointRepo.rotate")(
+    function*(id: string, { now, previousUntil, secret }: Rotation) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<EndpointRow>`update webhook_endpoints set previous_secret = secret,
+          previous_secret_key_id = secret_key_id, previous_secret_until = ${previousUntil}::timestamptz,
+          secret = ${secret.text}, secret_key_id = ${secret.keyId}, updated_at = ${now}::timestamptz
+        where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
+      if (rows[0] === undefined) return undefined
+      const endpoint = toEndpoint(rows[0])
+      yield* outboxInsert(sql, actor, [endpointEvent("webhooks.rotateSecret", endpoint)])
+      return endpoint
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  const remove = Effect.fn("WebhookEndpointRepo.remove")(
+    function*(id: string) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<EndpointRow>`with open as (delete from webhook_dispatches
+          where organization_id = ${actor.organizationId} and endpoint_id = ${id}::uuid)
+        delete from webhook_endpoints where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
+      if (rows[0] === undefined) return false
+      yield* outboxInsert(sql, actor, [endpointEvent("webhooks.delete", toEndpoint(rows[0]))])
+      return true
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+  return { insert, change, rotate, remove }
+}
+
+/** `WebhookEndpointRepo` over the database of the process. */
+export const webhookEndpointRepoLayer = Layer.effect(
+  WebhookEndpointRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => WebhookEndpointRepo.of({ ...reading(sql), ...writing(sql) }))
+)

@@ -1,0 +1,29 @@
+import { Context, Layer } from "effect"
+import { developmentKeyring, type Keyring } from "./SecretBox.ts"
+
+/** What a deployment decides about webhooks. */
+export interface WebhookOptions {
+  /** Keys that seal the secrets of endpoints; without any, none can be registered. */
+  readonly keyring: Keyring | undefined
+  /** Days of failures only after which an endpoint is switched off. */
+  readonly disableAfterDays: number
+  /** Hours that the old secret signs beside the new one. */
+  readonly rotationHours: number
+  /** Days that attempts and what they sent are kept. */
+  readonly retentionDays: number
+}
+
+export const defaultWebhookOptions: WebhookOptions = {
+  keyring: developmentKeyring,
+  disableAfterDays: 5,
+  rotationHours: 24,
+  retentionDays: 30
+}
+
+/** The settings of this deployment's webhooks. */
+export class WebhookSettings
+  extends Context.Service<WebhookSettings, WebhookOptions>()("stoa/domain/webhooks/WebhookSettings")
+{
+  static readonly layerOf = (options: Partial<WebhookOptions> = {}): Layer.Layer<WebhookSettings> =>
+    Layer.succeed(WebhookSettings, { ...defaultWebhookOptions, ...options })
+}

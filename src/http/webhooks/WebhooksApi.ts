@@ -1,0 +1,74 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Redelivery, WebhookDelivery } from "../../domain/webhooks/WebhookDelivery.ts"
+import {
+  NewWebhookEndpoint,
+  SecretRotation,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointWithSecret
+} from "../../domain/webhooks/WebhookEndpoint.ts"
+import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+
+const endpoint = { id: Uuid }
+const mayManage = anyOf("webhooks:manage")
+
+/** Webhook endpoints and their deliveries (spec §4 Webhook endpoints, contract, platform §9). */
+export const WebhooksGroup = HttpApiGroup.make("webhooks").add(
+  HttpApiEndpoint.post("register", "/api/webhooks", {
+    payload: NewWebhookEndpoint,
+    success: Data(WebhookEndpointWithSecret).pipe(HttpApiSchema.status(201))
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Register a webhook endpoint",
+      description: "The answer shows the secret that signs deliveries; no other answer does."
+    })),
+  HttpApiEndpoint.get("list", "/api/webhooks", { query: pageQuery, success: Page(WebhookEndpoint) })
+    .annotateMerge(OpenApi.annotations({ summary: "List webhook endpoints, newest first" })),
+  HttpApiEndpoint.get("get", "/api/webhooks/:id", { params: endpoint, success: Data(WebhookEndpoint) })
+    .annotateMerge(OpenApi.annotations({ summary: "Read a webhook endpoint" })),
+  HttpApiEndpoint.patch("change", "/api/webhooks/:id", {
+    params: endpoint,
+    payload: WebhookEndpointChange,
+    success: Data(WebhookEndpoint)
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Change a webhook endpoint, or switch it on or off" })),
+  HttpApiEndpoint.delete("remove", "/api/webhooks/:id", { params: endpoint, success: Deleted })
+    .annotateMerge(OpenApi.annotations({ summary: "Delete a webhook endpoint; what it still had to get is not sent" })),
+  HttpApiEndpoint.post("rotateSecret", "/api/webhooks/:id/rotate-secret", {
+    params: endpoint,
+    payload: SecretRotation,
+    success: Data(WebhookEndpointWithSecret)
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Give a webhook endpoint another secret",
+      description: "The secret before it signs beside the new one for a day, or as long as the deployment says."
+    })),
+  HttpApiEndpoint.post("test", "/api/webhooks/:id/test", { params: endpoint, success: Data(WebhookDelivery) })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Send a test message to a webhook endpoint",
+      description: "Sends at once and answers with what came of it: `error` is null when the receiver answered 2xx."
+    })),
+  HttpApiEndpoint.get("deliveries", "/api/webhooks/:id/deliveries", {
+    params: endpoint,
+    query: pageQuery,
+    success: Page(WebhookDelivery)
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "List attempts to deliver to a webhook endpoint, newest first" })),
+  HttpApiEndpoint.post("redeliver", "/api/webhooks/deliveries/:id/redeliver", {
+    params: endpoint,
+    success: Data(Redelivery)
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Send the event of a delivery again",
+      description: "With the same `webhook-id` and body. 409 while the endpoint is switched off."
+    }))
+)
+  .annotateEndpoints(Access, mayManage)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,0 +1,68 @@
+import { Config, Effect, Option } from "effect"
+import { developmentKeyring, type Keyring, readKeyring } from "../../domain/webhooks/SecretBox.ts"
+import type { DeploymentConfig } from "./DeploymentConfig.ts"
+import { InvalidSetting } from "./InvalidSetting.ts"
+
+/** What the environment says of webhooks, over the deployment's configuration. */
+export interface WebhookEnvironment {
+  /** Undefined in production without `STOA_SECRETS_KEY`: webhooks cannot be registered there. */
+  readonly keyring: Keyring | undefined
+  readonly allowPrivate: boolean
+}
+
+/** What tests run with: a key that everybody knows, and nothing internal may be reached. */
+export const testWebhooks: WebhookEnvironment = { keyring: developmentKeyring, allowPrivate: false }
+
+type Environment = "development" | "production" | "test"
+
+const refuse = (message: string) => Effect.fail(new InvalidSetting({ message }))
+
+const variable = (name: string) =>
+  Effect.map(Config.option(Config.String(name)), Option.filter((value) => value !== ""))
+
+const keyring = Effect.fnUntraced(function*(environment: Environment) {
+  const found = yield* variable("STOA_SECRETS_KEY")
+  if (Option.isNone(found)) return environment === "production" ? undefined : developmentKeyring
+  return readKeyring(found.value) ?? (yield* refuse(
+    "STOA_SECRETS_KEY=\"…\" is not allowed: expected 32 random bytes in base64 (openssl rand -base64 32), or several " +
+      "of them separated by commas, the newest first."
+  ))
+})
+
+const allowPrivate = Effect.fnUntraced(function*(webhooks: DeploymentConfig["webhooks"], environment: Environment) {
+  const found = yield* variable("STOA_WEBHOOKS_ALLOW_PRIVATE")
+  if (Option.isSome(found) && found.value !== "true" && found.value !== "false") {
+    return yield* refuse(`STOA_WEBHOOKS_ALLOW_PRIVATE="${found.value}" is not allowed: expected true or false.`)
+  }
+  const configured = webhooks?.allowPrivateTargets ?? webhooks?.allowPrivateNetworks
+  const allowed = Option.isSome(found) ? found.value === "true" : configured ?? environment === "development"
+  return allowed && environment === "production"
+    ? yield* refuse(
+      "webhooks.allowPrivateTargets=\"true\" is not allowed: expected false when NODE_ENV is production, where webhooks " +
+        "must not reach internal addresses."
+    )
+    : allowed
+})
+
+const ranges = [
+  ["disableAfterDays", 1, 365],
+  ["rotationHours", 0, 720],
+  ["retentionDays", 2, 3650]
+] as const
+
+/** Reads what the deployment and the environment say of webhooks; fails with one readable line. */
+export const readWebhooks = Effect.fnUntraced(
+  function*({ webhooks }: DeploymentConfig, environment: Environment) {
+    for (const [name, least, most] of ranges) {
+      const value = webhooks?.[name]
+      if (value !== undefined && !(Number.isFinite(value) && value >= least && value <= most)) {
+        return yield* refuse(`webhooks.${name}="${value}" is not allowed: expected a number from ${least} to ${most}.`)
+      }
+    }
+    const settings: WebhookEnvironment = {
+      keyring: yield* keyring(environment),
+      allowPrivate: yield* allowPrivate(webhooks, environment)
+    }
+    return settings
+  }
+)

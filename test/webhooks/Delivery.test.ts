@@ -1,0 +1,295 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHmac } from "node:crypto"
+import { Webhook } from "standardwebhooks"
+import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { type Received, type WebhookReceiver, webhookReceiver } from "../support/WebhookReceiver.ts"
+import { JobsDouble, runJob, runPending, runRetries } from "./JobsDouble.ts"
+import { anEvent, relay, webhookWorld } from "./WebhookWorld.ts"
+
+const page = { page: 1, limit: 20 }
+
+/** An endpoint of a new receiver that wants everything. */
+const anEndpoint = Effect.fnUntraced(function*(secret?: string) {
+  const receiver = yield* webhookReceiver()
+  const endpoint = yield* (yield* Webhooks).register({ url: receiver.url, events: ["*"], secret })
+  return { receiver, endpoint }
+})
+
+/** Deletes what earlier tests registered, so that every event has one endpoint. */
+const alone = Effect.gen(function*() {
+  const webhooks = yield* Webhooks
+  const { items } = yield* webhooks.list({ page: 1, limit: 100 })
+  for (const { id } of items) yield* webhooks.remove(id)
+  ;(yield* JobsDouble).jobs.length = 0
+})
+
+const only = ({ received }: WebhookReceiver): Received => {
+  assert.lengthOf(received, 1)
+  const [first] = received
+  if (first === undefined) throw new Error("nothing was received")
+  return first
+}
+
+const signed = (headers: Received["headers"]) => ({
+  "webhook-id": String(headers["webhook-id"]),
+  "webhook-timestamp": String(headers["webhook-timestamp"]),
+  "webhook-signature": String(headers["webhook-signature"])
+})
+
+const verify = (secret: string, { body, headers }: Received) => new Webhook(secret).verify(body, signed(headers))
+
+const shift = (id: string, days: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql`update webhook_endpoints set failing_since = failing_since - make_interval(days => ${days})
+      where id = ${id}::uuid`
+  )
+
+const open = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => Effect.map(sql<{ n: number }>`select count(*)::int4 as n from webhook_dispatches`, ([row]) => row?.n)
+)
+
+it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
+  it.effect("is what the contract says, and its signature is one that others verify", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      const event = anEvent()
+      yield* relay([event])
+      yield* runPending
+      const request = only(receiver)
+      assert.deepStrictEqual(JSON.parse(request.body), {
+        id: `evt_${event.id}`,
+        type: "orders.create",
+        timestamp: "2026-11-21T10:00:00.123Z",
+        data: event.payload
+      })
+      assert.deepStrictEqual(verify(endpoint.secret, request), JSON.parse(request.body))
+      assert.throws(() => verify(endpoint.secret, { ...request, body: `${request.body} ` }))
+      const { headers } = request
+      assert.strictEqual(headers["content-type"], "application/json")
+      assert.strictEqual(headers["webhook-id"], `evt_${event.id}`)
+      assert.isBelow(Math.abs(Number(headers["webhook-timestamp"]) - Date.now() / 1000), 5)
+      assert.strictEqual(headers["x-commerce-event"], "orders.create")
+      assert.strictEqual(
+        headers["x-commerce-signature"],
+        createHmac("sha256", endpoint.secret).update(request.body).digest("hex")
+      )
+      assert.strictEqual(yield* open, 0)
+    }))
+
+  it.effect("is signed with the bytes of a secret that is the client's own", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { receiver } = yield* anEndpoint("sixteen letters!")
+      yield* relay([anEvent()])
+      yield* runPending
+      const { body, headers } = only(receiver)
+      new Webhook("sixteen letters!", { format: "raw" }).verify(body, signed(headers))
+    }))
+
+  it.effect("is signed with both secrets after a rotation, and with one once its time is over", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      const rotated = yield* (yield* Webhooks).rotateSecret(endpoint.id, undefined)
+      yield* relay([anEvent()])
+      yield* runPending
+      const during = only(receiver)
+      verify(endpoint.secret, during)
+      verify(rotated.secret, during)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`update webhook_endpoints set previous_secret_until = now() where id = ${endpoint.id}::uuid`
+      yield* relay([anEvent()])
+      yield* runPending
+      const [, after] = receiver.received
+      if (after === undefined) return assert.fail("the second one did not arrive")
+      verify(rotated.secret, after)
+      assert.throws(() => verify(endpoint.secret, after))
+      return undefined
+    }))
+
+  it.effect("holds nothing of the endpoint or the event in its job, and no secret lies open in the database", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint } = yield* anEndpoint()
+      yield* relay([anEvent()])
+      const { jobs } = yield* JobsDouble
+      assert.deepStrictEqual(jobs.map(({ input }) => Object.keys(input).sort()), [
+        ["endpointId", "entityId", "entityType", "eventId"]
+      ])
+      assert.deepStrictEqual(jobs.map(({ options }) => options.queue), ["webhooks"])
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql`select (select string_agg(e::text, ' ') from webhook_endpoints e) as endpoints,
+        (select string_agg(o::text, ' ') from outbox_events o) as journal`
+      assert.notInclude(JSON.stringify(rows), endpoint.secret)
+      assert.notInclude(JSON.stringify(rows), endpoint.secret.slice("whsec_".length))
+    }))
+
+  it.effect("that fails comes again with the same id and the same bytes, and a new timestamp signed", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react({ status: 500, body: "out of order" })
+      yield* relay([anEvent()])
+      yield* runPending
+      receiver.react({ status: 200 })
+      yield* runRetries
+      const [first, second] = receiver.received
+      if (first === undefined || second === undefined) return assert.fail("there were no two attempts")
+      assert.strictEqual(second.body, first.body)
+      assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
+      verify(endpoint.secret, second)
+      const { items } = yield* (yield* Webhooks).deliveries(endpoint.id, page)
+      const told = items.map((one) => [
+        one.attemptCount,
+        one.statusCode,
+        one.error,
+        one.responseSnippet,
+        one.nextRetryAt === null
+      ])
+      assert.deepStrictEqual(told, [
+        [2, 200, null, "", true],
+        [1, 500, "The receiver answered 500.", "out of order", false]
+      ])
+      return undefined
+    }))
+
+  it.effect("is given up after ten attempts, and the endpoint stays on", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react({ status: 503 })
+      yield* relay([anEvent()])
+      yield* runPending
+      for (let turn = 0; turn < 12; turn++) yield* runRetries
+      assert.lengthOf(receiver.received, 10)
+      assert.deepStrictEqual((yield* JobsDouble).jobs.map(({ state }) => state), ["failed"])
+      assert.strictEqual(yield* open, 0)
+      const after = yield* (yield* Webhooks).get(endpoint.id)
+      assert.isTrue(after.isActive)
+      assert.isNotNull(after.failingSince)
+    }))
+
+  it.effect("answered with 410 switches the endpoint off and is not tried again", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react({ status: 410 })
+      yield* relay([anEvent(), anEvent()])
+      yield* runPending
+      assert.lengthOf(receiver.received, 1)
+      assert.sameMembers((yield* JobsDouble).jobs.map(({ state }) => state), ["failed", "done"])
+      const after = yield* (yield* Webhooks).get(endpoint.id)
+      assert.deepStrictEqual([after.isActive, after.disabledReason], [false, "gone"])
+      assert.strictEqual(yield* open, 0)
+      yield* relay([anEvent()])
+      assert.lengthOf((yield* JobsDouble).jobs, 2)
+    }))
+
+  it.effect("fails for five days and the endpoint is switched off with an entry in the journal", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react({ status: 500 })
+      yield* relay([anEvent()])
+      yield* runPending
+      yield* shift(endpoint.id, 4)
+      yield* runRetries
+      assert.isTrue((yield* (yield* Webhooks).get(endpoint.id)).isActive)
+      yield* shift(endpoint.id, 1)
+      yield* runRetries
+      const after = yield* (yield* Webhooks).get(endpoint.id)
+      assert.deepStrictEqual([after.isActive, after.disabledReason], [false, "failing"])
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* sql<{ type: string }>`select type from outbox_events where entity_id = ${endpoint.id}
+        and entity_type = 'webhook_endpoint' order by created_at, id`
+      assert.deepStrictEqual(journal.map(({ type }) => type), ["webhooks.create", "webhooks.disable"])
+    }))
+
+  it.effect("that succeeds ends the row of failures", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react({ status: 500 })
+      yield* relay([anEvent()])
+      yield* runPending
+      yield* shift(endpoint.id, 6)
+      receiver.react({ status: 200 })
+      yield* runRetries
+      receiver.react({ status: 500 })
+      yield* relay([anEvent()])
+      yield* runPending
+      const after = yield* (yield* Webhooks).get(endpoint.id)
+      assert.isTrue(after.isActive)
+      assert.isAbove(after.failingSince?.getTime() ?? 0, Date.now() - 60_000)
+    }))
+
+  it.effect("to an endpoint that was deleted meanwhile is not sent, and ends well", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      yield* relay([anEvent()])
+      yield* (yield* Webhooks).remove(endpoint.id)
+      yield* runPending
+      assert.strictEqual(receiver.connections(), 0)
+      const { jobs } = yield* JobsDouble
+      assert.deepStrictEqual(jobs.map(({ output, state }) => [state, output]), [
+        ["done", { skipped: "the endpoint is gone" }]
+      ])
+    }))
+
+  it.effect("whose endpoint is deleted while it is under way ends without a second one", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react("hang")
+      yield* relay([anEvent()])
+      const [job] = (yield* JobsDouble).jobs
+      if (job === undefined) return assert.fail("nothing was enqueued")
+      const running = yield* Effect.forkChild(runJob(job))
+      yield* Effect.promise(() => waitFor("the request", () => receiver.received.length === 1))
+      yield* (yield* Webhooks).remove(endpoint.id)
+      receiver.hangUp()
+      yield* Fiber.join(running)
+      assert.strictEqual(job.state, "retrying")
+      yield* runRetries
+      assert.lengthOf(receiver.received, 1)
+      assert.deepStrictEqual((yield* JobsDouble).jobs.map(({ state }) => state), ["done"])
+      return undefined
+    }))
+
+  it.effect("to an endpoint that is switched off is not sent", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      yield* relay([anEvent()])
+      yield* (yield* Webhooks).change(endpoint.id, { isActive: false })
+      yield* runPending
+      assert.strictEqual(receiver.connections(), 0)
+      assert.strictEqual(yield* open, 0)
+    }))
+
+  it.effect("that was made can be made again, with the same id and body", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      yield* relay([anEvent()])
+      yield* runPending
+      const webhooks = yield* Webhooks
+      const { items: [delivery] } = yield* webhooks.deliveries(endpoint.id, page)
+      if (delivery === undefined) return assert.fail("the delivery is not in the log")
+      yield* webhooks.redeliver(delivery.id)
+      yield* runPending
+      const [first, second] = receiver.received
+      assert.strictEqual(second?.body, first?.body)
+      assert.strictEqual(second?.headers["webhook-id"], first?.headers["webhook-id"])
+      assert.isDefined(second)
+      return undefined
+    }))
+})

@@ -1,0 +1,172 @@
+import { assert, it } from "@effect/vitest"
+import { DateTime, Deferred, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import { Deliveries } from "../../src/domain/webhooks/Deliveries.ts"
+import { WebhookDispatchRepo } from "../../src/domain/webhooks/WebhookDispatchRepo.ts"
+import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
+import { waiting } from "../support/AtOnce.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { type WebhookReceiver, webhookReceiver } from "../support/WebhookReceiver.ts"
+import { JobsDouble, runJob, runPending, runRetries } from "./JobsDouble.ts"
+import { anEvent, relay, webhookWorld } from "./WebhookWorld.ts"
+
+const anEndpoint = Effect.gen(function*() {
+  const receiver = yield* webhookReceiver()
+  const { id } = yield* (yield* Webhooks).register({ url: receiver.url, events: ["*"] })
+  return { receiver, id }
+})
+
+const alone = Effect.gen(function*() {
+  const webhooks = yield* Webhooks
+  for (const { id } of (yield* webhooks.list({ page: 1, limit: 100 })).items) yield* webhooks.remove(id)
+  ;(yield* JobsDouble).jobs.length = 0
+})
+
+/** Three events of one record, as they follow one another. */
+const threeOf = (entityId: string) => [anEvent({ entityId }), anEvent({ entityId }), anEvent({ entityId })] as const
+
+const idsAt = ({ received }: WebhookReceiver) => received.map(({ headers }) => String(headers["webhook-id"]).slice(4))
+
+it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", (it) => {
+  it.effect("arrive in their order, also when the first has to be tried again", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { receiver } = yield* anEndpoint
+      const [first, second, third] = threeOf("order-1")
+      receiver.react({ status: 500 })
+      yield* relay([first, second, third])
+      yield* runPending
+      assert.deepStrictEqual(idsAt(receiver), [first.id], "the later ones wait while the first one is to be retried")
+      yield* runRetries
+      receiver.react({ status: 200 })
+      yield* runRetries
+      assert.deepStrictEqual(idsAt(receiver), [first.id, first.id, first.id, second.id, third.id])
+    }))
+
+  it.effect("go on when the first of them is given up", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { receiver } = yield* anEndpoint
+      const [first, second, third] = threeOf("order-2")
+      receiver.react(({ headers }) => ({ status: headers["webhook-id"] === `evt_${first.id}` ? 500 : 200 }))
+      yield* relay([first, second, third])
+      yield* runPending
+      for (let turn = 0; turn < 9; turn++) yield* runRetries
+      assert.deepStrictEqual(idsAt(receiver).slice(9), [first.id, second.id, third.id])
+    }))
+
+  it.effect("arrive in their order whatever order their jobs run in", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { receiver } = yield* anEndpoint
+      const events = threeOf("order-3")
+      yield* relay(events)
+      const { jobs } = yield* JobsDouble
+      jobs.reverse()
+      yield* runPending
+      assert.deepStrictEqual(idsAt(receiver), events.map(({ id }) => id))
+    }))
+
+  it.effect("hold up neither another record nor another endpoint", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const [broken, sound] = [yield* anEndpoint, yield* anEndpoint]
+      broken.receiver.react(({ body }) => ({ status: body.includes("order-4") ? 500 : 200 }))
+      const [stuck, other] = [anEvent({ entityId: "order-4" }), anEvent({ entityId: "order-5" })]
+      const behind = anEvent({ entityId: "order-4" })
+      yield* relay([stuck, other, behind])
+      yield* runPending
+      assert.sameMembers(idsAt(broken.receiver), [stuck.id, other.id])
+      assert.sameMembers(idsAt(sound.receiver), [stuck.id, other.id, behind.id])
+    }))
+
+  it.effect("are of one concurrency key, which no other record and no other endpoint has", () =>
+    Effect.gen(function*() {
+      yield* alone
+      yield* Effect.all([anEndpoint, anEndpoint])
+      yield* relay([anEvent({ entityId: "a" }), anEvent({ entityId: "a" }), anEvent({ entityId: "b" })])
+      const { jobs } = yield* JobsDouble
+      const concurrency = (yield* Tasks).find("webhooks/deliver")?.concurrency
+      assert.strictEqual(new Set(jobs.map(({ input }) => concurrency?.key(input))).size, 4)
+      assert.notStrictEqual(concurrency?.exclusive, false)
+    }))
+
+  it.effect("wake the one that puts itself behind in the moment in which the first is settled", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { id } = yield* anEndpoint
+      const [first, second] = threeOf("order-6")
+      yield* relay([first, second])
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* WebhookDispatchRepo
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const woken: Array<string> = []
+      const [behind, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      // The later one holds the earlier one's row, and commits while the earlier one waits to be settled.
+      const later = yield* Effect.forkChild(sql.withTransaction(
+        Effect.map(repo.waitBehind(id, second.id, now), (waits) => assert.isTrue(waits)).pipe(
+          Effect.andThen(Deferred.succeed(behind, undefined)),
+          Effect.andThen(Deferred.await(free))
+        )
+      ))
+      yield* Deferred.await(behind)
+      const earlier = yield* Effect.forkChild(
+        repo.settle(id, first.id, now, ({ eventId }) => Effect.sync(() => woken.push(eventId)))
+      )
+      yield* waiting(1)
+      yield* Deferred.succeed(free, undefined)
+      yield* Fiber.join(later)
+      yield* Fiber.join(earlier)
+      assert.deepStrictEqual(woken, [second.id])
+      assert.isFalse(yield* repo.waitBehind(id, second.id, now))
+    }))
+})
+
+it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does not answer", (it) => {
+  it.effect("holds one attempt at a time once it has failed, and the others are put off", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const [dead, sound] = [yield* anEndpoint, yield* anEndpoint]
+      dead.receiver.react("reset")
+      yield* relay([anEvent()])
+      yield* runPending
+      const { jobs } = yield* JobsDouble
+      jobs.length = 0
+      dead.receiver.react("hang")
+      const hanging = dead.receiver.received.length
+      yield* relay(Array.from({ length: 20 }, () => anEvent()))
+      const todo = jobs.slice()
+      const fiber = yield* Effect.forkChild(Effect.forEach(todo, runJob, { concurrency: "unbounded" }))
+      const putOff = () => jobs.filter(({ input }) => input["endpointId"] === dead.id && input["postponed"] === 1)
+      yield* Effect.promise(() => waitFor("all others to be put off", () => putOff().length === 19))
+      yield* Effect.promise(() => waitFor("the first", () => dead.receiver.received.length > hanging))
+      assert.lengthOf(dead.receiver.received, hanging + 1)
+      assert.isTrue(putOff().every(({ options }) => options.delayMs === 1_000 && options.maxAttempts === 10))
+      yield* Effect.promise(() => waitFor("the sound endpoint", () => sound.receiver.received.length > 8))
+      yield* Fiber.interrupt(fiber)
+    }))
+
+  it.effect("loses no event whose job is lost", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { receiver } = yield* anEndpoint
+      const events = threeOf("order-7")
+      yield* relay(events)
+      const { jobs } = yield* JobsDouble
+      jobs.length = 0
+      const { revive } = yield* Deliveries
+      assert.strictEqual(yield* revive, 0, "a job of this moment is not lost")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`update webhook_dispatches set touched_at = touched_at - interval '19 hours'`
+      assert.strictEqual(yield* revive, 1, "only the first one: the others come after it")
+      assert.strictEqual(yield* revive, 0)
+      yield* runPending
+      yield* sql`update webhook_dispatches set touched_at = touched_at - interval '19 hours'`
+      yield* revive
+      yield* runPending
+      yield* revive
+      yield* runPending
+      assert.deepStrictEqual(idsAt(receiver), events.map(({ id }) => id))
+    }))
+})

@@ -1,0 +1,82 @@
+import { Cause, Context, Effect, Exit, Layer } from "effect"
+import { randomUUID } from "node:crypto"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { Jobs, type NewJob } from "../../src/domain/jobs/Jobs.ts"
+import { GiveUp, type TaskResult } from "../../src/domain/jobs/Task.ts"
+import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+
+/** A job that was enqueued, and what became of it. */
+export interface DoubleJob extends NewJob {
+  readonly id: string
+  attempts: number
+  state: "pending" | "retrying" | "done" | "failed"
+  output: unknown
+}
+
+/** In the place of the queue: remembers jobs, and runs them when a test says so. */
+export class JobsDouble extends Context.Service<JobsDouble, {
+  readonly jobs: Array<DoubleJob>
+}>()("stoa/test/webhooks/JobsDouble") {}
+
+/** The queue of a test. */
+export const jobsDouble: Layer.Layer<Jobs | JobsDouble> = Layer.effectContext(
+  Effect.sync(() => {
+    const jobs: Array<DoubleJob> = []
+    const add = (job: NewJob) => {
+      const id = randomUUID()
+      jobs.push({ ...job, id, attempts: 0, state: "pending", output: undefined })
+      return id
+    }
+    return Context.make(JobsDouble, { jobs }).pipe(Context.add(
+      Jobs,
+      Jobs.of({
+        enqueue: (task, input, options) => Effect.sync(() => add({ task, input, options })),
+        enqueueAll: (all) => Effect.sync(() => all.map(add))
+      })
+    ))
+  })
+)
+
+const maxAttempts = (job: DoubleJob, policy: number | undefined) => job.options.maxAttempts ?? policy ?? 1
+
+/** Runs a job once, as the queue would: as the service itself in the job's organization. */
+export const runJob = Effect.fnUntraced(function*(job: DoubleJob) {
+  const task = (yield* Tasks).find(job.task)
+  if (task === undefined) return yield* Effect.die(new Error(`no task ${job.task}`))
+  job.attempts++
+  const { organizationId } = job.options
+  const most = maxAttempts(job, task.retries?.attempts)
+  const work = task.handler({
+    input: job.input,
+    ctx: { organizationId },
+    job: { id: job.id, attemptNumber: job.attempts, maxAttempts: most }
+  })
+  const effect: Effect.Effect<TaskResult | void, unknown, CurrentActor> = Effect.isEffect(work)
+    ? work
+    : Effect.promise(() => work)
+  const exit = yield* Effect.exit(Effect.provideService(effect, CurrentActor, systemActor(organizationId)))
+  if (Exit.isSuccess(exit)) {
+    job.state = "done"
+    job.output = exit.value?.output
+  } else {
+    job.state = job.attempts >= most || Cause.squash(exit.cause) instanceof GiveUp ? "failed" : "retrying"
+    job.output = String(Cause.squash(exit.cause))
+  }
+  return job
+})
+
+/** Runs the pending jobs one after the other, also those that are enqueued meanwhile, until none is left. */
+export const runPending = Effect.gen(function*() {
+  const { jobs } = yield* JobsDouble
+  for (let next = jobs.find(({ state }) => state === "pending"); next !== undefined;) {
+    yield* runJob(next)
+    next = jobs.find(({ state }) => state === "pending")
+  }
+})
+
+/** Lets the waits of all retries pass and runs them once, then whatever is pending. */
+export const runRetries = Effect.gen(function*() {
+  const { jobs } = yield* JobsDouble
+  for (const job of jobs.filter(({ state }) => state === "retrying")) yield* runJob(job)
+  yield* runPending
+})

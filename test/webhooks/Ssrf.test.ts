@@ -1,0 +1,155 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { createServer } from "node:net"
+import { specialPurpose } from "../../src/domain/webhooks/SpecialRanges.ts"
+import { targetOf, type TargetPolicy } from "../../src/domain/webhooks/TargetRules.ts"
+import { WebhookTransport } from "../../src/domain/webhooks/WebhookTransport.ts"
+import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
+import { HostResolver, Unresolved } from "../../src/layers/webhooks/HostResolver.ts"
+import { webhookReceiver } from "../support/WebhookReceiver.ts"
+import { hostileUrls, internalAddresses, publicAddresses } from "./HostileTargets.ts"
+import { loopback } from "./WebhookWorld.ts"
+
+const strict: TargetPolicy = { allowPrivate: false, allowHttp: true, ports: undefined }
+
+/** A resolver that says what the test wants, one answer a question; the last one stays. */
+const saying = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
+  const asked: Array<string> = []
+  const resolver = Layer.succeed(HostResolver, {
+    resolve: (host: string) =>
+      Effect.suspend(() => {
+        const answer = answers[Math.min(asked.length, answers.length - 1)] ?? []
+        asked.push(host)
+        return answer.length === 0 ? Effect.fail(new Unresolved({ message: "not found" })) : Effect.succeed(answer)
+      })
+  })
+  return { asked, resolver }
+}
+
+const through = (policy: TargetPolicy, resolver: Layer.Layer<HostResolver>) =>
+  Effect.provide(Effect.service(WebhookTransport), Layer.provide(guardedTransport(policy), resolver))
+
+const post = (url: string) => ({ url, headers: { "content-type": "application/json" }, body: "{}" })
+
+describe("the guard of webhooks", () => {
+  it.live("lets no hostile URL be registered and opens no connection to any of them", () =>
+    Effect.gen(function*() {
+      const receiver = yield* webhookReceiver()
+      const urls = hostileUrls(receiver.port)
+      assert.isAbove(new Set(urls).size, 300)
+      // Whatever a name is, it leads to this machine: the rules of names alone are not what holds.
+      const guard = yield* through(strict, saying(["127.0.0.1"]).resolver)
+      const passed = yield* Effect.forEach(urls, (url) =>
+        Effect.gen(function*() {
+          const admitted = yield* Effect.result(guard.admit(url))
+          const posted = yield* Effect.result(guard.post(post(url)))
+          const refused = Result.isFailure(posted) && posted.failure._tag === "TargetRefused"
+          return Result.isSuccess(admitted) || !refused ? [url] : []
+        }))
+      assert.deepStrictEqual(passed.flat(), [])
+      assert.strictEqual(receiver.connections(), 0)
+    }))
+
+  it.live("would see a connection: the same post reaches the receiver where it may", () =>
+    Effect.gen(function*() {
+      const receiver = yield* webhookReceiver()
+      const guard = yield* through(loopback, saying(["127.0.0.1"]).resolver)
+      yield* guard.admit(receiver.url)
+      assert.strictEqual((yield* guard.post(post(receiver.url))).statusCode, 204)
+      yield* guard.post(post(`http://shop.example:${receiver.port}/hook`))
+      assert.strictEqual(receiver.connections(), 2)
+      assert.strictEqual(receiver.received[1]?.headers.host, `shop.example:${receiver.port}`)
+    }))
+
+  it.live("refuses at the delivery a name that was public at the registration", () =>
+    Effect.gen(function*() {
+      const receiver = yield* webhookReceiver()
+      const url = `http://rebind.example:${receiver.port}/hook`
+      const guard = yield* through(strict, saying(["8.8.8.8"], ["127.0.0.1"]).resolver)
+      yield* guard.admit(url)
+      const { _tag } = yield* Effect.flip(guard.post(post(url)))
+      assert.strictEqual(_tag, "TargetRefused")
+      assert.strictEqual(receiver.connections(), 0)
+    }))
+
+  it.live("asks the resolver once for a delivery, and connects to what it said then", () =>
+    Effect.gen(function*() {
+      const receiver = yield* webhookReceiver()
+      // A second question would lead to an address that nobody has.
+      const { asked, resolver } = saying(["127.0.0.1"], ["192.0.2.1"])
+      const guard = yield* through(loopback, resolver)
+      yield* guard.post(post(`http://once.example:${receiver.port}/hook`))
+      assert.deepStrictEqual(asked, ["once.example"])
+      assert.strictEqual(receiver.connections(), 1)
+    }))
+
+  it.live("refuses a name of which one address of several is internal", () =>
+    Effect.gen(function*() {
+      const receiver = yield* webhookReceiver()
+      for (const internal of [...internalAddresses, "fe80::1%eth0", "not an address"]) {
+        const guard = yield* through(strict, saying(["8.8.8.8", "2606:4700:4700::1111", internal]).resolver)
+        const url = `http://several.example:${receiver.port}/`
+        assert.strictEqual((yield* Effect.flip(guard.admit(url)))._tag, "TargetRefused", internal)
+        assert.strictEqual((yield* Effect.flip(guard.post(post(url))))._tag, "TargetRefused", internal)
+      }
+      assert.strictEqual(receiver.connections(), 0)
+    }))
+
+  it.live("names the host to TLS and not the address it connects to", () =>
+    Effect.gen(function*() {
+      const hellos: Array<string> = []
+      const server = createServer((socket) => {
+        socket.on("error", () => undefined)
+        socket.once("data", (hello) => {
+          hellos.push(hello.toString("latin1"))
+          socket.destroy()
+        })
+      })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+        () => Effect.sync(() => server.close())
+      )
+      const { port } = Object(server.address())
+      const guard = yield* through(loopback, saying(["127.0.0.1"]).resolver)
+      assert.strictEqual((yield* Effect.flip(guard.post(post(`https://shop.example:${port}/`))))._tag, "NoAnswer")
+      assert.lengthOf(hellos, 1)
+      assert.include(hellos[0], "shop.example")
+    }))
+
+  it.live("follows no redirect to an internal address", () =>
+    Effect.gen(function*() {
+      const [front, behind] = [yield* webhookReceiver(), yield* webhookReceiver()]
+      const guard = yield* through(loopback, HostResolver.system)
+      for (const status of [301, 302, 303, 307, 308]) {
+        front.react({ status, headers: { location: behind.url } })
+        assert.strictEqual((yield* guard.post(post(front.url))).statusCode, status)
+      }
+      assert.strictEqual(behind.connections(), 0)
+    }))
+
+  it.live("lets a host be registered that cannot be found at the moment", () =>
+    Effect.gen(function*() {
+      const guard = yield* through(strict, saying([]).resolver)
+      yield* guard.admit("https://soon.example/hook")
+      assert.strictEqual((yield* Effect.flip(guard.post(post("https://soon.example/hook"))))._tag, "NoAnswer")
+    }))
+
+  it.effect("knows every special address, and takes none of its neighbours for one", () =>
+    Effect.sync(() => {
+      assert.deepStrictEqual(internalAddresses.filter((address) => specialPurpose(address) === undefined), [])
+      assert.deepStrictEqual(publicAddresses.filter((address) => specialPurpose(address) !== undefined), [])
+    }))
+
+  it.effect("takes https only in production, and only the ports that are allowed", () =>
+    Effect.sync(() => {
+      const production: TargetPolicy = { allowPrivate: false, allowHttp: false, ports: [443, 8443] }
+      const reason = (url: string) => {
+        const target = targetOf(url, production)
+        return typeof target === "string" ? target : `port ${target.port}`
+      }
+      assert.strictEqual(reason("http://example.com/"), "must begin with https://")
+      assert.strictEqual(reason("https://example.com/"), "port 443")
+      assert.strictEqual(reason("https://example.com:8443/"), "port 8443")
+      assert.strictEqual(reason("https://example.com:22/"), "must not use port 22")
+    }))
+})

@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { developmentKeyring, sealSecret } from "../../src/domain/webhooks/SecretBox.ts"
+import { secretOwner, WebhookAttempts } from "../../src/domain/webhooks/WebhookAttempts.ts"
+import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookRows.ts"
+import { WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
+import { newSecret } from "../../src/domain/webhooks/WebhookSignature.ts"
+import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
+import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { webhookReceiver } from "../support/WebhookReceiver.ts"
+import { loopback } from "./WebhookWorld.ts"
+
+const Sending = WebhookAttempts.layer.pipe(
+  Layer.provide(Layer.provide(guardedTransport(loopback), HostResolver.system)),
+  Layer.provide(WebhookSettings.layerOf())
+)
+
+const at = new Date(0)
+const id = "0190c0de-0000-7000-8000-000000000001"
+
+const endpointAt = (url: string): StoredEndpoint => ({
+  endpoint: {
+    id,
+    organizationId: "org",
+    url,
+    description: null,
+    events: ["*"],
+    isActive: true,
+    failingSince: null,
+    disabledAt: null,
+    disabledReason: null,
+    metadata: {},
+    createdAt: at,
+    updatedAt: at
+  },
+  secret: sealSecret(developmentKeyring, secretOwner("org", id), newSecret()),
+  previous: undefined
+})
+
+const send = (url: string) =>
+  Effect.flatMap(WebhookAttempts, (attempts) => attempts.send(endpointAt(url), { id: "evt_1", type: "t", body: "{}" }))
+
+const untilClosed = (receiver: { readonly open: () => number }) =>
+  Effect.promise(() => waitFor("the connection to be closed", () => receiver.open() === 0))
+
+it.layer(Sending)("an attempt", (it) => {
+  for (const behaviour of ["hang", "slow headers"] as const) {
+    it.effect(`gives up after ten seconds in all when the receiver does: ${behaviour}`, () =>
+      Effect.gen(function*() {
+        const receiver = yield* webhookReceiver()
+        receiver.react(behaviour)
+        const fiber = yield* Effect.forkChild(send(receiver.url))
+        yield* Effect.promise(() => waitFor("the request", () => receiver.received.length === 1))
+        yield* TestClock.adjust("9999 millis")
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust("1 millis")
+        const { durationMs, error, statusCode } = yield* Fiber.join(fiber)
+        assert.deepStrictEqual([statusCode, error, durationMs], [null, "No answer within 10 seconds.", 10_000])
+        yield* untilClosed(receiver)
+      }))
+  }
+
+  it.effect("does not wait for the rest of an answer that drips", () =>
+    Effect.gen(function*() {
+      const receiver = yield* webhookReceiver()
+      receiver.react("drip")
+      const fiber = yield* Effect.forkChild(send(receiver.url))
+      // The clock is moved until the attempt has the answer's head and waits for its body.
+      yield* Effect.promise(() => waitFor("the answer", () => receiver.sent() > 400))
+      for (let turn = 0; fiber.pollUnsafe() === undefined && turn < 4; turn++) yield* TestClock.adjust("2 seconds")
+      const { error, snippet, statusCode } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual([statusCode, error], [200, null])
+      assert.match(snippet ?? "", /^\.+$/)
+      yield* untilClosed(receiver)
+    }))
+})
+
+describe("the answer of a receiver", () => {
+  const answered = Effect.fnUntraced(
+    function*(react: Parameters<Effect.Success<ReturnType<typeof webhookReceiver>>["react"]>[0]) {
+      const receiver = yield* webhookReceiver()
+      receiver.react(react)
+      const result = yield* Effect.provide(send(receiver.url), Sending)
+      yield* untilClosed(receiver)
+      return { receiver, result }
+    }
+  )
+
+  it.live("is read up to 1 kB, though it never ends", () =>
+    Effect.gen(function*() {
+      const { receiver, result } = yield* answered("endless")
+      assert.deepStrictEqual([result.statusCode, result.error, result.snippet], [200, null, "x".repeat(1_024)])
+      // What the buffers of two sockets hold, and no more.
+      assert.isBelow(receiver.sent(), 16 * 1_048_576)
+    }))
+
+  it.live("is stored as text, whatever it is", () =>
+    Effect.gen(function*() {
+      const { result } = yield* answered({ status: 200, body: `a\0${"é".repeat(1_000)}` })
+      const snippet = result.snippet ?? ""
+      assert.isAtMost(Buffer.byteLength(snippet), 1_024)
+      assert.isTrue(snippet.startsWith("a\ufffdéé"))
+      assert.notInclude(snippet, "\0")
+    }))
+
+  it.live("with a redirect is a failure like any other that is not 2xx", () =>
+    Effect.gen(function*() {
+      const { receiver, result } = yield* answered({ status: 302, headers: { location: "/elsewhere" } })
+      assert.deepStrictEqual([result.statusCode, result.error], [302, "The receiver answered 302."])
+      assert.deepStrictEqual(receiver.received.map(({ path }) => path), ["/hook"])
+    }))
+
+  it.live("that is none is told as such", () =>
+    Effect.gen(function*() {
+      const { result } = yield* answered("reset")
+      assert.deepStrictEqual([result.statusCode, result.error], [null, "No answer: ECONNRESET"])
+    }))
+
+  it.live("of a host with nobody on the port is told as such", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.map(webhookReceiver(), (receiver) => receiver.port))
+      const result = yield* Effect.provide(send(`http://127.0.0.1:${port}/`), Sending)
+      assert.strictEqual(result.error, "No answer: ECONNREFUSED")
+    }))
+})

@@ -1,0 +1,92 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { EventType } from "../../src/domain/events/Event.ts"
+import { coreEvents } from "../../src/domain/webhooks/WebhookEvents.ts"
+import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
+import { statementsOf } from "../pricing/Statements.ts"
+import { JobsDouble } from "./JobsDouble.ts"
+import { anEvent, anOrganization, inside, relay, webhookWorld } from "./WebhookWorld.ts"
+
+const register = (events: ReadonlyArray<string>) =>
+  Effect.flatMap(Webhooks, (webhooks) => webhooks.register({ url: "http://127.0.0.1:9/", events }))
+
+/** Endpoint and event type of every job that the batch led to. */
+const enqueued = Effect.fnUntraced(function*(events: Parameters<typeof relay>[0]) {
+  const { jobs } = yield* JobsDouble
+  jobs.length = 0
+  yield* relay(events)
+  const types = new Map(events.map(({ id, type }) => [id, type]))
+  return jobs.map(({ input, options }) => [
+    options.organizationId,
+    input["endpointId"],
+    types.get(String(input["eventId"]))
+  ])
+})
+
+it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a batch of events", (it) => {
+  it.effect("is what each endpoint of their organization asked for, in their order", () =>
+    Effect.gen(function*() {
+      yield* anOrganization("org_other")
+      const all = yield* register(["*"])
+      const orders = yield* register(["orders.create", "orders.statusChange"])
+      const theirs = yield* inside("org_other")(register(["*"]))
+      const found = yield* enqueued([
+        anEvent({ type: "orders.create" }),
+        anEvent({ type: "catalog.update" }),
+        anEvent({ type: "orders.create", organizationId: "org_other" })
+      ])
+      assert.sameDeepMembers(found, [
+        ["org_default", all.id, "orders.create"],
+        ["org_default", orders.id, "orders.create"],
+        ["org_default", all.id, "catalog.update"],
+        ["org_other", theirs.id, "orders.create"]
+      ])
+      yield* (yield* Webhooks).remove(all.id)
+      yield* (yield* Webhooks).remove(orders.id)
+      yield* inside("org_other")((yield* Webhooks).remove(theirs.id))
+    }))
+
+  it.effect("is every one of the 14 events, and nothing of what happens to webhooks themselves", () =>
+    Effect.gen(function*() {
+      const { id } = yield* register(["*"])
+      const own: ReadonlyArray<EventType> = ["webhooks.create", "webhooks.disable"]
+      const found = yield* enqueued([...coreEvents, ...own].map((type) => anEvent({ type })))
+      assert.lengthOf(coreEvents, 14)
+      assert.deepStrictEqual(found.map(([, , type]) => type), [...coreEvents])
+      yield* (yield* Webhooks).remove(id)
+    }))
+
+  it.effect("is nothing when nobody asked, and then nothing is written either", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* sql`select 1 from webhook_messages`
+      assert.deepStrictEqual(yield* enqueued([anEvent(), anEvent()]), [])
+      assert.lengthOf(yield* sql`select 1 from webhook_messages`, before.length)
+    }))
+
+  it.effect("is undone with the transaction of the relay", () =>
+    Effect.gen(function*() {
+      const { id } = yield* register(["*"])
+      const sql = yield* SqlClient.SqlClient
+      const event = anEvent()
+      yield* Effect.ignoreCause(sql.withTransaction(Effect.andThen(relay([event]), Effect.die("the relay is gone"))))
+      assert.lengthOf(yield* sql`select 1 from webhook_dispatches where event_id = ${event.id}::uuid`, 0)
+      assert.lengthOf(yield* enqueued([event]), 1)
+      assert.lengthOf(yield* enqueued([event]), 0, "told twice, an event is enqueued once")
+      yield* (yield* Webhooks).remove(id)
+    }))
+
+  it.effect("takes as many statements for a hundred events as for one", () =>
+    Effect.gen(function*() {
+      const { id } = yield* register(["*"])
+      const other = yield* register(["orders.create"])
+      const statements = (count: number) =>
+        Effect.map(statementsOf(enqueued(Array.from({ length: count }, () => anEvent()))), (sent) =>
+          sent.filter(([text]) => text.includes("webhook_")).length)
+      assert.deepStrictEqual([yield* statements(1), yield* statements(100)], [2, 2])
+      assert.lengthOf((yield* JobsDouble).jobs, 200)
+      yield* (yield* Webhooks).remove(id)
+      yield* (yield* Webhooks).remove(other.id)
+    }))
+})

@@ -1,0 +1,63 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import type { TargetPolicy } from "../../src/domain/webhooks/TargetRules.ts"
+import { type WebhookOptions, WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
+import { webhooks } from "../../src/layers/modules/webhooks.ts"
+import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
+import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { jobsDouble } from "./JobsDouble.ts"
+
+/** Receivers of tests listen on loopback. */
+export const loopback: TargetPolicy = { allowPrivate: true, allowHttp: true, ports: undefined }
+
+/** The module over a database of its own, with a queue that runs when it is told to. */
+export const webhookWorld = (options: Partial<WebhookOptions> = {}) =>
+  webhooks.services.pipe(
+    Layer.provideMerge(Layer.mergeAll(Tasks.layer, EventSubscribers.layer, jobsDouble)),
+    Layer.provideMerge(WebhookSettings.layerOf(options)),
+    Layer.provideMerge(Layer.provide(guardedTransport(loopback), HostResolver.system)),
+    Layer.provideMerge(TestDatabase),
+    Layer.provideMerge(Layer.succeed(CurrentActor, systemActor("org_default")))
+  )
+
+let sequence = 0
+
+/** An event as the relay hands it on; those made later come later. */
+export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
+  const entityId = of.entityId ?? newId()
+  return {
+    organizationId: "org_default",
+    sequence: ++sequence,
+    id: newId(),
+    type: "orders.create",
+    entityType: "order",
+    entityId,
+    payload: { id: entityId, grandTotal: 1_250, note: "Grüße — 日本" },
+    createdAt: new Date("2026-11-21T10:00:00.123Z"),
+    actorId: null,
+    requestId: null,
+    ...of
+  }
+}
+
+/** What the relay does with a batch: tells every subscriber of it, in its transaction. */
+export const relay = (events: ReadonlyArray<SequencedEvent>) =>
+  Effect.gen(function*() {
+    const subscribers = yield* EventSubscribers
+    for (const hear of subscribers.all()) yield* hear(events)
+  }).pipe((work) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(work)))
+
+/** An organization beside the one that every database has. */
+export const anOrganization = (id: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id}) on conflict do nothing`
+  )
+
+/** Acts in an organization. */
+export const inside = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
