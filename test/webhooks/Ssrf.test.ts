@@ -7,7 +7,7 @@ import { WebhookTransport } from "../../src/domain/webhooks/WebhookTransport.ts"
 import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
 import { HostResolver, Unresolved } from "../../src/layers/webhooks/HostResolver.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
-import { hostileUrls, internalAddresses, publicAddresses } from "./HostileTargets.ts"
+import { hostileUrls, internalAddresses, internalNames, publicAddresses } from "./HostileTargets.ts"
 import { loopback } from "./WebhookWorld.ts"
 
 const strict: TargetPolicy = { allowPrivate: false, allowHttp: true, ports: undefined }
@@ -140,6 +140,15 @@ describe("the guard of webhooks", () => {
       assert.deepStrictEqual(publicAddresses.filter((address) => specialPurpose(address) !== undefined), [])
     }))
 
+  it.effect("refuses names of internal hosts before anybody is asked for their addresses", () =>
+    Effect.sync(() => {
+      const passed = internalNames.filter((name) => typeof targetOf(`https://${name}/`, strict) !== "string")
+      assert.deepStrictEqual(passed, [])
+      for (const name of ["example.com", "localhost.example.com", "local.example", "internal.shop.example"]) {
+        assert.isObject(targetOf(`https://${name}/`, strict))
+      }
+    }))
+
   it.effect("takes https only in production, and only the ports that are allowed", () =>
     Effect.sync(() => {
       const production: TargetPolicy = { allowPrivate: false, allowHttp: false, ports: [443, 8443] }
@@ -151,5 +160,8 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(reason("https://example.com/"), "port 443")
       assert.strictEqual(reason("https://example.com:8443/"), "port 8443")
       assert.strictEqual(reason("https://example.com:22/"), "must not use port 22")
+      for (const user of ["user", "user:password", ":password", "example.com"]) {
+        assert.strictEqual(reason(`https://${user}@example.com/`), "must not hold a user name or a password")
+      }
     }))
 })
