@@ -9,6 +9,8 @@ import { api, asAdmin, asNobody, at, withApp } from "../support/TestApp.ts"
 const open: ReadonlySet<string> = new Set([
   "GET /api/health",
   "GET /api/ready",
+  "GET /api/jobs/run",
+  "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/promotions/validate"
 ])

@@ -6,6 +6,7 @@ import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
+import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { freshDatabase } from "./Postgres.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */
@@ -107,6 +108,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   environment: "test",
   logLevel: "error",
   logFormat: "pretty",
+  jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   deployment
 })
 

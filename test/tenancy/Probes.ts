@@ -41,7 +41,8 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders?status=confirmed"),
   probe("GET", "/api/orders/{order}"),
   probe("GET", "/api/orders/{orderNumber}"),
-  probe("GET", "/api/orders/{order}/fulfillments")
+  probe("GET", "/api/orders/{order}/fulfillments"),
+  probe("GET", "/api/admin/jobs/failed")
 ]
 
 const entity = "/api/catalog/entities/{entity}"
@@ -120,7 +121,8 @@ export const writes: ReadonlyArray<Probe> = [
   probe("DELETE", category),
   probe("DELETE", "/api/catalog/brands/{brand}"),
   probe("POST", `${entity}/archive`),
-  probe("POST", `${entity}/discontinue`)
+  probe("POST", `${entity}/discontinue`),
+  probe("POST", "/api/admin/jobs/{job}/retry")
 ]
 
 /** Something that was sold is never deleted, so this is refused by its own store too. */
@@ -131,6 +133,8 @@ export const nameless: ReadonlySet<string> = new Set([
   "GET /api/health",
   "GET /api/ready",
   "GET /api/metrics",
+  "GET /api/jobs/run",
+  "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/catalog/entities",
   "POST /api/catalog/brands",

@@ -1,7 +1,9 @@
 import type { Roles } from "../../domain/access/Role.ts"
 import type { Hook } from "../../domain/hooks/Hooks.ts"
+import type { Task } from "../../domain/jobs/Task.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
+import type { JobOptions } from "./JobOptions.ts"
 
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export interface DeploymentConfig {
@@ -47,6 +49,10 @@ export interface DeploymentConfig {
     /** Secret that signs events of the built-in test provider; outside production only. Default `test`. */
     readonly test?: { readonly webhookSecret?: string }
   }
+  /** Background jobs: who drives them, how many at once, how long they stay. */
+  readonly jobs?: JobOptions
+  /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */
+  readonly tasks?: ReadonlyArray<Task>
   /** Handlers of the deployment's own; they run before those that plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }

@@ -1,6 +1,7 @@
 import { Clock, Effect, Metric, Option } from "effect"
 import { HealthRepo } from "../../domain/health/HealthRepo.ts"
 import { type Assessment, Readiness } from "../../domain/health/Readiness.ts"
+import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
 
@@ -28,10 +29,37 @@ const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment)
   yield* Metric.update(oldest, found === undefined ? NaN : waited)
 })
 
-/** `read` brings what the database knows of the deployment into its metrics; two statements at most. */
+const depth = gauge("stoa_job_queue_depth", "Jobs of a queue that wait and are not kept by their key, up to 10,000")
+const waiting = gauge(
+  "stoa_job_queue_oldest_seconds",
+  "How long the oldest job of a queue that may run has been waiting for a worker; 0 when none waits"
+)
+
+/** Queues by name; one that has nothing left stays, with 0. */
+const jobQueues = Effect.gen(function*() {
+  const repo = yield* JobRecordRepo
+  const known = new Set<string>()
+  const set = Effect.gen(function*() {
+    const now = new Map((yield* repo.depths).map((found) => [found.queue, found]))
+    for (const queue of now.keys()) known.add(queue)
+    for (const queue of known) {
+      const found = now.get(queue)
+      yield* Metric.update(Metric.withAttributes(depth, { queue }), found?.pending ?? 0)
+      yield* Metric.update(Metric.withAttributes(waiting, { queue }), found?.oldestSeconds ?? 0)
+    }
+  }).pipe(
+    Effect.timeout("2 seconds"),
+    // Metrics are written all the same when the database does not answer.
+    Effect.catchCause((cause) => Effect.logDebug("the depth of the queues is unknown", cause))
+  )
+  return { set }
+})
+
+/** `read` brings what the database knows of the deployment into its metrics; three statements at most. */
 export const deploymentMetrics = Effect.gen(function*() {
   const readiness = yield* Readiness
   const repo = yield* HealthRepo
+  const queues = yield* jobQueues
   const known = new Map<string, ReturnType<typeof gauge>>()
 
   const setConnections = Effect.gen(function*() {
@@ -42,5 +70,7 @@ export const deploymentMetrics = Effect.gen(function*() {
     for (const [key, metric] of known) yield* Metric.update(metric, now.get(key)?.count ?? 0)
   })
 
-  return { read: Effect.andThen(Effect.flatMap(readiness.assess, setReadiness), setConnections) }
+  return {
+    read: Effect.all([Effect.flatMap(readiness.assess, setReadiness), setConnections, queues.set], { discard: true })
+  }
 })
