@@ -7,6 +7,7 @@ import { openApiDocument } from "./http/docs/Docs.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./layers/App.ts"
 import { type AppSettings, readSettings } from "./layers/config/AppConfig.ts"
 import { examine } from "./layers/Doctor.ts"
+import { runQueue, tellRun } from "./layers/jobs/JobCommand.ts"
 import { migrate } from "./layers/Migrations.ts"
 import { seedDemoStore } from "./layers/seed/DemoStore.ts"
 import { collectStartGarbage } from "./layers/StartGarbage.ts"
@@ -65,9 +66,27 @@ const doctor = Command.make("doctor", {}, () => Effect.flatMap(readSettings(depl
   Command.withDescription("Check configuration, ports, database and tables, and say what to do")
 )
 
+const queue = Flag.String("queue").pipe(Flag.withDescription("Queue to run"), Flag.withDefault("default"))
+const limit = Flag.Int("limit").pipe(Flag.withDescription("Jobs at most, 1 to 100"), Flag.withDefault(10))
+
+const runJobs = Command.make("run", { queue, limit }, ({ limit, queue }) =>
+  Effect.gen(function*() {
+    const settings = yield* readSettings(deployment)
+    const counts = yield* Effect.provide(
+      runQueue(queue, limit),
+      Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
+    )
+    yield* Console.log(tellRun(queue, counts))
+  })).pipe(Command.withDescription("Run due background jobs of a queue once"))
+
+const jobs = Command.make("jobs").pipe(
+  Command.withDescription("Background jobs"),
+  Command.withSubcommands([runJobs])
+)
+
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),
-  Command.withSubcommands([serve, migrateCommand, seed, openapi, doctor])
+  Command.withSubcommands([serve, migrateCommand, seed, openapi, doctor, jobs])
 )
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */

@@ -8,6 +8,7 @@ import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
 import { MetricsGroup } from "./health/MetricsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
+import { JobsGroup } from "./jobs/JobsApi.ts"
 import { OrdersGroup } from "./orders/OrdersApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
@@ -33,6 +34,7 @@ export const Api = HttpApi.make("stoa")
   .add(OrdersGroup)
   .add(PaymentsGroup)
   .add(WebhooksGroup)
+  .add(JobsGroup)
   .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */

@@ -2,11 +2,9 @@ import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { EventSubscribers } from "../domain/events/EventSubscribers.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
-import { Tasks } from "../domain/jobs/Tasks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
-import { absentJobs } from "./AbsentJobs.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
@@ -20,6 +18,7 @@ import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionLayer } from "./Retention.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
+import { jobQueues } from "./telemetry/JobQueues.ts"
 import { jsonLog } from "./telemetry/JsonLog.ts"
 import { poolProbe } from "./telemetry/PoolProbe.ts"
 import { stockAudit } from "./telemetry/StockAudit.ts"
@@ -39,7 +38,7 @@ const deploymentLayer = (settings: AppSettings) => {
   const { deployment, environment } = settings
   return Layer.mergeAll(
     webhookAdapters(settings),
-    Layer.mergeAll(Tasks.layer, EventSubscribers.layer, absentJobs),
+    EventSubscribers.layer,
     Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({
@@ -67,7 +66,7 @@ export const databaseApp = (settings: AppSettings) =>
 
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) =>
-  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, poolProbe).pipe(
+  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, jobQueues, poolProbe).pipe(
     Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),
     Layer.provideMerge(deploymentLayer(settings)),

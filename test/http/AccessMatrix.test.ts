@@ -11,6 +11,8 @@ const open: ReadonlySet<string> = new Set([
   "GET /api/ready",
   "GET /health/live",
   "GET /health/ready",
+  "GET /api/jobs/run",
+  "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/promotions/validate"
 ])

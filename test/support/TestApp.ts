@@ -6,8 +6,8 @@ import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
+import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
-import { jobsDouble } from "../webhooks/JobsDouble.ts"
 import { freshDatabase } from "./Postgres.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */
@@ -110,6 +110,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   logLevel: "error",
   logFormat: "pretty",
   webhooks: testWebhooks,
+  jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   deployment
 })
 
@@ -143,8 +144,7 @@ export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Par
           return { url: base, databaseUrl: url, api: call(base) }
         })
       ).pipe(
-        Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment })),
-        Layer.provideMerge(jobsDouble)
+        Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))
       ))
   )
 

@@ -44,7 +44,8 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders/{order}/fulfillments"),
   probe("GET", "/api/webhooks"),
   probe("GET", "/api/webhooks/{endpoint}"),
-  probe("GET", "/api/webhooks/{endpoint}/deliveries")
+  probe("GET", "/api/webhooks/{endpoint}/deliveries"),
+  probe("GET", "/api/admin/jobs/failed")
 ]
 
 const entity = "/api/catalog/entities/{entity}"
@@ -128,7 +129,8 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/webhooks/{endpoint}/rotate-secret", {}),
   probe("POST", "/api/webhooks/{endpoint}/test"),
   probe("POST", "/api/webhooks/deliveries/{delivery}/redeliver"),
-  probe("DELETE", "/api/webhooks/{endpoint}")
+  probe("DELETE", "/api/webhooks/{endpoint}"),
+  probe("POST", "/api/admin/jobs/{job}/retry")
 ]
 
 /** Something that was sold is never deleted, so this is refused by its own store too. */
@@ -142,6 +144,8 @@ export const nameless: ReadonlySet<string> = new Set([
   "GET /health/ready",
   "GET /metrics",
   "GET /api/metrics",
+  "GET /api/jobs/run",
+  "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/catalog/entities",
   "POST /api/catalog/brands",

@@ -28,6 +28,8 @@ export interface Store {
   /** A webhook endpoint, and an attempt to deliver an event to it. */
   readonly endpoint: string
   readonly delivery: string
+  /** A background job that failed. */
+  readonly job: string
 }
 
 /** A body that the API must accept; the id of what it made. */
@@ -114,6 +116,10 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
       insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
       select ${organization}, made.id, l.id, 1 from made, order_lines l where l.order_id = ${bought.order}::uuid`
   )
+  const [failed] = yield* onDatabase((sql) =>
+    sql<{ id: string }>`insert into commerce_jobs (id, organization_id, task_slug, status, error, completed_at)
+      values (gen_random_uuid(), ${organization}, 'test/none', 'failed', 'no', now()) returning id`
+  )
   const store: Store = {
     as,
     ...catalog,
@@ -124,6 +130,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
     cart,
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),
+    job: failed?.id ?? "",
     ...bought
   }
   return store

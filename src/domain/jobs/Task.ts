@@ -69,6 +69,11 @@ export interface Task {
   ) => Effect.Effect<TaskResult | void, unknown, CurrentActor> | Promise<TaskResult | void>
   readonly retries?: Retries
   readonly concurrency?: Concurrency
+  /**
+   * Milliseconds after which a run is interrupted and counts as failed. Default: `jobs.timeLimitMs` of the deployment,
+   * five minutes. What a promise began goes on in the background all the same.
+   */
+  readonly timeLimitMs?: number
   /** Queue of its jobs where the caller names none. Default `default`. */
   readonly queue?: string
   /**

@@ -47,3 +47,7 @@ export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check
 
 /** Any JSON value, for example the document of a rich text editor. */
 export const AnyJson = Schema.Unknown.check(storableJson)
+
+/** Whether a value that code hands over is an object that jsonb can hold. */
+export const isStorableObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && isStorableJson(value)

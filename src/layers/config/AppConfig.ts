@@ -1,10 +1,12 @@
 import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
 import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
+import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
+import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
@@ -33,6 +35,7 @@ export interface AppSettings {
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
   readonly webhooks: WebhookEnvironment
+  readonly jobs: JobSettingsValues
   readonly deployment: DeploymentConfig
 }
 
@@ -166,6 +169,37 @@ const tracing = Effect.gen(function*() {
   return settings
 })
 
+const milliseconds = (name: string) =>
+  Effect.flatMap(text(name), (found) => {
+    if (Option.isNone(found)) return Effect.succeed(undefined)
+    const value = Number(found.value)
+    return Number.isInteger(value) && value >= 1 && value <= 2_147_483_647
+      ? Effect.succeed(value)
+      : refuse(name, found.value, "a whole number of milliseconds from 1")
+  })
+
+/** The queue's settings; a queue is driven by one driver, its own engine or these processes. */
+const jobs = Effect.fnUntraced(function*(options: JobOptions) {
+  const asked = yield* oneOf("STOA_JOBS_AUTORUN", ["true", "false", ""], "")
+  const environment = {
+    autorun: asked === "" ? undefined : asked === "true",
+    leaseMs: yield* milliseconds("JOB_REAP_THRESHOLD_MS"),
+    reapMs: yield* milliseconds("JOBS_REAPER_INTERVAL_MS")
+  }
+  const wrong = wrongNumber(options)
+  if (wrong !== undefined) {
+    return yield* refuse(`jobs.${wrong[0]}`, String(wrong[1]), "a whole number from 1")
+  }
+  if (driversClash(options, environment)) {
+    return yield* refuse(
+      "jobs.autorun.enabled",
+      "true",
+      "false: the push engine of jobs.adapter drives the jobs itself"
+    )
+  }
+  return jobSettings(options, environment)
+})
+
 /** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
 export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
   yield* checkStore(deployment)
@@ -188,6 +222,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     webhooks: yield* readWebhooks(deployment, environment),
+    jobs: yield* jobs(deployment.jobs ?? {}),
     deployment
   }
   return settings

@@ -1,7 +1,9 @@
 import type { Roles } from "../../domain/access/Role.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
+import type { Task } from "../../domain/jobs/Task.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
+import type { JobOptions } from "./JobOptions.ts"
 
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export interface DeploymentConfig {
@@ -63,6 +65,10 @@ export interface DeploymentConfig {
     /** Days that deliveries are kept, and can be sent again. Default 30. */
     readonly retentionDays?: number
   }
+  /** Background jobs: who drives them, how many at once, how long they stay. */
+  readonly jobs?: JobOptions
+  /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */
+  readonly tasks?: ReadonlyArray<Task>
   /** Handlers of the deployment's own (docs/hooks.md); they run before those that modules and plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }

@@ -6,6 +6,7 @@ import { checkout } from "./checkout.ts"
 import { customers } from "./customers.ts"
 import { fulfillment } from "./fulfillment.ts"
 import { inventory } from "./inventory.ts"
+import { jobs } from "./jobs.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
@@ -16,6 +17,7 @@ import { webhooks } from "./webhooks.ts"
 /** The modules of the core in the order in which they use one another: a module comes after those it requires. */
 export const modules = [
   tenancy,
+  jobs,
   catalog,
   pricing,
   inventory,
@@ -46,15 +48,24 @@ export const services = webhooks.services.pipe(
   Layer.provideMerge(inventory.services),
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
+  Layer.provideMerge(jobs.services),
   Layer.provideMerge(tenancy.services)
 )
 
 /** Behaviour of all entities and workflows: every process that runs actors registers every one of them. */
-export const actors = Layer.mergeAll(inventory.actors, carts.actors, orders.actors, payments.actors, checkout.actors)
+export const actors = Layer.mergeAll(
+  jobs.actors,
+  inventory.actors,
+  carts.actors,
+  orders.actors,
+  payments.actors,
+  checkout.actors
+)
 
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
+  jobs.routes,
   catalog.routes,
   pricing.routes,
   promotions.routes,

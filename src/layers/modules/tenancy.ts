@@ -4,6 +4,7 @@ import { Health } from "../../domain/health/Health.ts"
 import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
 import { Readiness } from "../../domain/health/Readiness.ts"
 import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.ts"
+import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { healthHttp } from "../../http/health/HealthHttp.ts"
@@ -14,7 +15,7 @@ import { version } from "../Version.ts"
 
 const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
   Layer.provideMerge(Readiness.layerOf(version)),
-  Layer.provide(healthRepoLayer)
+  Layer.provide(Layer.merge(healthRepoLayer, jobRecordRepoLayer))
 )
 
 /** Organizations, the kernels that have tables (outbox and idempotency keys), and what operators ask. */

@@ -1,0 +1,17 @@
+import type { Retries } from "./Task.ts"
+
+/** What a task without back-off waits between two tries (contract, platform §12.2). */
+const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }
+
+/** No job waits longer for its next try, whatever the doubling says. */
+const longest = 7 * 86_400_000
+
+/**
+ * Milliseconds to wait after so many failed tries (spec §3): `delay`, or `delay` times 2 to the power tries - 1. `random`
+ * in 0 to 1 spreads the wait by the task's jitter to either side.
+ */
+export const backoffAfter = (retries: Retries | undefined, tries: number, random: number): number => {
+  const { ceiling = longest, delay, jitter = 0, type } = retries?.backoff ?? fallback
+  const wait = type === "fixed" ? delay : delay * 2 ** Math.min(tries - 1, 40)
+  return Math.round(Math.min(ceiling, longest, wait * (1 + jitter * (2 * random - 1))))
+}

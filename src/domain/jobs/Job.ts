@@ -1,0 +1,70 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+
+/** What has become of a job (spec §3, background job status). */
+export const JobStatus = Schema.Literals(["pending", "processing", "succeeded", "failed"])
+export type JobStatus = typeof JobStatus.Type
+
+/** A background job as it is served (spec §2, contract platform §12.1). */
+export const Job = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  queue: Schema.String,
+  taskSlug: Schema.String,
+  input: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What the task was given." }),
+  output: Schema.Unknown.annotate({ description: "What the task returned; null until it succeeds." }),
+  status: JobStatus,
+  attempts: Schema.Int.annotate({ description: "Tries so far." }),
+  maxAttempts: Schema.Int.annotate({ description: "Tries in all, the first included." }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why the last try failed." }),
+  waitUntil: Schema.NullOr(Time).annotate({ description: "Not run before this time." }),
+  concurrencyKey: Schema.NullOr(Schema.String),
+  createdAt: Time,
+  updatedAt: Time,
+  processingStartedAt: Schema.NullOr(Time),
+  completedAt: Schema.NullOr(Time)
+}).annotate({ identifier: "Job" })
+/** See the schema of the same name. */
+export type Job = typeof Job.Type
+
+/** What a worker needs of a job that it has claimed. */
+export interface ClaimedJob {
+  readonly id: string
+  readonly organizationId: string
+  readonly taskSlug: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Tries with the one that begins now. */
+  readonly attempts: number
+  readonly maxAttempts: number
+  readonly createdAt: Date
+}
+
+/**
+ * How one try of a job ended. `counted` false: the try does not count, because the task is unknown or the process was
+ * told to stop before the handler ended.
+ */
+export interface Settlement {
+  readonly id: string
+  readonly status: "succeeded" | "failed" | "pending"
+  /** JSON text; null without one. */
+  readonly output: string | null
+  readonly error: string | null
+  /** Milliseconds until the next try; of a pending one only. */
+  readonly delayMs: number
+  readonly counted: boolean
+}
+
+/** Jobs that may run by a field. */
+export interface FieldOrder {
+  readonly field: "createdAt" | "updatedAt" | "attempts" | "taskSlug"
+  /** Default `asc`. */
+  readonly direction?: "asc" | "desc"
+}
+
+/**
+ * Which of the jobs that may run goes first (spec §4 Jobs); ties by `createdAt`, then `id`. A comparator is like one of
+ * `Array.prototype.sort` and must depend on the two jobs alone; it is shown the 1,000 oldest that may run.
+ */
+export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)

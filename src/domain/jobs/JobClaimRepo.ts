@@ -1,0 +1,215 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "./Job.ts"
+import { claimedOf, type ClaimedRow, jobColumns, jobOf, type JobRow } from "./JobRows.ts"
+
+/** Who claims, and how much. */
+export interface Claim {
+  readonly queue: string
+  readonly limit: number
+  readonly slot: string
+  /** Fences everything that the claimer writes later. */
+  readonly token: string
+  readonly leaseMs: number
+}
+
+/** What a claim brought. */
+export interface Claimed {
+  /** In the order in which they are to be begun. */
+  readonly jobs: ReadonlyArray<ClaimedJob>
+  /** Jobs that have to wait for their key and were put aside, without a try. */
+  readonly parked: number
+}
+
+/** A claim that goes round the organizations, and where the next one goes on; empty: from the beginning. */
+export interface FairlyClaimed extends Claimed {
+  readonly after: string
+}
+
+/** Takes jobs for a worker. Each claim is one statement and never takes a job that another one is taking. */
+export class JobClaimRepo extends Context.Service<JobClaimRepo, {
+  /**
+   * Jobs that may run now, in the order of the deployment. `from` leaves out those that were created before, where the
+   * order is by creation: while an old transaction is open the entries of finished jobs stay in the index, and a claim
+   * would walk all of them.
+   */
+  readonly take: (claim: Claim, order: ProcessingOrder, from?: Date) => Effect.Effect<Claimed>
+  /**
+   * As many jobs of each organization that has some, oldest first, of up to 64 organizations after the one named: one
+   * that floods the queue does not keep the others from their turn. Those that were `served` already are left out.
+   */
+  readonly takeFairly: (
+    claim: Claim,
+    after: string,
+    served: ReadonlyArray<string>
+  ) => Effect.Effect<FairlyClaimed>
+  /** Milliseconds until the next job that waits may run; undefined when none waits. */
+  readonly nextDue: (queue: string) => Effect.Effect<number | undefined>
+  /** The index that a claim order needs; nothing for the default. */
+  readonly prepareOrder: (order: ProcessingOrder) => Effect.Effect<void>
+}>()("stoa/domain/jobs/JobClaimRepo") {}
+
+/** Organizations that a fair claim looks at. */
+const organizationsAtOnce = 64
+
+/** Jobs that a comparator is shown: the oldest that may run. */
+const comparable = 1_000
+
+const columns = {
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+  attempts: "attempts",
+  taskSlug: "task_slug"
+} as const
+
+type Sql = SqlClient.SqlClient
+
+const candidateColumns = "id, organization_id as o, concurrency_key as k, exclusive as x, created_at"
+
+interface FoundRow extends ClaimedRow {
+  readonly count: number
+  readonly after: string | null
+}
+
+/**
+ * The claim over a source of candidates, which has locked them. Of the exclusive ones of a key only the oldest can win
+ * the key, none while an older one waits for it; the key table says who has it, in its newest state and not in that of
+ * the statement's beginning. What has no key is put aside.
+ */
+const claimOf = (
+  sql: Sql,
+  { leaseMs, slot, token }: Claim,
+  parts: { readonly before: Statement.Fragment; readonly after: Statement.Fragment; readonly order: Statement.Fragment }
+) =>
+  sql<FoundRow>`with recursive ${parts.before},
+    oldest as (select distinct on (o, k) id, o, k, created_at from c where x order by o, k, created_at, id),
+    first as materialized (select * from oldest f where not exists (select 1 from commerce_jobs p
+      where p.organization_id = f.o and p.concurrency_key = f.k and p.status = 'pending' and p.blocked
+        and (p.created_at, p.id) < (f.created_at, f.id))),
+    won as (insert into job_keys (organization_id, concurrency_key, job_id)
+      select o, k, id from first order by o, k on conflict do nothing returning job_id),
+    parked as (update commerce_jobs j set blocked = true from c
+      where c.x and j.id = c.id and not exists (select 1 from won where job_id = c.id) returning 1),
+    taken as (update commerce_jobs j set status = 'processing', attempts = j.attempts + 1,
+        processing_started_at = now(), updated_at = now(), slot = ${slot}, lease_token = ${token}::uuid,
+        lease_until = now() + ${leaseMs}::float8 * interval '1 ms'
+      from c where j.id = c.id and (not c.x or exists (select 1 from won where job_id = c.id))
+      returning j.id, j.organization_id, j.task_slug, j.input, j.attempts, j.max_attempts, j.created_at, c.place)
+    select p.count, ${parts.after} as after, t.*
+    from (select count(*)::int4 as count from parked) p left join taken t on true order by ${parts.order}`
+
+const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
+  // Without a job there is one row, which only tells how many were put aside.
+  jobs: rows.flatMap((row) => row.id === null ? [] : [claimedOf(row)]),
+  parked: rows[0]?.count ?? 0
+})
+
+/** Candidates by a field: those that never waited, and those whose time has come. */
+const byField = (sql: Sql, { limit, queue }: Claim, { direction = "asc", field }: FieldOrder, from?: Date) => {
+  const column = sql.literal(columns[field])
+  const first = field === "createdAt"
+    ? sql.literal(`created_at ${direction}, id ${direction}`)
+    : sql`${column} ${sql.literal(direction)}, created_at, id`
+  const rows = sql.literal(candidateColumns)
+  const fence = from === undefined ? sql.literal("") : sql`and created_at >= ${from}::timestamptz`
+  const ready = sql`queue = ${queue} and status = 'pending' and wait_until is null and not blocked`
+  const due = sql`queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
+    and wait_until <= now()`
+  return sql`a as materialized (select ${rows}, ${column} as sorted from commerce_jobs
+      where ${ready} ${fence} order by ${first} limit ${limit} for update skip locked),
+    b as materialized (select ${rows}, ${column} as sorted from commerce_jobs
+      where ${due} order by wait_until limit ${limit} for update skip locked),
+    u as (select * from a union all select * from b),
+    c as materialized (select *, row_number() over (order by sorted ${sql.literal(direction)},
+      created_at ${sql.literal(field === "createdAt" ? direction : "asc")},
+      id ${
+    sql.literal(field === "createdAt" ? direction : "asc")
+  })::int4 as place from u order by place limit ${limit})`
+}
+
+/** Candidates that a comparator has picked. */
+const byIds = (sql: Sql, { queue }: Claim, ids: ReadonlyArray<string>) =>
+  sql`picked as (select id, place::int4 from unnest(${ids}::uuid[]) with ordinality p(id, place)),
+    c as materialized (select j.id, j.organization_id as o, j.concurrency_key as k, j.exclusive as x, j.created_at,
+        picked.place
+      from picked join commerce_jobs j on j.id = picked.id
+      where j.queue = ${queue} and j.status = 'pending' and not j.blocked
+        and (j.wait_until is null or j.wait_until <= now()) for update of j skip locked)`
+
+/** Candidates of the next organizations, the same number of each. The index is entered once per organization. */
+const byOrganization = (sql: Sql, { limit, queue }: Claim, after: string, served: ReadonlyArray<string>) => {
+  const pending = sql`queue = ${queue} and status = 'pending' and not blocked`
+  return sql`walk(o) as (
+      (select organization_id from commerce_jobs where ${pending} and organization_id > ${after}
+        order by organization_id limit 1)
+      union all
+      select (select organization_id from commerce_jobs where ${pending} and organization_id > walk.o
+        order by organization_id limit 1) from walk where walk.o is not null),
+    seen as materialized (select o from walk where o is not null limit ${organizationsAtOnce}),
+    chosen as materialized (select o from seen where o <> all(${served}::text[]) order by o limit ${limit}),
+    c as materialized (select j.*, 0 as place from chosen cross join lateral (
+      select ${sql.literal(candidateColumns)} from commerce_jobs
+      where ${pending} and organization_id = chosen.o and coalesce(wait_until, created_at) <= now()
+      order by coalesce(wait_until, created_at)
+      limit (select greatest(1, ${limit}::int4 / count(*)) from chosen) for update skip locked) j)`
+}
+
+/** `JobClaimRepo` over the database of the process. */
+export const jobClaimRepoLayer = Layer.effect(
+  JobClaimRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const nothing = sql.literal("null::text")
+    const inPlace = sql.literal("t.place, t.created_at, t.id")
+
+    const compared = Effect.fnUntraced(function*(claim: Claim, comparator: (left: Job, right: Job) => number) {
+      const rows = yield* sql<JobRow>`select ${sql.literal(jobColumns)} from commerce_jobs
+        where queue = ${claim.queue} and status = 'pending' and not blocked
+          and (wait_until is null or wait_until <= now())
+        order by created_at, id limit ${comparable}`
+      // Sorting is stable, so equal ones stay by creation.
+      const ids = rows.map(jobOf).sort(comparator).slice(0, claim.limit).map(({ id }) => id)
+      if (ids.length === 0) return []
+      return yield* claimOf(sql, claim, { before: byIds(sql, claim, ids), after: nothing, order: inPlace })
+    })
+
+    const take = Effect.fn("JobClaimRepo.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
+      const rows = typeof order === "function"
+        ? yield* compared(claim, order)
+        : yield* claimOf(sql, claim, { before: byField(sql, claim, order, from), after: nothing, order: inPlace })
+      return claimedIn(rows)
+    }, Effect.orDie)
+
+    const takeFairly = Effect.fn("JobClaimRepo.takeFairly")(function*(
+      claim: Claim,
+      after: string,
+      served: ReadonlyArray<string>
+    ) {
+      // Where more organizations were seen than served, the next look goes on behind the last one that was served.
+      const rows = yield* claimOf(sql, claim, {
+        before: byOrganization(sql, claim, after, served),
+        after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}
+          then (select max(o) from chosen) else (select max(o) from seen) end`),
+        order: inPlace
+      })
+      return { ...claimedIn(rows), after: rows[0]?.after ?? "" }
+    }, Effect.orDie)
+
+    const nextDue = Effect.fn("JobClaimRepo.nextDue")(function*(queue: string) {
+      const rows = yield* sql<{ readonly ms: number }>`select
+          greatest(0, extract(epoch from wait_until - clock_timestamp()) * 1000)::float8 as ms from commerce_jobs
+        where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
+        order by wait_until limit 1`
+      return rows[0]?.ms
+    }, Effect.orDie)
+
+    const prepareOrder = Effect.fn("JobClaimRepo.prepareOrder")(function*(order: ProcessingOrder) {
+      if (typeof order === "function" || order.field === "createdAt") return
+      const [column, direction] = [columns[order.field], order.direction ?? "asc"]
+      yield* sql.unsafe(`create index if not exists jobs_ready_by_${column}_${direction}
+        on commerce_jobs (queue, ${column} ${direction}, created_at, id)
+        where status = 'pending' and wait_until is null and not blocked`)
+    }, Effect.orDie)
+
+    return JobClaimRepo.of({ take, takeFairly, nextDue, prepareOrder })
+  })
+)

@@ -1,0 +1,93 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** A job as it is written: everything decided. */
+export interface NewJobRow {
+  readonly id: string
+  readonly organizationId: string
+  readonly queue: string
+  readonly taskSlug: string
+  /** JSON text. */
+  readonly input: string
+  readonly maxAttempts: number
+  /** Milliseconds until it may run; 0: at once. */
+  readonly delayMs: number
+  /** Empty: none. */
+  readonly concurrencyKey: string
+  readonly exclusive: boolean
+}
+
+/** Whose pending jobs a new one replaces. */
+export interface Superseded {
+  readonly organizationId: string
+  readonly taskSlug: string
+  readonly concurrencyKey: string
+}
+
+/** Writes jobs; inside of a caller's transaction as a part of it. */
+export class JobEnqueueRepo extends Context.Service<JobEnqueueRepo, {
+  /** All of them in one statement, which also wakes the workers of their queues once it is committed. */
+  readonly insert: (rows: ReadonlyArray<NewJobRow>) => Effect.Effect<void>
+  /**
+   * Deletes the pending jobs of these, those that wait for another try included, and then inserts, in one transaction;
+   * two at once for the same key do so one after the other. Gives the ids that are gone.
+   */
+  readonly replace: (
+    superseded: ReadonlyArray<Superseded>,
+    rows: ReadonlyArray<NewJobRow>
+  ) => Effect.Effect<ReadonlyArray<string>>
+}>()("stoa/domain/jobs/JobEnqueueRepo") {}
+
+const values = <A>(rows: ReadonlyArray<NewJobRow>, of: (row: NewJobRow) => A): ReadonlyArray<A> => rows.map(of)
+
+/** `JobEnqueueRepo` over the database of the process. */
+export const jobEnqueueRepoLayer = Layer.effect(
+  JobEnqueueRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const insertion = (rows: ReadonlyArray<NewJobRow>) =>
+      sql`with made as (
+          insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts, wait_until,
+            concurrency_key, exclusive)
+          select id, organization, queue, task, input::jsonb, tries,
+            case when delay > 0 then now() + delay * interval '1 ms' end, nullif(key, ''), exclusive
+          from unnest(${values(rows, ({ id }) => id)}::uuid[],
+            ${values(rows, ({ organizationId }) => organizationId)}::text[], ${
+        values(rows, ({ queue }) => queue)
+      }::text[],
+            ${values(rows, ({ taskSlug }) => taskSlug)}::text[], ${values(rows, ({ input }) => input)}::text[],
+            ${values(rows, ({ maxAttempts }) => maxAttempts)}::int4[], ${
+        values(rows, ({ delayMs }) => delayMs)
+      }::int8[],
+            ${values(rows, ({ concurrencyKey }) => concurrencyKey)}::text[],
+            ${values(rows, ({ exclusive }) => exclusive)}::bool[])
+            n(id, organization, queue, task, input, tries, delay, key, exclusive)
+          returning queue)
+        select pg_notify('stoa_jobs', queue) from (select distinct queue from made) told`
+
+    const insert = Effect.fn("JobEnqueueRepo.insert")(
+      (rows: ReadonlyArray<NewJobRow>) => rows.length === 0 ? Effect.void : Effect.asVoid(insertion(rows)),
+      Effect.orDie
+    )
+
+    const replace = Effect.fn("JobEnqueueRepo.replace")(
+      function*(superseded: ReadonlyArray<Superseded>, rows: ReadonlyArray<NewJobRow>) {
+        const texts = (of: (one: Superseded) => string) => superseded.map(of)
+        const pairs = sql`unnest(${texts(({ organizationId }) => organizationId)}::text[],
+          ${texts(({ taskSlug }) => taskSlug)}::text[], ${texts(({ concurrencyKey }) => concurrencyKey)}::text[])
+          s(organization, task, key)`
+        // Locked by a statement of its own, so that the next one sees what the previous holder has written; in one
+        // order, so that two batches never wait for each other.
+        yield* sql`select pg_advisory_xact_lock(lock) from (select distinct
+            hashtextextended(organization || '/' || task || '/' || key, 7) as lock from ${pairs} order by 1) locks`
+        const gone = yield* sql<{ readonly id: string }>`delete from commerce_jobs j using ${pairs}
+          where j.organization_id = s.organization and j.concurrency_key = s.key and j.task_slug = s.task
+            and j.status = 'pending' returning j.id`
+        yield* insertion(rows)
+        return gone.map(({ id }) => id)
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+    return JobEnqueueRepo.of({ insert, replace })
+  })
+)

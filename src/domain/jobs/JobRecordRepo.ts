@@ -1,0 +1,112 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { Job } from "./Job.ts"
+import { jobColumns, jobOf, type JobRow } from "./JobRows.ts"
+
+/** How much a queue has to do. */
+export interface QueueDepth {
+  readonly queue: string
+  /** Jobs that wait, their key's turn or time included; counted up to 10,000. */
+  readonly pending: number
+  /** Seconds since the oldest job that may run could have run; 0 when there is none. */
+  readonly oldestSeconds: number
+}
+
+/** Records of jobs for people: the failed ones of an organization, and how the queues are. */
+export class JobRecordRepo extends Context.Service<JobRecordRepo, {
+  readonly find: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
+  /** Failed jobs of the organization, newest end first. */
+  readonly failed: (page: PageRequest) => Effect.Effect<PageOf<Job>, never, CurrentActor>
+  /** A failed job begins anew; undefined when the organization has no failed job of that id. */
+  readonly retry: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
+  /** Queues with pending jobs. */
+  readonly depths: Effect.Effect<ReadonlyArray<QueueDepth>>
+  /**
+   * Deletes jobs that ended before so many days, at most 1,000 of the rows it looks at. `after` is where it begins, and
+   * `next` where the following call has to, undefined at the end.
+   */
+  readonly purge: (
+    days: { readonly succeeded: number; readonly failed: number },
+    after: string
+  ) => Effect.Effect<{ readonly removed: number; readonly next: string | undefined }>
+}>()("stoa/domain/jobs/JobRecordRepo") {}
+
+/** Pending jobs of a queue are counted up to here. */
+const countable = 10_000
+
+/** Rows that a purge looks at. */
+const purgeable = 1_000
+
+/** `JobRecordRepo` over the database of the process. */
+export const jobRecordRepoLayer = Layer.effect(
+  JobRecordRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const columns = sql.literal(jobColumns)
+
+    const find = Effect.fn("JobRecordRepo.find")(function*(id: string) {
+      const rows = yield* sql<JobRow>`select ${columns} from commerce_jobs
+        where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+      return rows[0] && jobOf(rows[0])
+    }, Effect.orDie)
+
+    const failed = Effect.fn("JobRecordRepo.failed")(function*(page: PageRequest) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql<JobRow>`select ${columns} from commerce_jobs
+        where organization_id = ${organization} and status = 'failed'
+        order by completed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`
+      const [counted] = yield* sql<{ readonly total: number }>`select count(*)::int4 as total from commerce_jobs
+        where organization_id = ${organization} and status = 'failed'`
+      return { items: rows.map(jobOf), ...page, total: counted?.total ?? 0 }
+    }, Effect.orDie)
+
+    const retry = Effect.fn("JobRecordRepo.retry")(function*(id: string) {
+      const rows = yield* sql<JobRow>`with again as (
+          update commerce_jobs set status = 'pending', attempts = 0, error = null, output = null, wait_until = null,
+            processing_started_at = null, completed_at = null, updated_at = now()
+          where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and status = 'failed'
+          returning ${columns}),
+        told as (select count(pg_notify('stoa_jobs', queue)) from again)
+        select again.* from again left join told on true`
+      return rows[0] && jobOf(rows[0])
+    }, Effect.orDie)
+
+    const depths = sql<QueueDepth>`with recursive queues(queue) as (
+        (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
+        union all
+        select (select queue from commerce_jobs where status = 'pending' and not blocked and queue > queues.queue
+          order by queue limit 1) from queues where queues.queue is not null)
+      select queue,
+        (select count(*) from (select 1 from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
+          and not j.blocked limit ${countable}) counted)::int4 as pending,
+        greatest(0, extract(epoch from now() - least(
+          (select min(created_at) from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
+            and j.wait_until is null and not j.blocked),
+          (select min(wait_until) from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
+            and j.wait_until is not null and not j.blocked))))::float8 as "oldestSeconds"
+      from queues where queue is not null`.pipe(Effect.orDie, Effect.withSpan("JobRecordRepo.depths"))
+
+    // Ids carry the time of their creation, so the primary key is the index by age and a job needs no other for this.
+    const purge = Effect.fn("JobRecordRepo.purge")(
+      function*(days: { readonly succeeded: number; readonly failed: number }, after: string) {
+        const cut = sql`(lpad(to_hex((extract(epoch from now() - make_interval(days => ${
+          Math.min(days.succeeded, days.failed)
+        })) * 1000)::int8), 12, '0') || repeat('0', 20))::uuid`
+        const rows = yield* sql<{ readonly removed: number; readonly looked: number; readonly last: string | null }>`
+          with old as materialized (select id, status, completed_at from commerce_jobs
+            where id > ${after}::uuid and id < ${cut} order by id limit ${purgeable}),
+          gone as (delete from commerce_jobs j using old where j.id = old.id and j.status = old.status
+            and ((old.status = 'succeeded' and old.completed_at < now() - make_interval(days => ${days.succeeded}))
+              or (old.status = 'failed' and old.completed_at < now() - make_interval(days => ${days.failed})))
+            returning 1)
+          select (select count(*) from gone)::int4 as removed, count(*)::int4 as looked,
+            (select id::text from old order by id desc limit 1) as last from old`
+        const [row] = rows
+        return { removed: row?.removed ?? 0, next: row?.looked === purgeable ? row.last ?? undefined : undefined }
+      },
+      Effect.orDie
+    )
+    return JobRecordRepo.of({ find, failed, retry, depths, purge })
+  })
+)

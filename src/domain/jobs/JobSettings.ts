@@ -1,0 +1,55 @@
+import { Context, Layer } from "effect"
+import type { ProcessingOrder } from "./Job.ts"
+
+/** How this deployment works on its jobs. Times in milliseconds unless they say otherwise. */
+export interface JobSettingsValues {
+  /** Whether the queues are worked on by the processes themselves. */
+  readonly autorun: boolean
+  /** How often an idle queue is looked at when nobody says that there is something. */
+  readonly pollMs: number
+  /** Workers of a queue in the whole deployment. */
+  readonly slots: number
+  /** Handlers that run at the same time in a slot. */
+  readonly concurrency: number
+  /** Most jobs that one claim takes while handlers end as fast as they begin. */
+  readonly batch: number
+  /** How long a job belongs to its worker after its last sign of life. */
+  readonly leaseMs: number
+  /** How often jobs of dead workers are looked for. */
+  readonly reapMs: number
+  /** Longest run of a handler whose task says nothing else. */
+  readonly timeLimitMs: number
+  /** How long a process that is told to stop waits for its handlers. */
+  readonly drainMs: number
+  /** How long a slot works before it hands over to its successor. */
+  readonly cycleMs: number
+  readonly keepSucceededDays: number
+  readonly keepFailedDays: number
+  readonly order: ProcessingOrder
+  /** Queues that always have slots, beside `default` and those of tasks. */
+  readonly queues: ReadonlyArray<string>
+}
+
+/** What holds where the deployment says nothing. */
+export const defaultJobSettings: JobSettingsValues = {
+  autorun: true,
+  pollMs: 10_000,
+  slots: 4,
+  concurrency: 50,
+  batch: 1_000,
+  leaseMs: 60_000,
+  reapMs: 60_000,
+  timeLimitMs: 300_000,
+  drainMs: 8_000,
+  cycleMs: 60_000,
+  keepSucceededDays: 7,
+  keepFailedDays: 30,
+  order: { field: "createdAt", direction: "asc" },
+  queues: []
+}
+
+/** The settings of the queue. */
+export class JobSettings extends Context.Service<JobSettings, JobSettingsValues>()("stoa/domain/jobs/JobSettings") {
+  static readonly layerOf = (settings: Partial<JobSettingsValues>): Layer.Layer<JobSettings> =>
+    Layer.succeed(JobSettings, { ...defaultJobSettings, ...settings })
+}

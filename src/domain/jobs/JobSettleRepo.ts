@@ -1,0 +1,151 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import type { Settlement } from "./Job.ts"
+
+/** What was taken from dead workers. */
+export interface Reclaimed {
+  /** Jobs that may be tried again. */
+  readonly pending: number
+  /** Jobs whose last try that was. */
+  readonly failed: number
+}
+
+/** Ends tries of jobs. Each end frees the job's key and lets the next one of that key go on. */
+export class JobSettleRepo extends Context.Service<JobSettleRepo, {
+  /**
+   * Writes how tries ended, in one statement, for jobs that this token still holds. Gives the ids it was written for: of
+   * the others the lease was lost, somebody else runs them, and what they came to here is dropped.
+   */
+  readonly settle: (
+    queue: string,
+    token: string,
+    settlements: ReadonlyArray<Settlement>
+  ) => Effect.Effect<ReadonlyArray<string>>
+  /** Says of jobs at work that their worker lives. Gives those that it still holds. */
+  readonly extend: (token: string, ids: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
+  /**
+   * Takes jobs from workers that gave no sign of life, at most 1,000 a call. The try counts: a job that kills its worker
+   * ends as failed after its last one.
+   */
+  readonly reap: Effect.Effect<Reclaimed>
+  /** The same for what a slot's dead or displaced predecessor left behind. `token` is the slot's own. */
+  readonly reclaimSlot: (slot: string, token: string) => Effect.Effect<Reclaimed>
+  /**
+   * Lets the oldest job of each key go on that nobody has: what a worker put aside in the very moment in which the key
+   * became free. Gives how many.
+   */
+  readonly unpark: Effect.Effect<number>
+}>()("stoa/domain/jobs/JobSettleRepo") {}
+
+/** Text of a job whose worker died with it. */
+const died = "The process that ran it ended before it did."
+
+const clear = "slot = null, lease_token = null, lease_until = null, updated_at = now()"
+
+/**
+ * The second half of whatever ends tries, after `done(exclusive, organization_id, concurrency_key, id)`: keys go, and the
+ * oldest job of each comes into sight as one that is due now, where claims look that do not begin at the oldest.
+ */
+const freeing = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`freed as (delete from job_keys k using done d where d.exclusive and k.organization_id = d.organization_id
+      and k.concurrency_key = d.concurrency_key and k.job_id = d.id returning k.organization_id, k.concurrency_key),
+    following as materialized (select n.id from freed f cross join lateral (select id from commerce_jobs j
+      where j.organization_id = f.organization_id and j.concurrency_key = f.concurrency_key and j.status = 'pending'
+        and j.blocked order by created_at, id limit 1 for update skip locked) n),
+    unparked as (update commerce_jobs j set blocked = false, wait_until = now() from following
+      where j.id = following.id returning j.queue)`
+
+const settleStatement = (
+  sql: SqlClient.SqlClient,
+  queue: string,
+  token: string,
+  all: ReadonlyArray<Settlement>
+) =>
+  sql<{ readonly id: string }>`with t as (select * from unnest(${all.map(({ id }) => id)}::uuid[],
+      ${all.map(({ status }) => status)}::text[], ${all.map(({ output }) => output ?? "")}::text[],
+      ${all.map(({ error }) => error ?? "")}::text[], ${all.map(({ delayMs }) => delayMs)}::int8[],
+      ${all.map(({ counted }) => counted)}::bool[]) t(id, status, output, error, delay, counted)),
+    done as (update commerce_jobs j set status = t.status, output = nullif(t.output, '')::jsonb,
+        error = nullif(t.error, ''), attempts = j.attempts - case when t.counted then 0 else 1 end,
+        wait_until = case when t.status = 'pending' then now() + t.delay * interval '1 ms' else j.wait_until end,
+        completed_at = case when t.status <> 'pending' then now() end,
+        processing_started_at = case when t.status <> 'pending' then j.processing_started_at end,
+        ${sql.literal(clear)}
+      from t where j.id = t.id and j.status = 'processing' and j.lease_token = ${token}::uuid
+      returning j.id, j.exclusive, j.organization_id, j.concurrency_key),
+    ${freeing(sql)},
+    told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u
+      where queue <> ${queue})
+    select done.id from done left join told on true`
+
+const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment) =>
+  sql<{ readonly pending: number; readonly failed: number }>`with dead as (select id from commerce_jobs
+      where status = 'processing' and ${which} limit 1000 for update skip locked),
+    done as (update commerce_jobs j set
+        status = case when j.attempts < j.max_attempts then 'pending' else 'failed' end, error = ${died},
+        wait_until = case when j.attempts < j.max_attempts then now() else j.wait_until end,
+        completed_at = case when j.attempts >= j.max_attempts then now() end,
+        processing_started_at = case when j.attempts >= j.max_attempts then j.processing_started_at end,
+        ${sql.literal(clear)}
+      from dead where j.id = dead.id returning j.id, j.exclusive, j.organization_id, j.concurrency_key, j.queue, j.status),
+    ${freeing(sql)},
+    told as (select count(pg_notify('stoa_jobs', queue)) from
+      (select queue from unparked union select queue from done where status = 'pending') u)
+    select count(*) filter (where done.status = 'pending')::int4 as pending,
+      count(*) filter (where done.status = 'failed')::int4 as failed from done left join told on true`
+
+/** One entry of the index per key, however many jobs wait for it. */
+const unparkStatement = (sql: SqlClient.SqlClient) =>
+  sql<{ readonly count: number }>`with recursive keys(o, k) as (
+      (select organization_id, concurrency_key from commerce_jobs where status = 'pending' and blocked
+        order by organization_id, concurrency_key limit 1)
+      union all
+      select n.organization_id, n.concurrency_key from keys cross join lateral (
+        select organization_id, concurrency_key from commerce_jobs where status = 'pending' and blocked
+          and (organization_id, concurrency_key) > (keys.o, keys.k)
+        order by organization_id, concurrency_key limit 1) n),
+    orphans as materialized (select n.id from keys cross join lateral (select id from commerce_jobs j
+        where j.organization_id = keys.o and j.concurrency_key = keys.k and j.status = 'pending' and j.blocked
+        order by created_at, id limit 1 for update skip locked) n
+      where not exists (select 1 from job_keys t where t.organization_id = keys.o and t.concurrency_key = keys.k)),
+    unparked as (update commerce_jobs j set blocked = false, wait_until = now() from orphans
+      where j.id = orphans.id returning j.queue),
+    told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u)
+    select (select count(*) from unparked)::int4 as count from told`
+
+/** `JobSettleRepo` over the database of the process. */
+export const jobSettleRepoLayer = Layer.effect(
+  JobSettleRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const settle = Effect.fn("JobSettleRepo.settle")(
+      (queue: string, token: string, settlements: ReadonlyArray<Settlement>) =>
+        Effect.map(settleStatement(sql, queue, token, settlements), (rows) => rows.map(({ id }) => id)),
+      Effect.orDie
+    )
+    const extend = Effect.fn("JobSettleRepo.extend")(
+      function*(token: string, ids: ReadonlyArray<string>, leaseMs: number) {
+        const rows = yield* sql<{ readonly id: string }>`update commerce_jobs
+          set lease_until = now() + ${leaseMs}::float8 * interval '1 ms'
+          where id = any(${ids}::uuid[]) and status = 'processing' and lease_token = ${token}::uuid returning id`
+        return rows.map(({ id }) => id)
+      },
+      Effect.orDie
+    )
+    const counted = (which: Statement.Fragment) =>
+      Effect.map(reclaim(sql, which), ([row]) => row ?? { pending: 0, failed: 0 })
+    return JobSettleRepo.of({
+      settle,
+      extend,
+      reap: counted(sql`lease_until < now()`).pipe(Effect.orDie, Effect.withSpan("JobSettleRepo.reap")),
+      reclaimSlot: Effect.fn("JobSettleRepo.reclaimSlot")(
+        (slot: string, token: string) => counted(sql`slot = ${slot} and lease_token <> ${token}::uuid`),
+        Effect.orDie
+      ),
+      unpark: unparkStatement(sql).pipe(
+        Effect.map(([row]) => row?.count ?? 0),
+        Effect.orDie,
+        Effect.withSpan("JobSettleRepo.unpark")
+      )
+    })
+  })
+)

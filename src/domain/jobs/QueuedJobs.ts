@@ -1,0 +1,114 @@
+import { Effect, Layer } from "effect"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import { isStorableObject } from "../text/Storable.ts"
+import { askEngine, ConfiguredEngine, type EngineJob } from "./JobEngine.ts"
+import { JobEnqueueRepo, type NewJobRow } from "./JobEnqueueRepo.ts"
+import { Jobs, type NewJob } from "./Jobs.ts"
+import type { Task } from "./Task.ts"
+import { Tasks } from "./Tasks.ts"
+import { Wakeups } from "./Wakeups.ts"
+
+/** Longest queue, task and key: they stand in indexes. */
+const longestName = 255
+
+const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+const refusal = (path: string, text: string) => ValidationFailed.of(path, text)
+
+const name = (path: string, text: string) =>
+  text.length >= 1 && text.length <= longestName && storable(text)
+    ? Effect.succeed(text)
+    : Effect.fail(refusal(path, `must be 1 to ${longestName} characters`))
+
+const whole = (path: string, value: number, [least, most]: readonly [number, number]) =>
+  Number.isInteger(value) && value >= least && value <= most
+    ? Effect.succeed(value)
+    : Effect.fail(refusal(path, `must be a whole number from ${least} to ${most}`))
+
+/** A hundred years; further than any delay and short of what a timestamp holds. */
+const longestDelay = 100 * 365 * 86_400_000
+
+const keyOf = (task: Task | undefined, { input, options }: NewJob) =>
+  Effect.try({
+    try: () => options.concurrencyKey ?? task?.concurrency?.key(input) ?? null,
+    catch: (error) => refusal("input", `the task cannot make its key of it: ${String(error)}`)
+  })
+
+/** The job with its task's policies under the caller's options (spec §2, enqueue options). */
+const prepared = Effect.fnUntraced(function*(task: Task | undefined, job: NewJob) {
+  const { input, options } = job
+  const organizationId = yield* name("organizationId", options.organizationId.trim())
+  const slug = yield* name("task", job.task)
+  if (!isStorableObject(input)) return yield* refusal("input", "must be a JSON object")
+  const key = yield* keyOf(task, job)
+  const made: EngineJob = {
+    task: slug,
+    input,
+    organizationId,
+    queue: yield* name("queue", options.queue ?? task?.queue ?? "default"),
+    delayMs: yield* whole("delayMs", Math.ceil(options.delayMs ?? 0), [0, longestDelay]),
+    maxAttempts: yield* whole("maxAttempts", options.maxAttempts ?? task?.retries?.attempts ?? 1, [1, 1_000_000]),
+    concurrencyKey: key === null ? null : yield* name("concurrencyKey", key),
+    exclusive: key !== null && task?.concurrency !== undefined && task.concurrency.exclusive !== false,
+    supersedes: key !== null && (options.supersedes ?? task?.concurrency?.supersedes ?? false)
+  }
+  return made
+})
+
+const rowOf = (job: EngineJob): NewJobRow => ({
+  id: newId(),
+  organizationId: job.organizationId,
+  queue: job.queue,
+  taskSlug: job.task,
+  input: JSON.stringify(job.input),
+  maxAttempts: job.maxAttempts,
+  delayMs: job.delayMs,
+  concurrencyKey: job.concurrencyKey ?? "",
+  exclusive: job.exclusive
+})
+
+const placeOf = ({ concurrencyKey, organizationId, taskSlug }: NewJobRow) =>
+  JSON.stringify([organizationId, taskSlug, concurrencyKey])
+
+/** Of several jobs of one call that supersede each other the last one stays, as if they had come one after the other. */
+const remaining = (rows: ReadonlyArray<NewJobRow>, superseding: ReadonlyMap<string, NewJobRow>) =>
+  rows.filter((row, index) => {
+    const last = superseding.get(placeOf(row))
+    return last === undefined || rows.indexOf(last) <= index
+  })
+
+/** The built-in queue, or the engine that stands in its place. */
+export const queuedJobsLayer = Layer.effect(
+  Jobs,
+  Effect.gen(function*() {
+    const repo = yield* JobEnqueueRepo
+    const tasks = yield* Tasks
+    const wakeups = yield* Wakeups
+    const { engine } = yield* ConfiguredEngine
+
+    const write = Effect.fnUntraced(function*(jobs: ReadonlyArray<EngineJob>) {
+      const rows = jobs.map(rowOf)
+      const superseding = new Map(rows.filter((_, index) => jobs[index]?.supersedes).map((row) => [placeOf(row), row]))
+      if (superseding.size === 0) {
+        yield* repo.insert(rows)
+      } else {
+        const gone = yield* repo.replace([...superseding.values()], remaining(rows, superseding))
+        if (gone.length > 0) yield* Effect.logInfo(`jobs superseded by newer ones: ${gone.join(", ")}`)
+      }
+      for (const queue of new Set(rows.map((row) => row.queue))) yield* wakeups.wake(queue)
+      return rows.map(({ id }) => id)
+    })
+
+    const enqueueAll = Effect.fn("Jobs.enqueueAll")(function*(jobs: ReadonlyArray<NewJob>) {
+      const made = yield* Effect.forEach(jobs, (job) => prepared(tasks.find(job.task), job))
+      if (made.length === 0) return []
+      return yield* engine === undefined ? write(made) : askEngine(() => engine.enqueue(made))
+    })
+
+    return Jobs.of({
+      enqueueAll,
+      enqueue: (task, input, options) => Effect.map(enqueueAll([{ task, input, options }]), ([id]) => id ?? "")
+    })
+  })
+)

@@ -1,0 +1,133 @@
+import { Cause, Context, Data, Effect, Exit, Fiber, Layer, Option, Random } from "effect"
+import { CurrentActor, systemActor } from "../access/Actor.ts"
+import { backoffAfter } from "./Backoff.ts"
+import type { ClaimedJob, Settlement } from "./Job.ts"
+import { measured } from "./JobMetrics.ts"
+import { JobSettings } from "./JobSettings.ts"
+import { errorText, outputText } from "./JobText.ts"
+import { GiveUp, type Task, type TaskCall, type TaskResult } from "./Task.ts"
+import { Tasks } from "./Tasks.ts"
+
+/** Runs handlers, and says what their end means for the job. */
+export class TaskRuns extends Context.Service<TaskRuns, {
+  /**
+   * One try. Whatever the handler does, fail, die, throw, reject or take too long, it ends as a settlement; only when the
+   * fiber itself is interrupted there is none.
+   */
+  readonly run: (job: ClaimedJob) => Effect.Effect<Settlement>
+}>()("stoa/domain/jobs/TaskRuns") {
+  static readonly layer = Layer.effect(
+    TaskRuns,
+    Effect.gen(function*() {
+      const tasks = yield* Tasks
+      const { timeLimitMs } = yield* JobSettings
+      return {
+        run: (job: ClaimedJob) => {
+          const task = tasks.find(job.taskSlug)
+          return task === undefined
+            ? Effect.succeed(unknown(job))
+            : measured(task.slug, tryOf(task, job, task.timeLimitMs ?? timeLimitMs))
+        }
+      }
+    })
+  )
+}
+
+const ended = (job: ClaimedJob, status: Settlement["status"]): Settlement => ({
+  id: job.id,
+  status,
+  output: null,
+  error: null,
+  delayMs: 0,
+  counted: true
+})
+
+/** Nobody knows how to do it; no try was made (spec §3). */
+const unknown = (job: ClaimedJob): Settlement => ({
+  ...ended(job, "failed"),
+  error: `Unknown task slug: ${job.taskSlug}`,
+  counted: false
+})
+
+/** What is told of a job whose worker has to stop before the handler ended. */
+export const released = (job: ClaimedJob): Settlement => ({
+  ...ended(job, "pending"),
+  error: "The process that ran it was told to stop.",
+  counted: false
+})
+
+/** What becomes of a try whose end the database does not take. */
+export const unwritable = (settlement: Settlement): Settlement => ({
+  ...settlement,
+  status: "failed",
+  output: null,
+  error: "What the task returned could not be stored."
+})
+
+const callOf = ({ attempts, id, input, maxAttempts, organizationId }: ClaimedJob): TaskCall => ({
+  input,
+  ctx: { organizationId },
+  job: { id, attemptNumber: attempts, maxAttempts }
+})
+
+/** What a handler failed, or its promise was rejected, with. */
+class TaskFailed extends Data.TaggedError("TaskFailed")<{ readonly error: unknown }> {}
+
+type Handled = ReturnType<Task["handler"]>
+
+const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> => !Effect.isEffect(made)
+
+/** A handler may return an effect or a promise, or throw before it does either. */
+const handled = (task: Task, job: ClaimedJob): Effect.Effect<TaskResult | void, TaskFailed, CurrentActor> =>
+  Effect.suspend(() => {
+    const made = task.handler(callOf(job))
+    return isPromise(made)
+      ? Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })
+      : Effect.mapError(made, (error) => new TaskFailed({ error }))
+  })
+
+/** The handler's own error, whichever way it came out. */
+const reasonOf = (cause: Cause.Cause<TaskFailed>): unknown => {
+  const reason = Cause.squash(cause)
+  return reason instanceof TaskFailed ? reason.error : reason
+}
+
+const failure = Effect.fnUntraced(function*(task: Task, job: ClaimedJob, error: unknown) {
+  const text = errorText(error)
+  if (error instanceof GiveUp || job.attempts >= job.maxAttempts) return { ...ended(job, "failed"), error: text }
+  const delayMs = backoffAfter(task.retries, job.attempts, yield* Random.next)
+  return { ...ended(job, "pending"), error: text, delayMs }
+})
+
+const success = (task: Task, job: ClaimedJob, result: TaskResult | void) => {
+  const output = outputText(result?.output)
+  return output === undefined
+    ? failure(task, job, new Error("The task's output is not JSON that can be stored."))
+    : Effect.succeed({ ...ended(job, "succeeded"), output })
+}
+
+/**
+ * The end of a handler; undefined when it took too long. Most handlers that only write a row or two are fast, and some
+ * end at once: a timer is set only for one that is still at work after its first step.
+ */
+const within = Effect.fnUntraced(function*(
+  handler: Effect.Effect<TaskResult | void, TaskFailed>,
+  timeLimitMs: number
+) {
+  const fiber = yield* Effect.forkChild(handler, { startImmediately: true })
+  const early = fiber.pollUnsafe()
+  if (early !== undefined) return early
+  const ended = yield* Effect.timeoutOption(Fiber.await(fiber), timeLimitMs)
+  if (Option.isSome(ended)) return ended.value
+  yield* Fiber.interrupt(fiber)
+  return undefined
+})
+
+const tryOf = Effect.fnUntraced(function*(task: Task, job: ClaimedJob, timeLimitMs: number) {
+  const acting = Effect.provideService(handled(task, job), CurrentActor, systemActor(job.organizationId))
+  const exit = yield* within(acting, timeLimitMs)
+  if (exit === undefined) return yield* failure(task, job, new Error(`The task took longer than ${timeLimitMs} ms.`))
+  if (Exit.isSuccess(exit)) return yield* success(task, job, exit.value)
+  yield* Effect.logDebug(`job ${job.id} of ${task.slug} failed`, exit.cause)
+  return yield* failure(task, job, reasonOf(exit.cause))
+})

@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { FailedJobs } from "../../domain/jobs/FailedJobs.ts"
+import { pageOf } from "../../domain/paging/Paging.ts"
+import { JobRuns } from "../../workflows/jobs/JobRuns.ts"
+import { JobsGroup } from "./JobsApi.ts"
+
+/** Handlers of the routes that `JobsApi.ts` declares. */
+export const jobsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(JobsGroup),
+  "jobs",
+  Effect.fnUntraced(function*(handlers) {
+    const failed = yield* FailedJobs
+    const runs = yield* JobRuns
+    return handlers.handleAll({
+      failed: ({ query }) => failed.list(pageOf(query)),
+      retry: ({ params }) => failed.retry(params.id),
+      run: ({ query }) => runs.run(query),
+      runByPost: ({ query }) => runs.run(query)
+    })
+  })
+)

@@ -1,0 +1,55 @@
+import { Cause, Effect, Exit, Layer } from "effect"
+import type { Settlement } from "../../domain/jobs/Job.ts"
+import { askEngine, ConfiguredEngine, type EngineCall, type EngineOutcome } from "../../domain/jobs/JobEngine.ts"
+import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { errorText } from "../../domain/jobs/JobText.ts"
+import { TaskRuns } from "../../domain/jobs/TaskRuns.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { standingQueues } from "./StandingQueues.ts"
+
+/** Jobs of one look at a queue of an engine. */
+const atOnce = 100
+
+const outcomeOf = ({ delayMs, error, output, status }: Settlement): EngineOutcome =>
+  status === "succeeded"
+    ? { status, output }
+    : status === "failed"
+    ? { status, error: error ?? "" }
+    : { status: "retry", error: error ?? "", delayMs }
+
+/**
+ * What a deployment's own engine needs of a process that runs jobs: it learns the tasks and how one is run, and a pull
+ * engine has its queues looked at, one look at a time. Nothing for the built-in queue.
+ */
+export const engineDriverLayer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const { engine } = yield* ConfiguredEngine
+    if (engine === undefined) return
+    const runs = yield* TaskRuns
+    const settings = yield* JobSettings
+    const tasks = yield* Tasks
+
+    const run = async ({ attempt, organizationId, task, ...call }: EngineCall): Promise<EngineOutcome> => {
+      const job = { ...call, organizationId, taskSlug: task, attempts: attempt, createdAt: new Date(0) }
+      const exit = await Effect.runPromiseExit(runs.run(job))
+      return Exit.isSuccess(exit) ? outcomeOf(exit.value) : {
+        status: "retry",
+        error: errorText(Cause.squash(exit.cause)),
+        delayMs: 0
+      }
+    }
+    yield* askEngine(() => engine.register({ tasks: tasks.all(), processingOrder: settings.order, run }))
+
+    const { execution } = engine
+    if (execution.mode === "push" || !settings.autorun) return
+    const look = (queue: string) =>
+      askEngine(() => execution.run({ queue, limit: atOnce })).pipe(
+        Effect.catchDefect((defect) => Effect.logWarning(`the queue ${queue} could not be run`, defect))
+      )
+    yield* Effect.forEach(standingQueues(tasks, settings), look, { discard: true }).pipe(
+      Effect.delay(settings.pollMs),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

@@ -1,0 +1,77 @@
+import { Context, Effect, Schema } from "effect"
+import { EntityId, Sharding } from "effect/cluster"
+import { Workflow } from "effect/workflow"
+import { newId } from "../../domain/ids/Id.ts"
+import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
+import { JobSlotRepo } from "../../domain/jobs/JobSlotRepo.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { CycleStarter } from "./CycleStarter.ts"
+import { workSlot } from "./JobSlot.ts"
+import { standingQueues } from "./StandingQueues.ts"
+
+/**
+ * The standing durable cycle of a slot of a queue (ARCHITECTURE §3, Jobs). Its work is to claim, run and settle jobs for
+ * about a minute; then its successor is started. What makes it durable is that the engine runs it again, on another
+ * runner, when its process dies: it first takes back what the slot held. Database steps are plain code in the body, and
+ * every job's own retries and times are in its record, so that nothing is kept twice.
+ */
+export const JobCycle = Workflow.make("JobCycle", {
+  payload: { queue: Schema.String, slot: Schema.Int, sequence: Schema.Int },
+  idempotencyKey: ({ queue, sequence, slot }) => `${queue}/${slot}/${sequence}`,
+  // What dies here is the database or the process: the cycle runs again.
+  annotations: Context.make(Workflow.CaptureDefects, false)
+})
+
+/** How often jobs that lost their turn for a key are looked for, in ms. */
+const unparkMs = 1_000
+
+/** Of every queue the first slot keeps order: keys that nobody goes on with, and jobs of dead workers. */
+const keepOrder = Effect.gen(function*() {
+  const repo = yield* JobSettleRepo
+  const { reapMs } = yield* JobSettings
+  const every = (what: string, ms: number, work: Effect.Effect<unknown>) =>
+    work.pipe(
+      Effect.catchDefect((defect) => Effect.logWarning(`${what} failed`, defect)),
+      Effect.delay(ms),
+      Effect.forever
+    )
+  const reap = Effect.tap(
+    repo.reap,
+    ({ failed, pending }) =>
+      pending + failed === 0
+        ? Effect.void
+        : Effect.logWarning(`jobs of dead workers: ${pending} again, ${failed} failed`)
+  )
+  yield* Effect.all([every("unparking jobs", unparkMs, repo.unpark), every("reaping jobs", reapMs, reap)], {
+    concurrency: 2,
+    discard: true
+  })
+})
+
+/** The cycle's behaviour, in processes that run actors. */
+export const jobCycleLayer = JobCycle.toLayer(
+  Effect.fn("JobCycle")(function*(cycle, executionId) {
+    const slots = yield* JobSlotRepo
+    const settings = yield* JobSettings
+    const sharding = yield* Sharding.Sharding
+    const starter = yield* CycleStarter
+    const { queue, slot } = cycle
+    if (!(yield* slots.begin(cycle))) return
+    const [name, token] = [`${queue}/${slot}`, newId()]
+    const left = yield* (yield* JobSettleRepo).reclaimSlot(name, token)
+    if (left.pending + left.failed > 0) {
+      yield* Effect.logWarning(`slot ${name} takes over: ${left.pending} jobs again, ${left.failed} failed`)
+    }
+    const wanted = settings.autorun && slot < settings.slots
+    const shard = sharding.getShardId(EntityId.make(executionId), "default")
+    const mine = () => wanted && sharding.hasShardId(shard)
+    const taken = yield* Effect.scoped(Effect.gen(function*() {
+      if (slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
+      return yield* workSlot({ queue, slot: name, token, mine })
+    }))
+    const standing = standingQueues(yield* Tasks, settings).includes(queue)
+    yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(cycle) : slots.close(cycle)
+    yield* starter.start
+  })
+)

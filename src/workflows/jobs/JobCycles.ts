@@ -1,0 +1,38 @@
+import { Effect, Layer } from "effect"
+import { JobClaimRepo } from "../../domain/jobs/JobClaimRepo.ts"
+import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { JobSlotRepo } from "../../domain/jobs/JobSlotRepo.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { CycleStarter } from "./CycleStarter.ts"
+import { JobCycle } from "./JobCycle.ts"
+import { standingQueues } from "./StandingQueues.ts"
+
+/** How often a runner looks for cycles that nobody has begun: after a start, or when their runner was told to stop. */
+const lookEvery = "2 seconds"
+
+/**
+ * Sees to it that every slot of every queue has its cycle. Every runner does: asking twice for a cycle starts it once.
+ * Needs the cycle's behaviour, so it stands on `jobCycleLayer`.
+ */
+export const jobCyclesLayer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const settings = yield* JobSettings
+    if (!settings.autorun) return
+    const slots = yield* JobSlotRepo
+    const tasks = yield* Tasks
+    const { latch } = yield* CycleStarter
+    yield* (yield* JobClaimRepo).prepareOrder(settings.order)
+
+    const look = Effect.gen(function*() {
+      latch.closeUnsafe()
+      yield* slots.prepare(standingQueues(tasks, settings), settings.slots)
+      for (const cycle of yield* slots.open) yield* JobCycle.execute(cycle, { discard: true })
+    })
+    yield* look.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("cycles of jobs could not be started", cause)),
+      Effect.andThen(Effect.timeoutOption(latch.await, lookEvery)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

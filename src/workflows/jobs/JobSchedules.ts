@@ -1,0 +1,113 @@
+import { Clock, Context, Cron, Data, Effect, Layer, Result } from "effect"
+import { Jobs } from "../../domain/jobs/Jobs.ts"
+import { JobTickRepo } from "../../domain/jobs/JobTickRepo.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+
+/** A task's schedule is no cron expression; one line that names both. */
+export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ readonly message: string }> {}
+
+/** A tick that was missed for longer is not made up for. */
+const forgottenMs = 86_400_000
+
+/** Ticks of one task that one look makes up for; a process that was frozen for longer goes on with the newest. */
+const mostTicks = 100
+
+/** The longest wait between two looks: timers of a machine that slept are late. */
+const longestWait = 30_000
+
+interface Scheduled {
+  readonly slug: string
+  readonly cron: Cron.Cron
+  /** The last tick that is done, in ms. */
+  done: number
+}
+
+/** Ticks after one moment until another, oldest first. */
+const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
+  const ticks: Array<Date> = []
+  for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
+    ticks.push(tick)
+    if (ticks.length > mostTicks) ticks.shift()
+  }
+  return ticks
+}
+
+/**
+ * Turns the ticks of schedules into jobs: each once in the whole deployment, since the job is written in the transaction
+ * that marks the tick as done. Every runner tries, so no tick needs a certain process. Of the ticks that passed while
+ * nobody was there the last one is made up for.
+ */
+export class JobSchedules extends Context.Service<JobSchedules, {
+  /** Enqueues what is due. Gives how many jobs. */
+  readonly enqueueDue: Effect.Effect<number, InvalidSchedule>
+  /** For ever, at each tick. */
+  readonly run: Effect.Effect<never, InvalidSchedule>
+}>()("stoa/workflows/jobs/JobSchedules") {
+  static readonly layer = Layer.effect(
+    JobSchedules,
+    Effect.gen(function*() {
+      const tasks = yield* Tasks
+      const ticks = yield* JobTickRepo
+      const jobs = yield* Jobs
+      const { defaultOrganizationId: organizationId } = yield* StoreSettings
+
+      /** Where a schedule stands: at its last tick, or, when others passed since, before the newest of them. */
+      const standing = (cron: Cron.Cron, last: Date | undefined, now: number) => {
+        if (last === undefined) return now
+        const missed = ticksBetween(cron, Math.max(last.getTime(), now - forgottenMs), now)
+        return (missed.at(-2) ?? last).getTime()
+      }
+
+      // Tasks are registered while the process starts: they are all there once somebody asks.
+      const scheduled = yield* Effect.cached(Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const all = tasks.all().flatMap(({ schedule, slug }) => schedule === undefined ? [] : [{ schedule, slug }])
+        const last = yield* ticks.last(all.map(({ slug }) => slug))
+        return yield* Effect.forEach(all, ({ schedule, slug }) => {
+          const cron = Cron.parse(schedule, "UTC")
+          if (Result.isFailure(cron)) {
+            const message = `The task '${slug}' has the schedule '${schedule}', which is no cron expression.`
+            return Effect.fail(new InvalidSchedule({ message }))
+          }
+          const of: Scheduled = { slug, cron: cron.success, done: standing(cron.success, last.get(slug), now) }
+          return Effect.succeed(of)
+        })
+      }))
+
+      const enqueueTicks = Effect.fnUntraced(function*(of: Scheduled) {
+        let count = 0
+        for (const tick of ticksBetween(of.cron, of.done, yield* Clock.currentTimeMillis)) {
+          const work = Effect.catchTag(
+            jobs.enqueue(of.slug, {}, { organizationId }),
+            "ValidationFailed",
+            (error) => Effect.die(error)
+          )
+          if ((yield* ticks.once(of.slug, tick, work)) !== undefined) count++
+          of.done = tick.getTime()
+        }
+        return count
+      })
+
+      const enqueueDue = Effect.gen(function*() {
+        const counts = yield* Effect.forEach(yield* scheduled, enqueueTicks)
+        return counts.reduce((sum, count) => sum + count, 0)
+      }).pipe(Effect.withSpan("JobSchedules.enqueueDue"))
+
+      const untilNext = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const next = (yield* scheduled).map(({ cron, done }) => Cron.next(cron, new Date(done)).getTime() - now)
+        return Math.max(1, Math.min(longestWait, ...next))
+      })
+
+      const turn = Effect.gen(function*() {
+        yield* Effect.catchDefect(
+          Effect.asVoid(enqueueDue),
+          (defect) => Effect.andThen(Effect.logWarning("schedules could not be looked at", defect), Effect.sleep(1_000))
+        )
+        yield* Effect.sleep(yield* untilNext)
+      })
+      return { enqueueDue, run: Effect.forever(turn) }
+    })
+  )
+}

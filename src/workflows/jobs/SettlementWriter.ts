@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import { isTransient } from "../../domain/errors/Transience.ts"
+import type { Settlement } from "../../domain/jobs/Job.ts"
+import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
+import { unwritable } from "../../domain/jobs/TaskRuns.ts"
+
+/** How long after the database was away an end is written again, in ms. */
+const pause = 250
+
+/**
+ * Writes ends of jobs that a token holds, whatever it takes: for as long as the database is away, and one by one where
+ * it refuses one of them. Gives those that counted; the others' leases were lost, and what they came to is dropped.
+ */
+export const settlementWriter = Effect.fnUntraced(function*(queue: string, token: string) {
+  const repo = yield* JobSettleRepo
+
+  const write = Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement>) {
+    const written = new Set(yield* repo.settle(queue, token, settlements))
+    const lost = settlements.filter(({ id }) => !written.has(id)).map(({ id }) => id)
+    if (lost.length > 0) {
+      yield* Effect.logWarning(`jobs ended after their lease was lost, their results are dropped: ${lost.join(", ")}`)
+    }
+    return settlements.filter(({ id }) => written.has(id))
+  })
+
+  /** The same again while the database is away; what it refuses is somebody else's to decide. */
+  const persistently = (
+    settlements: ReadonlyArray<Settlement>,
+    refused: (defect: unknown) => Effect.Effect<ReadonlyArray<Settlement>>
+  ): Effect.Effect<ReadonlyArray<Settlement>> =>
+    Effect.catchDefect(write(settlements), (defect) =>
+      isTransient(defect)
+        ? Effect.logWarning("ends of jobs could not be written yet", defect).pipe(
+          Effect.andThen(Effect.sleep(pause)),
+          Effect.andThen(Effect.suspend(() => persistently(settlements, refused)))
+        )
+        : refused(defect))
+
+  /** One whose output the database refuses ends as failed. Were that refused too, its lease would end it. */
+  const alone = (settlement: Settlement) =>
+    persistently([settlement], (defect) =>
+      Effect.andThen(
+        Effect.logWarning(`the end of job ${settlement.id} was refused`, defect),
+        persistently([unwritable(settlement)], () => Effect.succeed([]))
+      ))
+
+  return (settlements: ReadonlyArray<Settlement>): Effect.Effect<ReadonlyArray<Settlement>> =>
+    persistently(settlements, () => Effect.map(Effect.forEach(settlements, alone), (all) => all.flat()))
+})

@@ -1,0 +1,89 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Jobs } from "../../src/domain/jobs/Jobs.ts"
+import { defineTask } from "../../src/domain/jobs/Task.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+let ran: Array<unknown> = []
+let tries = 0
+
+const tasks = [
+  defineTask({
+    slug: "test/note",
+    handler: ({ input }) =>
+      Effect.sync(() => {
+        ran.push(input["n"])
+      })
+  }),
+  defineTask({ slug: "test/mail", queue: "mail", handler: () => Effect.sync(() => ({ output: ran.push("mail") })) }),
+  defineTask({
+    slug: "test/second-time",
+    retries: { attempts: 3, backoff: { type: "fixed", delay: 30 } },
+    handler: () => ++tries < 3 ? Effect.fail("not yet") : Effect.succeed({ output: tries })
+  })
+]
+
+const withQueue = layer(testAppLayer({ tasks, jobs: { autorun: { intervalMs: 60_000 } } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+const enqueue = (task: string, options: object = {}, input = {}) =>
+  Effect.flatMap(Jobs, (jobs) => jobs.enqueue(task, input, { organizationId: "org_default", ...options }))
+
+const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
+
+// The poll comes once a minute: whatever is done here was told of, or its time was known.
+withQueue("a service that drives its queues itself", (it) => {
+  it.effect("does a job as soon as it is enqueued, in whichever queue", () =>
+    Effect.gen(function*() {
+      ran = []
+      yield* enqueue("test/note", {}, { n: 1 })
+      yield* until("the job", () => ran.includes(1))
+      yield* enqueue("test/mail")
+      yield* until("the job of the task's queue", () => ran.includes("mail"))
+      yield* enqueue("test/note", { queue: "nobody named it" }, { n: 2 })
+      yield* until("the job of a queue that nobody named before", () => ran.includes(2))
+    }))
+
+  it.effect("hears of jobs that another process enqueues", () =>
+    Effect.gen(function*() {
+      ran = []
+      yield* onDatabase((sql) =>
+        sql`with made as (insert into commerce_jobs (id, organization_id, task_slug, input)
+            values (gen_random_uuid(), 'org_default', 'test/note', '{"n": 3}') returning queue)
+          select pg_notify('stoa_jobs', queue) from made`
+      )
+      yield* until("the job", () => ran.includes(3))
+    }))
+
+  it.effect("does a delayed job when its time has come, and a failed one again after its wait", () =>
+    Effect.gen(function*() {
+      ran = []
+      yield* enqueue("test/note", { delayMs: 300 }, { n: 4 })
+      yield* enqueue("test/second-time")
+      yield* until("the delayed job", () => ran.includes(4))
+      yield* until("the third try", () => tries === 3)
+    }))
+
+  it.effect("does ten thousand jobs, each once", () =>
+    Effect.gen(function*() {
+      ran = []
+      const jobs = yield* Jobs
+      const all = Array.from({ length: 10_000 }, (_, n) => ({
+        task: "test/note",
+        input: { n },
+        options: { organizationId: `org_${n % 7}` }
+      }))
+      yield* jobs.enqueueAll(all)
+      yield* until("all of them", () => ran.length >= 10_000)
+      assert.strictEqual(new Set(ran).size, 10_000)
+      const left = yield* onDatabase((sql) =>
+        sql`select id from commerce_jobs where status <> 'succeeded' and task_slug = 'test/note'`
+      )
+      assert.isAtMost(left.length, 4_000)
+      assert.strictEqual(ran.length, 10_000)
+    }))
+})

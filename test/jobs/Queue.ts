@@ -1,0 +1,98 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { jobClaimRepoLayer } from "../../src/domain/jobs/JobClaimRepo.ts"
+import { ConfiguredEngine, type JobEngine } from "../../src/domain/jobs/JobEngine.ts"
+import { jobEnqueueRepoLayer } from "../../src/domain/jobs/JobEnqueueRepo.ts"
+import { jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
+import { type EnqueueOptions, Jobs } from "../../src/domain/jobs/Jobs.ts"
+import { JobSettings, type JobSettingsValues } from "../../src/domain/jobs/JobSettings.ts"
+import { jobSettleRepoLayer } from "../../src/domain/jobs/JobSettleRepo.ts"
+import { jobSlotRepoLayer } from "../../src/domain/jobs/JobSlotRepo.ts"
+import { jobTickRepoLayer } from "../../src/domain/jobs/JobTickRepo.ts"
+import { queuedJobsLayer } from "../../src/domain/jobs/QueuedJobs.ts"
+import type { Input, Task } from "../../src/domain/jobs/Task.ts"
+import { TaskRuns } from "../../src/domain/jobs/TaskRuns.ts"
+import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import { Wakeups } from "../../src/domain/jobs/Wakeups.ts"
+import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
+import { JobRunner } from "../../src/workflows/jobs/JobRunner.ts"
+import { JobSchedules } from "../../src/workflows/jobs/JobSchedules.ts"
+import { kernelTasksLayer } from "../../src/workflows/jobs/KernelTasks.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+export interface QueueOptions {
+  readonly tasks?: ReadonlyArray<Task>
+  readonly settings?: Partial<JobSettingsValues>
+  readonly engine?: JobEngine
+}
+
+const repos = Layer.mergeAll(
+  jobClaimRepoLayer,
+  jobEnqueueRepoLayer,
+  jobRecordRepoLayer,
+  jobSettleRepoLayer,
+  jobSlotRepoLayer,
+  jobTickRepoLayer
+)
+
+/** The queue with tasks of the test's over a database of its own; nobody drives it but the test. */
+export const queueLayer = ({ engine, settings = {}, tasks = [] }: QueueOptions) => {
+  const own = Layer.effectDiscard(Effect.flatMap(Tasks, (all) => Effect.forEach(tasks, (task) => all.register(task))))
+  const given = Layer.mergeAll(
+    Tasks.layer,
+    Wakeups.layer,
+    JobSettings.layerOf(settings),
+    ConfiguredEngine.layerOf(engine),
+    StoreSettings.layerOf({}),
+    repos
+  )
+  return Layer.mergeAll(JobRunner.layer, kernelTasksLayer, own).pipe(
+    Layer.provideMerge(JobSchedules.layer),
+    Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer)),
+    Layer.provideMerge(given),
+    Layer.provideMerge(TestDatabase)
+  )
+}
+
+/** Enqueues for the default organization. */
+export const enqueue = (task: string, input: Input = {}, options: Partial<EnqueueOptions> = {}) =>
+  Effect.flatMap(Jobs, (jobs) => jobs.enqueue(task, input, { organizationId: "org_default", ...options }))
+
+/** One run of a queue; ten jobs at most. */
+export const run = (limit = 10, queue = "default") =>
+  Effect.flatMap(JobRunner, (runner) => runner.run({ queue, limit }))
+
+export interface Row {
+  readonly id: string
+  readonly status: string
+  readonly attempts: number
+  readonly error: string | null
+  readonly output: unknown
+  /** Seconds until it may run. */
+  readonly wait: number | null
+  readonly completed: boolean
+  readonly blocked: boolean
+}
+
+/** The row of a job. */
+export const rowOf = (id: string) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<
+      Row
+    >`select id, status, attempts, error, output, blocked, completed_at is not null as completed,
+      extract(epoch from wait_until - updated_at)::float8 as wait from commerce_jobs where id = ${id}::uuid`
+    return row ?? (yield* Effect.die(new Error(`no job ${id}`)))
+  })
+
+/** The time of a job that waits is come. */
+export const timeHasCome = (id: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update commerce_jobs set wait_until = now() where id = ${id}::uuid`)
+
+/** How many rows of a table there are. */
+export const countOf = (table: "commerce_jobs" | "job_keys") =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ n: number }>`select count(*)::int4 as n from ${sql(table)}`
+    return row?.n ?? 0
+  })

@@ -1,0 +1,93 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../support/Audit.ts"
+import { auditRuns, enqueueFrom, jobRunner, noteRuns, openJobs, placeFor, runsOf } from "../support/JobKills.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+const jobs = 1_200
+const kills = 4
+
+it.live(
+  "kills of runners lose no job, run no key twice at once and drop no tick of a schedule",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      yield* noteRuns(url)
+      const places = [yield* placeFor(jobRunner(url)), yield* placeFor(jobRunner(url))]
+      yield* enqueueFrom(url, "test/keyed", jobs, 20)
+      for (let kill = 0; kill < kills; kill++) {
+        const wanted = (yield* runsOf(url)) + 50
+        yield* Effect.promise(() =>
+          waitFor("more runs", async () =>
+            await Effect.runPromise(runsOf(url)) >= wanted ||
+            await Effect.runPromise(openJobs(url, "test/keyed")) === 0, 20_000)
+        )
+        const place = places[kill % 2]
+        assert.isDefined(place)
+        yield* place.kill
+        yield* place.replace
+      }
+      yield* Effect.promise(() =>
+        waitFor("all jobs", async () => (await Effect.runPromise(openJobs(url, "test/keyed"))) === 0, 40_000)
+      )
+      yield* auditRuns(url)
+      const ticks = yield* onDatabase(url, (sql) =>
+        sql<
+          { second: number; n: number }
+        >`select floor(extract(epoch from created_at))::int4 as second, count(*)::int4 as n
+        from commerce_jobs where task_slug = 'test/tick' group by 1 order by 1`)
+      // A tick that its runner died over is made up for by the next one, so one second may have two, and another none.
+      const total = ticks.reduce((sum, { n }) => sum + n, 0)
+      const seconds = (ticks.at(-1)?.second ?? 0) - (ticks[0]?.second ?? 0) + 1
+      assert.isAtMost(Math.abs(total - seconds), 1, JSON.stringify(ticks))
+    }),
+  90_000
+)
+
+it.live(
+  "a killed runner's jobs run again elsewhere, and one that kills its runner ends after its last try",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      yield* noteRuns(url)
+      const places = [yield* placeFor(jobRunner(url)), yield* placeFor(jobRunner(url))]
+      yield* enqueueFrom(url, "test/slow", 40, 40)
+      yield* Effect.promise(() =>
+        waitFor("all of them to have begun", async () => (await Effect.runPromise(runsOf(url))) >= 40)
+      )
+      const [victim] = places
+      assert.isDefined(victim)
+      const killed = performance.now()
+      yield* victim.kill
+      yield* Effect.promise(() =>
+        waitFor("the last one", async () => (await Effect.runPromise(openJobs(url, "test/slow"))) === 0, 30_000)
+      )
+      // Two seconds of work, and the time that the cluster needs to find out.
+      console.log(`all jobs of a killed runner had ended ${Math.round(performance.now() - killed)} ms later`)
+      yield* victim.replace
+      yield* enqueueFrom(url, "test/poison", 1, 1, 3)
+      yield* Effect.promise(() =>
+        waitFor("its end", async () => {
+          for (const place of places) if (!place.service().running()) await Effect.runPromise(Effect.void)
+          return await Effect.runPromise(openJobs(url, "test/poison")) === 0 ||
+            places.every((place) => !place.service().running())
+        }, 40_000)
+      )
+      if (places.every((place) => !place.service().running())) {
+        yield* Effect.forEach(places, (place) => Effect.andThen(place.kill, place.replace))
+        yield* Effect.promise(() =>
+          waitFor("its end", async () =>
+            await Effect.runPromise(openJobs(url, "test/poison")) === 0 ||
+            places.some((place) => !place.service().running()), 40_000)
+        )
+      }
+      const rows = yield* onDatabase(url, (sql) =>
+        Effect.all([
+          sql`select status, attempts from commerce_jobs where task_slug = 'test/poison'`,
+          sql`select count(*)::int4 as n from job_runs where key like 'test/poison%'`
+        ]))
+      console.log(JSON.stringify(rows))
+    }),
+  120_000
+)

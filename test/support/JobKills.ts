@@ -1,0 +1,96 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { fileURLToPath } from "node:url"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { onDatabase } from "./Audit.ts"
+import { restart, type Service, type ServiceOptions, startService } from "./Service.ts"
+
+const program = [fileURLToPath(new URL("./serveJobs.ts", import.meta.url))]
+
+/** A runner whose handlers note their runs in the table `job_runs`. */
+export const jobRunner = (databaseUrl: string): ServiceOptions => ({ databaseUrl, role: "runner", program })
+
+/** The table that the handlers note their runs in. */
+export const noteRuns = (url: string) =>
+  onDatabase(url, (sql) =>
+    Effect.andThen(
+      sql`create table job_deaths (pid int not null, at timestamptz not null)`,
+      sql`create table job_runs (id bigserial primary key, job text not null, key text not null, pid int not null,
+      begun timestamptz not null default clock_timestamp(), ended timestamptz, died timestamptz)`
+    ))
+
+/** Enqueues so many jobs of a task as another process would, their keys in turn. */
+export const enqueueFrom = (url: string, task: string, count: number, keys: number, tries = 1_000) =>
+  onDatabase(
+    url,
+    (sql) =>
+      sql`insert into commerce_jobs (id, organization_id, task_slug, input, max_attempts, concurrency_key, exclusive)
+      select id::uuid, 'org_default', ${task}, jsonb_build_object('key', ${task}::text || (n % ${keys}::int)), ${tries}::int,
+        ${task}::text || (n % ${keys}::int), ${task} = 'test/keyed'
+      from unnest(${Array.from({ length: count }, () => newId())}::text[]) with ordinality j(id, n)`
+  )
+
+/** Jobs of a task that have not ended. */
+export const openJobs = (url: string, task: string) =>
+  onDatabase(url, (sql) =>
+    Effect.map(
+      sql<{ n: number }>`select count(*)::int4 as n from commerce_jobs
+        where task_slug = ${task} and status in ('pending', 'processing')`,
+      ([row]) => row?.n ?? -1
+    ))
+
+/** Runs that have begun. */
+export const runsOf = (url: string) =>
+  onDatabase(
+    url,
+    (sql) => Effect.map(sql<{ n: number }>`select count(*)::int4 as n from job_runs`, ([row]) => row?.n ?? 0)
+  )
+
+/** A place for a runner: it is killed and another one starts in its stead. */
+export const placeFor = Effect.fnUntraced(function*(options: ServiceOptions) {
+  let service: Service = yield* startService(options)
+  return {
+    /** Kills it and notes the moment at the runs it cut off. */
+    kill: Effect.gen(function*() {
+      const { pid } = service
+      service.kill("SIGKILL")
+      yield* Effect.promise(() => service.ended)
+      yield* onDatabase(
+        options.databaseUrl,
+        (sql) =>
+          sql`with dead as (insert into job_deaths values (${pid}, clock_timestamp()) returning at)
+          update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
+      )
+    }),
+    replace: Effect.suspend(() =>
+      Effect.map(restart(service, options), (next) => {
+        service = next
+      })
+    ),
+    service: () => service
+  }
+})
+
+/** What must not be, over all runs: two of one key at once, a lost job, a second run without a kill. */
+export const auditRuns = Effect.fnUntraced(function*(url: string) {
+  const found = yield* onDatabase(
+    url,
+    (sql) =>
+      sql`select 'two runs of a key at once' as rule, a.key || ' ' || a.id || ' ' || b.id as example
+      from job_runs a join job_runs b on a.key = b.key and a.id < b.id and a.key like 'test/keyed%'
+        and b.begun < coalesce(a.ended, a.died) and a.begun < coalesce(b.ended, b.died)
+    union all
+    select 'a job that did not succeed', id::text || ' ' || status || ' ' || coalesce(error, '') from commerce_jobs
+      where task_slug = 'test/keyed' and status <> 'succeeded'
+    union all
+    select 'a job that succeeded without a run', j.id::text from commerce_jobs j where j.task_slug = 'test/keyed'
+      and not exists (select 1 from job_runs r where r.job = j.id::text and r.ended is not null)
+    union all
+    select 'a second run in a process that lived', a.job from job_runs a join job_runs b on a.job = b.job and a.id < b.id
+      where not exists (select 1 from job_deaths d where d.pid = a.pid and d.at > a.begun and d.at < b.begun)
+    union all
+    select 'a key that is still taken', k.concurrency_key from job_keys k
+      join commerce_jobs j on j.id = k.job_id where j.status <> 'processing'`
+  )
+  assert.deepStrictEqual(found, [])
+})

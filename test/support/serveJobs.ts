@@ -1,0 +1,66 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Option, Redacted, Runtime } from "effect"
+import { SqlClient } from "effect/sql"
+import { defineTask, type TaskCall } from "../../src/domain/jobs/Task.ts"
+import { announce, processApp } from "../../src/layers/App.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+
+/** One connection for what handlers note, apart from the service's own. */
+const notes = PgClient.layer({ url: Redacted.make(process.env["DATABASE_URL"] ?? ""), maxConnections: 4 })
+
+/** Notes when a run begins and when it ends; one that is cut off has no end. */
+const noting = (ms: number) => ({ input, job }: TaskCall) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [run] = yield* sql<{ id: string }>`insert into job_runs (job, key, pid)
+      values (${job.id}, ${String(input["key"])}, ${process.pid}) returning id::text`
+    yield* Effect.sleep(ms)
+    yield* sql`update job_runs set ended = clock_timestamp() where id = ${run?.id ?? ""}::int8`
+    return { output: { pid: process.pid } }
+  })
+
+const serve = Effect.gen(function*() {
+  const context = yield* Layer.build(notes)
+  const noted = (slug: string, ms: number) =>
+    defineTask({
+      slug,
+      retries: { attempts: 1_000 },
+      concurrency: { key: (input) => String(input["key"]), exclusive: slug === "test/keyed" },
+      handler: (call) => Effect.provideContext(Effect.orDie(noting(ms)(call)), context)
+    })
+  const tick = defineTask({ slug: "test/tick", schedule: "* * * * * *", handler: () => Effect.void })
+  const poison = defineTask({
+    slug: "test/poison",
+    retries: { attempts: 3 },
+    handler: (call) =>
+      Effect.provideContext(
+        Effect.andThen(
+          Effect.orDie(noting(0)(call)),
+          Effect.sync(() => {
+            process.kill(process.pid, "SIGKILL")
+          })
+        ),
+        context
+      )
+  })
+  const settings = yield* readSettings({
+    tasks: [noted("test/keyed", 10), noted("test/slow", 2_000), tick, poison],
+    jobs: { autorun: { intervalMs: 1_000 }, leaseMs: 15_000, reapIntervalMs: 1_000 }
+  })
+  return yield* Layer.launch(
+    Layer.effectDiscard(announce({ ...settings, role: "runner" })).pipe(
+      Layer.provideMerge(
+        processApp({
+          ...settings,
+          role: "runner",
+          databaseUrl: Option.some(Redacted.make(process.env["DATABASE_URL"] ?? ""))
+        })
+      )
+    )
+  )
+})
+
+NodeRuntime.runMain(Effect.scoped(serve), {
+  teardown: (exit, onExit) => Runtime.defaultTeardown(exit, (code) => onExit(code === 130 ? 0 : code))
+})
