@@ -69,7 +69,8 @@ withApp("readiness", (it) => {
           runners: { status: "ok" },
           shards: { status: "ok" },
           messages: { status: "ok" },
-          migrations: { status: "ok" }
+          migrations: { status: "ok" },
+          jobs: { status: "ok" }
         }
       })
       const health = yield* ask("/api/health")
@@ -86,7 +87,8 @@ withApp("readiness", (it) => {
         "runners ok",
         "shards ok",
         "messages failing",
-        "migrations ok"
+        "migrations ok",
+        "jobs ok"
       ])
       assert.strictEqual(
         unready.text("checks.messages.message"),
