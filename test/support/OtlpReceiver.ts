@@ -3,6 +3,8 @@ import { at } from "./TestApp.ts"
 
 /** A span as it came over the wire. */
 export interface ReceivedSpan {
+  /** Name of the service that sent it. */
+  readonly service: string
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
@@ -19,14 +21,18 @@ const list = (value: unknown, path: string): ReadonlyArray<unknown> => {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
-const spanOf = (span: unknown): ReceivedSpan => ({
+const attributesOf = (holder: unknown) =>
+  Object.fromEntries(
+    list(holder, "attributes").map((one) => [text(at(one, "key")), Object.values(Object(at(one, "value")))[0]])
+  )
+
+const spanOf = (span: unknown, service: string): ReceivedSpan => ({
+  service,
   traceId: text(at(span, "traceId")),
   spanId: text(at(span, "spanId")),
   parentSpanId: text(at(span, "parentSpanId")) || undefined,
   name: text(at(span, "name")),
-  attributes: Object.fromEntries(
-    list(span, "attributes").map((one) => [text(at(one, "key")), Object.values(Object(at(one, "value")))[0]])
-  ),
+  attributes: attributesOf(span),
   json: JSON.stringify(span)
 })
 
@@ -40,7 +46,10 @@ export const otlpReceiver = async () => {
       requests.push({ path: request.url ?? "", headers: request.headers })
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString())
       for (const resource of list(body, "resourceSpans")) {
-        for (const scope of list(resource, "scopeSpans")) spans.push(...list(scope, "spans").map(spanOf))
+        const service = text(attributesOf(at(resource, "resource"))["service.name"])
+        for (const scope of list(resource, "scopeSpans")) {
+          spans.push(...list(scope, "spans").map((span) => spanOf(span, service)))
+        }
       }
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
     })
