@@ -7,6 +7,7 @@ import { openApiDocument } from "./http/docs/Docs.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./layers/App.ts"
 import { type AppSettings, readSettings } from "./layers/config/AppConfig.ts"
 import { examine } from "./layers/Doctor.ts"
+import { verifyJournalOf } from "./layers/JournalCheck.ts"
 import { migrate } from "./layers/Migrations.ts"
 import { seedDemoStore } from "./layers/seed/DemoStore.ts"
 import { collectStartGarbage } from "./layers/StartGarbage.ts"
@@ -65,9 +66,18 @@ const doctor = Command.make("doctor", {}, () => Effect.flatMap(readSettings(depl
   Command.withDescription("Check configuration, ports, database and tables, and say what to do")
 )
 
+const verify = Command.make("verify", {}, () => Effect.flatMap(readSettings(deployment), verifyJournalOf)).pipe(
+  Command.withDescription("Compute the chains of the journal anew; exit code 1 when an entry is not what was written")
+)
+
+const audit = Command.make("audit").pipe(
+  Command.withDescription("The journal of changes"),
+  Command.withSubcommands([verify])
+)
+
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),
-  Command.withSubcommands([serve, migrateCommand, seed, openapi, doctor])
+  Command.withSubcommands([serve, migrateCommand, seed, openapi, audit, doctor])
 )
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */

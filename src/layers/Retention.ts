@@ -1,6 +1,7 @@
 import { Effect, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
+import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
@@ -43,7 +44,8 @@ const sweeps = Effect.gen(function*() {
   const unconfirmed = yield* UnconfirmedOrders
   const cluster = yield* ClusterRetention
   const statistics = yield* Statistics
-  const { idempotencyHours } = yield* StoreSettings
+  const journal = yield* JournalPurgeRepo
+  const { idempotencyHours, journalDays } = yield* StoreSettings
   yield* Effect.all([
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
     whileFull(holds.expireDue, 500).pipe(everySafely("expired holds", "1 second")),
@@ -54,6 +56,9 @@ const sweeps = Effect.gen(function*() {
     whileFull(holds.purgeEnded(endedDays), 1000).pipe(everySafely("ended holds", "10 minutes")),
     whileFull(keys.purge(idempotencyHours), 1000).pipe(everySafely("idempotency keys", "10 minutes")),
     whileFull(events.purge(eventDays), 1000).pipe(everySafely("provider events", "10 minutes")),
+    ...(journalDays === 0
+      ? []
+      : [whileFull(journal.purge(1000, journalDays), 1000).pipe(everySafely("journal", "10 minutes"))]),
     cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
       Effect.repeat({ while: ({ more }) => more }),
       Effect.map(({ messages, replies }) => messages + replies),

@@ -41,7 +41,11 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders?status=confirmed"),
   probe("GET", "/api/orders/{order}"),
   probe("GET", "/api/orders/{orderNumber}"),
-  probe("GET", "/api/orders/{order}/fulfillments")
+  probe("GET", "/api/orders/{order}/fulfillments"),
+  probe("GET", "/api/events?limit=100"),
+  probe("GET", "/api/audit?limit=100"),
+  probe("GET", "/api/audit?entityId={entity}"),
+  probe("GET", "/api/audit/order/{order}")
 ]
 
 const entity = "/api/catalog/entities/{entity}"

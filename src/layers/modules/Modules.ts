@@ -4,6 +4,7 @@ import { carts } from "./carts.ts"
 import { catalog } from "./catalog.ts"
 import { checkout } from "./checkout.ts"
 import { customers } from "./customers.ts"
+import { events } from "./events.ts"
 import { fulfillment } from "./fulfillment.ts"
 import { inventory } from "./inventory.ts"
 import { orders } from "./orders.ts"
@@ -15,6 +16,7 @@ import { tenancy } from "./tenancy.ts"
 /** The modules of the core in the order in which they use one another: a module comes after those it requires. */
 export const modules = [
   tenancy,
+  events,
   catalog,
   pricing,
   inventory,
@@ -43,15 +45,24 @@ export const services = checkout.services.pipe(
   Layer.provideMerge(inventory.services),
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
+  Layer.provideMerge(events.services),
   Layer.provideMerge(tenancy.services)
 )
 
 /** Behaviour of all entities and workflows: every process that runs actors registers every one of them. */
-export const actors = Layer.mergeAll(inventory.actors, carts.actors, orders.actors, payments.actors, checkout.actors)
+export const actors = Layer.mergeAll(
+  events.actors,
+  inventory.actors,
+  carts.actors,
+  orders.actors,
+  payments.actors,
+  checkout.actors
+)
 
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
+  events.routes,
   catalog.routes,
   pricing.routes,
   promotions.routes,

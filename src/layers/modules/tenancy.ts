@@ -17,7 +17,7 @@ const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
   Layer.provide(healthRepoLayer)
 )
 
-/** Organizations, the kernels that have tables (outbox and idempotency keys), and what operators ask. */
+/** Organizations, the kernel of idempotency keys, and what operators ask. */
 export const tenancy = defineModule({
   id: "tenancy",
   version: "1.0.0",

@@ -12,6 +12,8 @@ const oldest = gauge(
   "stoa_cluster_oldest_waiting_message_seconds",
   "How long the oldest message that is due has been waiting for a runner to take it; 0 when none waits"
 )
+const waiting = gauge("stoa_journal_waiting", "Entries of the journal that have no place yet, at most 10,000")
+const oldestEntry = gauge("stoa_journal_oldest_waiting_seconds", "How long the oldest entry without a place has waited")
 const connections = gauge("stoa_database_connections", "Connections of the whole deployment, by pool and state")
 
 const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment) {
@@ -28,7 +30,7 @@ const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment)
   yield* Metric.update(oldest, found === undefined ? NaN : waited)
 })
 
-/** `read` brings what the database knows of the deployment into its metrics; two statements at most. */
+/** `read` brings what the database knows of the deployment into its metrics; three statements at most. */
 export const deploymentMetrics = Effect.gen(function*() {
   const readiness = yield* Readiness
   const repo = yield* HealthRepo
@@ -42,5 +44,16 @@ export const deploymentMetrics = Effect.gen(function*() {
     for (const [key, metric] of known) yield* Metric.update(metric, now.get(key)?.count ?? 0)
   })
 
-  return { read: Effect.andThen(Effect.flatMap(readiness.assess, setReadiness), setConnections) }
+  const setJournal = Effect.gen(function*() {
+    const lag = yield* repo.journalLag
+    yield* Metric.update(waiting, lag?.waiting ?? NaN)
+    yield* Metric.update(oldestEntry, lag?.seconds ?? NaN)
+  })
+
+  return {
+    read: Effect.flatMap(readiness.assess, setReadiness).pipe(
+      Effect.andThen(setConnections),
+      Effect.andThen(setJournal)
+    )
+  }
 })
