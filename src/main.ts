@@ -8,6 +8,7 @@ import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./
 import { type AppSettings, readSettings } from "./layers/config/AppConfig.ts"
 import { examine } from "./layers/Doctor.ts"
 import { runQueue, tellRun } from "./layers/jobs/JobCommand.ts"
+import { verifyJournalOf } from "./layers/JournalCheck.ts"
 import { migrate } from "./layers/Migrations.ts"
 import { seedDemoStore } from "./layers/seed/DemoStore.ts"
 import { collectStartGarbage } from "./layers/StartGarbage.ts"
@@ -84,9 +85,18 @@ const jobs = Command.make("jobs").pipe(
   Command.withSubcommands([runJobs])
 )
 
+const verify = Command.make("verify", {}, () => Effect.flatMap(readSettings(deployment), verifyJournalOf)).pipe(
+  Command.withDescription("Compute the chains of the journal anew; exit code 1 when an entry is not what was written")
+)
+
+const audit = Command.make("audit").pipe(
+  Command.withDescription("The journal of changes"),
+  Command.withSubcommands([verify])
+)
+
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),
-  Command.withSubcommands([serve, migrateCommand, seed, openapi, doctor, jobs])
+  Command.withSubcommands([serve, migrateCommand, seed, openapi, jobs, audit, doctor])
 )
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */

@@ -1,10 +1,12 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { AuditGroup } from "./audit/AuditApi.ts"
 import { CartsGroup } from "./carts/CartsApi.ts"
 import { BrandsGroup } from "./catalog/BrandsApi.ts"
 import { CatalogGroup } from "./catalog/CatalogApi.ts"
 import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
 import { VariantsGroup } from "./catalog/VariantsApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
+import { EventsGroup } from "./events/EventsApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
 import { MetricsGroup } from "./health/MetricsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
@@ -35,6 +37,8 @@ export const Api = HttpApi.make("stoa")
   .add(PaymentsGroup)
   .add(WebhooksGroup)
   .add(JobsGroup)
+  .add(EventsGroup)
+  .add(AuditGroup)
   .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */

@@ -1,5 +1,4 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
-import { EventSubscribers } from "../domain/events/EventSubscribers.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
@@ -19,6 +18,7 @@ import { retentionLayer } from "./Retention.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
 import { jobQueues } from "./telemetry/JobQueues.ts"
+import { journalLag } from "./telemetry/JournalLag.ts"
 import { jsonLog } from "./telemetry/JsonLog.ts"
 import { poolProbe } from "./telemetry/PoolProbe.ts"
 import { stockAudit } from "./telemetry/StockAudit.ts"
@@ -38,7 +38,6 @@ const deploymentLayer = (settings: AppSettings) => {
   const { deployment, environment } = settings
   return Layer.mergeAll(
     webhookAdapters(settings),
-    EventSubscribers.layer,
     Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({
@@ -66,7 +65,7 @@ export const databaseApp = (settings: AppSettings) =>
 
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) =>
-  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, jobQueues, poolProbe).pipe(
+  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe).pipe(
     Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),
     Layer.provideMerge(deploymentLayer(settings)),

@@ -1,6 +1,7 @@
 import { Effect, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
+import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
@@ -50,7 +51,8 @@ const sweeps = Effect.gen(function*() {
   const webhooks = yield* Deliveries
   const webhookLog = yield* WebhookDeliveryRepo
   const { retentionDays } = yield* WebhookSettings
-  const { idempotencyHours } = yield* StoreSettings
+  const journal = yield* JournalPurgeRepo
+  const { idempotencyHours, journalDays } = yield* StoreSettings
   yield* Effect.all([
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
     whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500).pipe(
@@ -65,6 +67,9 @@ const sweeps = Effect.gen(function*() {
     whileFull(events.purge(eventDays), 1000).pipe(everySafely("provider events", "10 minutes")),
     whileFull(webhooks.revive, 500).pipe(everySafely("lost webhook deliveries", "10 minutes")),
     whileFull(webhookLog.purge(retentionDays, 1000), 1000).pipe(everySafely("webhook deliveries", "10 minutes")),
+    ...(journalDays === 0
+      ? []
+      : [whileFull(journal.purge(1000, journalDays), 1000).pipe(everySafely("journal", "10 minutes"))]),
     cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
       Effect.repeat({ while: ({ more }) => more }),
       Effect.map(({ messages, replies }) => messages + replies),

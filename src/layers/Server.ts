@@ -3,6 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
+import { EventTailer } from "../domain/events/EventTailer.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
 import { accessLayer } from "../http/middleware/Access.ts"
@@ -53,8 +54,13 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
     })
   ).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
 
+/** A stream of events never ends of itself: it is told before the server waits for what is being answered. */
+const endStreams = Layer.effectDiscard(Effect.flatMap(EventTailer, ({ end }) => Effect.addFinalizer(() => end)))
+
 /** Every route of the API. */
-export const serverLayer = served(application, routeTable([...endpoints(), ...docs]))
+export const serverLayer = endStreams.pipe(
+  Layer.provideMerge(served(application, routeTable([...endpoints(), ...docs])))
+)
 
 /** What operators ask a process that runs actors: health, readiness and metrics. */
 export const operatorServerLayer = served(operatorApplication, routeTable(endpointsOf(OperatorApi)))

@@ -5,13 +5,13 @@ import { type Finding, lintPlanted } from "./PlantedTree.ts"
 const clean = {
   "src/domain/carts/Cart.ts": `import { Schema } from "effect"\nexport const Cart = Schema.Struct({})\n`,
   "src/domain/carts/CartRepo.ts": `import { SqlClient } from "effect/sql"
-import { Outbox } from "../events/OutboxRepo.ts"
+import { Journal } from "../events/JournalRepo.ts"
 import { Cart } from "./Cart.ts"
-export const CartRepo = [SqlClient, Cart, Outbox]
+export const CartRepo = [SqlClient, Cart, Journal]
 `,
   "src/domain/carts/Carts.ts": `import { CartRepo } from "./CartRepo.ts"\nexport const Carts = CartRepo\n`,
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
-  "src/domain/events/OutboxRepo.ts": `import { SqlClient } from "effect/sql"\nexport const Outbox = [SqlClient]\n`,
+  "src/domain/events/JournalRepo.ts": `import { SqlClient } from "effect/sql"\nexport const Journal = [SqlClient]\n`,
   "src/domain/orders/Order.ts": `import { Cart } from "../carts/Cart.ts"\nexport const Order = [Cart]\n`,
   "src/domain/orders/OrderRepo.ts": `import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -192,11 +192,11 @@ withApp("items of a cart over HTTP", (it) => {
       }
     }))
 
-  it.effect("tells the outbox about every line that was added", () =>
+  it.effect("tells the journal about every line that was added", () =>
     Effect.gen(function*() {
       const line = yield* addTo(yield* aGuestCart(), yield* aProduct(), 2)
       const events = yield* onDatabase((sql) =>
-        sql<{ readonly payload: unknown }>`select payload from outbox_events
+        sql<{ readonly payload: unknown }>`select payload from journal_entries
           where type = 'cart.afterAddItem' and payload ->> 'id' = ${line.text("data.id")}`
       )
       assert.strictEqual(events.length, 1)

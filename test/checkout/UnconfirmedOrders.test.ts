@@ -99,7 +99,7 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
       assert.strictEqual(promotion.at("data.usedCount"), 0)
       const told = yield* onDatabase((sql) =>
         sql`select h.reason, h.changed_by, e.payload->>'status' as announced
-          from order_status_history h join outbox_events e on e.entity_id = h.order_id::text
+          from order_status_history h join journal_entries e on e.entity_id = h.order_id::text
           where h.order_id = ${order.id}::uuid and h.to_status = 'cancelled' and e.type = 'orders.statusChange'`
       )
       const expected = { reason: "payment_not_confirmed", changed_by: "system:internal", announced: "cancelled" }

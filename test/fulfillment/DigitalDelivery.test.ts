@@ -47,7 +47,7 @@ const fulfillmentsOf = (made: Answer) =>
 
 const eventsOf = (made: Answer) =>
   onDatabase((sql) =>
-    sql<{ payload: object }>`select payload from outbox_events
+    sql<{ payload: object }>`select payload from journal_entries
       where type = 'fulfillment.create' and payload->>'orderId' = ${made.text("data.id")}`
   )
 

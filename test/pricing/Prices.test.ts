@@ -105,7 +105,7 @@ describe("prices", () => {
       Effect.gen(function*() {
         const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
         const [one, other] = [yield* seedEntity(), yield* seedEntity()]
-        const count = sql`select count(*) from outbox_events`
+        const count = sql`select count(*) from journal_entries`
         const before = yield* count
         const sent = body({ entityId: one.entityId, variantId: other.variantId, currency: "USD", amount: 1 })
         const error = yield* Effect.flip(prices.set(sent))

@@ -40,5 +40,5 @@ export const eventsOf = (entityId: string) =>
     SqlClient.SqlClient,
     (sql) =>
       sql<{ readonly type: string; readonly organization_id: string; readonly payload: Record<string, unknown> }>`select
-        type, organization_id, payload from outbox_events where entity_id = ${entityId} order by created_at, id`
+        type, organization_id, payload from journal_entries where entity_id = ${entityId} order by entry_number`
   )

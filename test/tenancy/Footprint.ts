@@ -22,8 +22,16 @@ export const ownerless = Effect.map(
   (all) => all.filter(({ name, owned }) => !owned && !common.test(name)).map(({ name }) => name)
 )
 
+/** Waits until every entry of the journal has its place: nothing changes by itself any more. */
+export const journalAtRest = onDatabase((sql) =>
+  Effect.repeat(sql`select 1 from journal_entries where position is null limit 1`, {
+    until: (waiting) => waiting.length === 0
+  })
+)
+
 /** All rows of an organization as text, by table: two footprints are equal when nothing of it has changed. */
 export const footprintOf = Effect.fnUntraced(function*(organization: string) {
+  yield* journalAtRest
   const rows = yield* Effect.forEach(
     (yield* tables).filter(({ owned }) => owned),
     ({ name }) =>

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { type Answer, api, withApp } from "../support/TestApp.ts"
-import { footprintOf, ownerless } from "./Footprint.ts"
+import { footprintOf, journalAtRest, ownerless } from "./Footprint.ts"
 import { asks, filled, nameless, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
 
@@ -23,6 +23,7 @@ const names = ({ as: _, ...records }: Store): ReadonlyArray<RecordName> =>
 
 /** What a store reads of itself, request by request. */
 const readBy = Effect.fnUntraced(function*(store: Store) {
+  yield* journalAtRest
   return yield* Effect.forEach(
     reads,
     (probe) => Effect.map(send(filled(probe, store), store), ({ body, status }) => ({ path: probe.path, status, body }))

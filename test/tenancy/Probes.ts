@@ -45,7 +45,11 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/webhooks"),
   probe("GET", "/api/webhooks/{endpoint}"),
   probe("GET", "/api/webhooks/{endpoint}/deliveries"),
-  probe("GET", "/api/admin/jobs/failed")
+  probe("GET", "/api/admin/jobs/failed"),
+  probe("GET", "/api/events?limit=100"),
+  probe("GET", "/api/audit?limit=100"),
+  probe("GET", "/api/audit?entityId={entity}"),
+  probe("GET", "/api/audit/order/{order}")
 ]
 
 const entity = "/api/catalog/entities/{entity}"

@@ -106,7 +106,7 @@ const aCart = Effect.fnUntraced(function*(organizationId: string, entityId: stri
     metadata: {},
     addedAt: state.cart.createdAt
   } as const
-  yield* (yield* CartRepo).insert(state)
+  yield* as(organizationId)((yield* CartRepo).insert(state))
   yield* as(organizationId)((yield* CartLineRepo).add(state, line))
   return { ...state, version: 1, line }
 })

@@ -126,7 +126,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.deepStrictEqual(jobs.map(({ options }) => options.queue), ["webhooks"])
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`select (select string_agg(e::text, ' ') from webhook_endpoints e) as endpoints,
-        (select string_agg(o::text, ' ') from outbox_events o) as journal`
+        (select string_agg(o::text, ' ') from journal_entries o) as journal`
       assert.notInclude(JSON.stringify(rows), endpoint.secret)
       assert.notInclude(JSON.stringify(rows), endpoint.secret.slice("whsec_".length))
     }))
@@ -207,7 +207,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       const after = yield* (yield* Webhooks).get(endpoint.id)
       assert.deepStrictEqual([after.isActive, after.disabledReason], [false, "failing"])
       const sql = yield* SqlClient.SqlClient
-      const journal = yield* sql<{ type: string }>`select type from outbox_events where entity_id = ${endpoint.id}
+      const journal = yield* sql<{ type: string }>`select type from journal_entries where entity_id = ${endpoint.id}
         and entity_type = 'webhook_endpoint' order by created_at, id`
       assert.deepStrictEqual(journal.map(({ type }) => type), ["webhooks.create", "webhooks.disable"])
     }))

@@ -19,6 +19,11 @@ export const Actor = Schema.Struct({
   permissions: Schema.Array(Schema.String),
   cartSecret: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
+  /** Address and program of the client, as the request showed them; for the journal of changes. */
+  ip: Schema.optional(Schema.NullOr(Schema.String)),
+  userAgent: Schema.optional(Schema.NullOr(Schema.String)),
+  /** What a change is made by: a request, or the service's own work. Absent: a caller in this process. */
+  source: Schema.optional(Schema.Literals(["rest", "local", "job"])),
   /** The work of the Idempotency-Key of the request; whoever changes something for it marks the change (`MarkRepo`). */
   workId: Schema.optional(Schema.String)
 })
@@ -65,7 +70,8 @@ export const systemActor = (organizationId: string, userId = "system:internal"):
   role: "system",
   permissions: ["*:*"],
   cartSecret: null,
-  requestId: null
+  requestId: null,
+  source: "job"
 })
 
 /** A visitor without credentials acts as a customer of the organization with these permissions (contract §0.4). */

@@ -1,8 +1,10 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { CartLine, CartState } from "./Cart.ts"
+import { lineJson } from "./CartEntryRepo.ts"
 import type { LineRow } from "./CartRows.ts"
 
 /** A line to be added to a cart that was seen in this state. */
@@ -25,8 +27,7 @@ const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
   currency: line.currency,
   added: line.addedAt,
   event: newId(),
-  actor: actor.userId,
-  request: actor.requestId,
+  origin: originOf(actor),
   work: actor.workId ?? null
 })
 
@@ -41,7 +42,7 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>,
   sql<{ readonly n: number; readonly line: LineRow | null }>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(adds.map(toInput))}::jsonb) as i(
       n int, id uuid, cart uuid, organization text, version bigint, entity uuid, variant uuid, quantity int,
-      price bigint, currency text, added timestamptz, event uuid, actor text, request text, work uuid)),
+      price bigint, currency text, added timestamptz, event uuid, origin jsonb, work uuid)),
     locked as materialized (select c.id, i.n from input i join carts c on c.id = i.cart
       where c.id = any(array(select cart from input)) and c.organization_id = i.organization
       order by c.id for update of c ${sql.literal(locking)}),
@@ -55,14 +56,11 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>,
       on conflict (cart_id, entity_id, variant_id) do update
         set quantity = cart_lines.quantity + excluded.quantity, unit_price_snapshot = excluded.unit_price_snapshot
       returning *),
-    event as (insert into outbox_events
-        (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-      select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text,
-        jsonb_build_object('id', l.id, 'cartId', l.cart_id, 'entityId', l.entity_id, 'variantId', l.variant_id,
-          'quantity', l.quantity, 'unitPriceSnapshot', l.unit_price_snapshot, 'currency', l.currency,
-          'notes', l.notes, 'metadata', l.metadata,
-          'addedAt', to_char(i.added at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-        i.actor, i.request from input i join line l on l.cart_id = i.cart),
+    event as (insert into ${journal(sql)}
+      select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineJson("l"))},
+        -- The statement began before the line was raised, and its fence says that nobody else did in between.
+        (select ${sql.literal(lineJson("o"))} from cart_lines o where o.cart_id = i.cart and o.id = l.id),
+        ${byOrigin(sql)} from input i join line l on l.cart_id = i.cart),
     marked as (insert into keyed_changes (organization_id, work_id)
       select i.organization, i.work from input i join line l on l.cart_id = i.cart where i.work is not null)
     select k.n, to_jsonb(l) as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`

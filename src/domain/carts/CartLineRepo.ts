@@ -1,10 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { CurrentActor } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { type Add, addStatement } from "./AddStatementRepo.ts"
 import type { CartLine, CartState } from "./Cart.ts"
+import { lineJson } from "./CartEntryRepo.ts"
 import { type LineRow, toLine } from "./CartRows.ts"
 
 /**
@@ -34,6 +36,17 @@ export class CartLineRepo extends Context.Service<CartLineRepo, {
 }>()("stoa/domain/carts/CartLineRepo") {}
 
 const added = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
+
+/** The journal's entry of the line in the part `line`, which was what the part `found` says. */
+const noted = (sql: SqlClient.SqlClient, actor: Actor, type: "cart.updateQuantity" | "cart.removeItem") =>
+  journalRows(sql, actor, {
+    type,
+    entityType: "cart",
+    entityId: "x.cart_id::text",
+    payload: lineJson("x"),
+    before: `(select ${lineJson("f")} from found f)`,
+    from: "line x"
+  })
 
 /** `CartLineRepo` over the database of the process. */
 export const cartLineRepoLayer = Layer.effect(
@@ -74,7 +87,7 @@ export const cartLineRepoLayer = Layer.effect(
     }
 
     const foundLine = ({ cart }: CartState, lineId: string) =>
-      sql`select id, cart_id from cart_lines
+      sql`select * from cart_lines
         where cart_id = ${cart.id}::uuid and id = ${lineId}::uuid and organization_id = ${cart.organizationId}`
 
     const setQuantity = Effect.fn("CartLineRepo.setQuantity")(
@@ -85,7 +98,8 @@ export const cartLineRepoLayer = Layer.effect(
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (update cart_lines l set quantity = ${quantity} from moved
           where l.cart_id = moved.id and l.id = ${lineId}::uuid and l.organization_id = ${from.cart.organizationId}
-          returning l.*)${mark(sql, actor, "line")}
+          returning l.*),
+        entry as (${noted(sql, actor, "cart.updateQuantity")})${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
         return written(rows)
       },
@@ -99,7 +113,8 @@ export const cartLineRepoLayer = Layer.effect(
         moved as (${moveVersion(from)} and exists (select 1 from found) returning id),
         line as (delete from cart_lines l using moved
           where l.cart_id = moved.id and l.id = ${lineId}::uuid and l.organization_id = ${from.cart.organizationId}
-          returning l.*)${mark(sql, actor, "line")}
+          returning l.*),
+        entry as (${noted(sql, actor, "cart.removeItem")})${mark(sql, actor, "line")}
         select exists (select 1 from found) as found, (select to_jsonb(line) from line) as line`
       return written(rows)
     }, Effect.orDie)

@@ -1,7 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
+import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState, StoredCart } from "./Cart.ts"
 import { type CartRow, type LineRow, toLine, toState } from "./CartRows.ts"
@@ -18,14 +20,20 @@ export class CartRepo extends Context.Service<CartRepo, {
   /** The cart alone. Undefined when the organization has no such cart. */
   readonly state: (cartId: string) => Effect.Effect<CartState | undefined, never, CurrentActor>
   /** Writes a new cart. */
-  readonly insert: (state: CartState) => Effect.Effect<void>
+  readonly insert: (state: CartState) => Effect.Effect<void, never, CurrentActor>
   /** Turns active carts whose time has run out to abandoned, at most 1,000 a call. Gives how many. */
   readonly abandonExpired: Effect.Effect<number>
   /** Deletes ended carts whose time ran out longer ago than this, at most 1,000 a call. Gives how many. */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/carts/CartRepo") {}
 
-const toInput = ({ cart, secretHash, version }: CartState) => ({
+/** A cart to be written, and for whom. */
+interface New {
+  readonly state: CartState
+  readonly actor: Actor
+}
+
+const toInput = ({ actor, state: { cart, secretHash, version } }: New) => ({
   id: cart.id,
   organization: cart.organizationId,
   customer: cart.customerId,
@@ -36,7 +44,10 @@ const toInput = ({ cart, secretHash, version }: CartState) => ({
   version,
   expires: cart.expiresAt,
   created: cart.createdAt,
-  updated: cart.updatedAt
+  updated: cart.updatedAt,
+  entry: newId(),
+  origin: originOf(actor),
+  record: cart
 })
 
 /** `CartRepo` over the database of the process. */
@@ -69,20 +80,30 @@ export const cartRepoLayer = Layer.effect(
       return rows[0] && toState(rows[0])
     }, Effect.orDie)
 
-    const insertAll = (states: ReadonlyArray<CartState>) =>
-      sql`insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
-          expires_at, created_at, updated_at)
-        select * from jsonb_to_recordset(${JSON.stringify(states.map(toInput))}::jsonb) as i(id uuid, organization text,
-          customer uuid, status text, currency text, email text, secret text, version bigint, expires timestamptz,
-          created timestamptz, updated timestamptz)`
+    const insertAll = (carts: ReadonlyArray<New>) =>
+      sql`with input as materialized (
+          select * from jsonb_to_recordset(${
+        JSON.stringify(carts.map(toInput))
+      }::jsonb) as i(id uuid, organization text,
+            customer uuid, status text, currency text, email text, secret text, version bigint, expires timestamptz,
+            created timestamptz, updated timestamptz, entry uuid, origin jsonb, record jsonb)),
+        made as (insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
+            expires_at, created_at, updated_at)
+          select id, organization, customer, status, currency, email, secret, version, expires, created, updated
+          from input returning id)
+        insert into ${journal(sql)}
+        select i.entry, i.organization, 'cart.create', 'cart', i.id::text, i.record, null::jsonb, ${byOrigin(sql)}
+        from input i join made on made.id = i.id`
 
-    const inserting = yield* GroupCommit.make<CartState, true>({
+    const inserting = yield* GroupCommit.make<New, true>({
       name: "carts.create",
-      together: (states) => Effect.as(insertAll(states), states.map(() => true as const)),
-      alone: (state) => Effect.as(insertAll([state]), true as const)
+      together: (carts) => Effect.as(insertAll(carts), carts.map(() => true as const)),
+      alone: (cart) => Effect.as(insertAll([cart]), true as const)
     })
 
-    const insert = Effect.fn("CartRepo.insert")((state: CartState) => Effect.asVoid(inserting(state)), Effect.orDie)
+    const insert = Effect.fn("CartRepo.insert")(function*(state: CartState) {
+      yield* inserting({ state, actor: yield* CurrentActor })
+    }, Effect.orDie)
 
     const abandonExpired = sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
       where id = any(array(select id from carts where status = 'active' and expires_at <= now()

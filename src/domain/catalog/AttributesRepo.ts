@@ -1,9 +1,10 @@
 import { Context, Effect, Equal, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { Attributes, AttributesChange, NewAttributes } from "./Attributes.ts"
-import { entityEvent } from "./CatalogEventRepo.ts"
+import { entityJson } from "./CatalogEventRepo.ts"
 import type { CatalogEntity, EntityStatus } from "./Entity.ts"
 import { type EntityRow, toEntity } from "./EntityRow.ts"
 
@@ -74,6 +75,24 @@ const toAttributes = (row: AttributesRow): Attributes => ({
   seoDescription: row.seo_description
 })
 
+const wordsJson = (row: string) =>
+  `jsonb_build_object('id', ${row}->'id', 'entityId', ${row}->'entity_id', 'locale', ${row}->'locale',
+    'title', ${row}->'title', 'subtitle', ${row}->'subtitle', 'description', ${row}->'description',
+    'richDescription', ${row}->'rich_description', 'seoTitle', ${row}->'seo_title',
+    'seoDescription', ${row}->'seo_description')`
+
+/** The event of an entity whose words changed shows them, as an entity that is read with them does. */
+const wordsChanged = (sql: SqlClient.SqlClient, actor: Actor) =>
+  journalRows(sql, actor, {
+    type: "catalog.update",
+    entityType: "catalog_entity",
+    entityId: "x.id::text",
+    payload: `${entityJson("x")} || jsonb_build_object('attributes', jsonb_build_array(${wordsJson("to_jsonb(w)")}))`,
+    before: `o.record || jsonb_build_object('attributes', case when o.known then
+      jsonb_build_array(${wordsJson("o.words")}) else '[]' end)`,
+    from: "touched x join written w on w.entity_id = x.id join entity o on o.id = x.id"
+  })
+
 const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
   const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, locale: string) {
     const organization = yield* currentOrganization
@@ -105,12 +124,13 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
       /** Values of the locale's columns before the write; null for a new locale. */
       readonly old: Readonly<Record<string, unknown>> | null
     }
-    // Key share, here and wherever a part is written: an entity deleted at the same moment is waited for and then not
+    // Locked, here and wherever a part is written: an entity deleted at the same moment is waited for and then not
     // found, instead of a foreign key failure.
     const rows = yield* sql<Row>`with entity as (
-        select e.id, e.organization_id, e.updated_at, a.title, a.id is not null as known, to_jsonb(a) as old
+        select e.id, e.organization_id, e.updated_at, a.title, a.id is not null as known, to_jsonb(a) as words,
+          ${sql.literal(entityJson("e"))} as record
         from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
-        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for key share of e),
+        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       written as (
         insert into entity_attributes as t (id, organization_id, entity_id, locale, title, subtitle, description,
           rich_description, seo_title, seo_description)
@@ -119,11 +139,12 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
           ${change.seoDescription}
         from entity n where coalesce(${change.title}, n.title) is not null
         on conflict (entity_id, locale) ${merge(sql, change)}
-        returning t.entity_id),
+        returning t.*),
       touched as (update catalog_entities e set updated_at = now() from written w where e.id = w.entity_id
         returning e.*),
-      event as (${entityEvent(sql, actor, "catalog.update", "touched")})
-      select n.known, t.id is not null as changed, n.updated_at as old_updated_at, n.old, t.* from entity n left join touched t on true`
+      event as (${wordsChanged(sql, actor)})
+      select n.known, t.id is not null as changed, n.updated_at as old_updated_at, n.words as old, t.*
+      from entity n left join touched t on true`
     const row = rows[0]
     if (row === undefined) return { _tag: "NoEntity" } as const
     if (row.changed) {

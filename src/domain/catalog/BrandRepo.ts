@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Conflict } from "../errors/ApiErrors.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest, wholeList } from "../paging/Paging.ts"
 import type { Brand, BrandChange, NewBrand } from "./Brand.ts"
@@ -36,6 +37,26 @@ const toBrand = (row: BrandRow): Brand => ({
   metadata: row.metadata
 })
 
+const brandJson = (row: string) =>
+  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'slug', ${row}.slug,
+    'displayName', ${row}.display_name, 'metadata', ${row}.metadata)`
+
+/** The journal's entry of the brand in the part `written`, with the row of the part `old` as it was. */
+const noted = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  type: "brands.create" | "brands.update" | "brands.delete",
+  old?: string
+) =>
+  journalRows(sql, actor, {
+    type,
+    entityType: "brand",
+    entityId: "x.id::text",
+    payload: brandJson("x"),
+    before: old === undefined ? undefined : brandJson("o"),
+    from: old === undefined ? "written x" : `written x join ${old} o on o.id = x.id`
+  })
+
 const slugTaken = conflictOn({ brands_organization_id_slug_key: "A brand with this slug already exists." })
 
 const make = (sql: SqlClient.SqlClient): BrandRepo["Service"] => {
@@ -52,27 +73,38 @@ const make = (sql: SqlClient.SqlClient): BrandRepo["Service"] => {
   }, Effect.orDie)
 
   const create = Effect.fn("BrandRepo.create")(function*(input: NewBrand) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<BrandRow>`insert into brands (id, organization_id, slug, display_name, metadata)
-      values (${newId()}::uuid, ${organization}, ${input.slug}, ${input.displayName},
-        ${JSON.stringify(input.metadata ?? {})}::jsonb) returning *`.pipe(slugTaken)
+    const actor = yield* CurrentActor
+    const rows = yield* sql<BrandRow>`with written as (
+        insert into brands (id, organization_id, slug, display_name, metadata)
+        values (${newId()}::uuid, ${actor.organizationId}, ${input.slug}, ${input.displayName},
+          ${JSON.stringify(input.metadata ?? {})}::jsonb) returning *),
+      entry as (${noted(sql, actor, "brands.create")})
+      select * from written`.pipe(slugTaken)
     // An insert that did not fail returned its row.
     return toBrand(rows[0] as BrandRow)
   })
 
   const update = Effect.fn("BrandRepo.update")(function*(id: string, change: BrandChange) {
-    const organization = yield* currentOrganization
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
-    const rows = yield* sql<BrandRow>`update brands set slug = coalesce(${change.slug}, slug),
-        display_name = coalesce(${change.displayName}, display_name),
-        metadata = coalesce(${metadata}::jsonb, metadata)
-      where id = ${id}::uuid and organization_id = ${organization} returning *`.pipe(slugTaken)
+    const rows = yield* sql<BrandRow>`with old as materialized (select * from brands
+        where id = ${id}::uuid and organization_id = ${organization} for no key update),
+      written as (update brands set slug = coalesce(${change.slug}, slug),
+          display_name = coalesce(${change.displayName}, display_name),
+          metadata = coalesce(${metadata}::jsonb, metadata)
+        where id = (select id from old) and organization_id = ${organization} returning *),
+      entry as (${noted(sql, actor, "brands.update", "old")})
+      select * from written`.pipe(slugTaken)
     return rows[0] === undefined ? undefined : toBrand(rows[0])
   })
 
   const remove = Effect.fn("BrandRepo.remove")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql`delete from brands where id = ${id}::uuid and organization_id = ${organization} returning 1`
+    const actor = yield* CurrentActor
+    const rows = yield* sql`with written as (
+        delete from brands where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),
+      entry as (${noted(sql, actor, "brands.delete", "written")})
+      select 1 from written`
     return rows.length === 1
   }, Effect.orDie)
 

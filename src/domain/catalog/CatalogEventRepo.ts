@@ -1,28 +1,32 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { EventType } from "../events/Event.ts"
-import { newId } from "../ids/Id.ts"
+import { isoTime, journalRows } from "../events/JournalRepo.ts"
 
-/** A time as the API shows it: ISO 8601, milliseconds, Z. */
-export const isoTime = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
-const entityJson = `jsonb_build_object('id', id, 'organizationId', organization_id, 'sourceStoreId', source_store_id,
-  'type', type, 'slug', slug, 'status', status, 'isVisible', is_visible, 'taxClass', tax_class, 'metadata', metadata,
-  'createdAt', ${isoTime("created_at")}, 'updatedAt', ${isoTime("updated_at")},
-  'publishedAt', ${isoTime("published_at")})`
+/** An entity as the API shows it: an SQL text over a row of `catalog_entities`. */
+export const entityJson = (row: string) =>
+  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'sourceStoreId', ${row}.source_store_id,
+    'type', ${row}.type, 'slug', ${row}.slug, 'status', ${row}.status, 'isVisible', ${row}.is_visible,
+    'taxClass', ${row}.tax_class, 'metadata', ${row}.metadata, 'createdAt', ${isoTime(`${row}.created_at`)},
+    'updatedAt', ${isoTime(`${row}.updated_at`)}, 'publishedAt', ${isoTime(`${row}.published_at`)})`
 
 /**
- * Appends a catalog event for each entity row of `source`, a part of the same statement: `with x as (update … returning
- * *), event as (${entityEvent(…, "x")})`. The payload is the row after the change, as the API shows it, and a change
- * that wrote no row announces nothing.
+ * Writes a catalog event into the journal for each entity row of `source`, a part of the same statement: `with x as
+ * (update … returning *), event as (${entityEvent(…, "x")})`. The payload is the row after the change, as the API shows
+ * it; `old` names the part that has the rows before it. A change that wrote no row announces nothing.
  */
 export const entityEvent = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   type: Extract<EventType, `catalog.${string}`>,
-  source: string
+  source: string,
+  old?: string
 ) =>
-  sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-    select ${newId()}::uuid, organization_id, ${type}, 'catalog_entity', id::text, ${sql.literal(entityJson)},
-      ${actor.userId}::text, ${actor.requestId}::text
-    from ${sql.literal(source)}`
+  journalRows(sql, actor, {
+    type,
+    entityType: "catalog_entity",
+    entityId: "x.id::text",
+    payload: entityJson("x"),
+    before: old === undefined ? undefined : entityJson("o"),
+    from: old === undefined ? `${source} x` : `${source} x join ${old} o on o.id = x.id`
+  })

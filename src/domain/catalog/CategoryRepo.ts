@@ -1,7 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { type Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
+import type { ChangeType } from "../events/Event.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest, wholeList } from "../paging/Paging.ts"
 import type { Category, CategoryChange, NewCategory } from "./Category.ts"
@@ -48,6 +50,30 @@ const toCategory = (row: CategoryRow): Category => ({
   metadata: row.metadata
 })
 
+const categoryJson = (row: string) =>
+  `jsonb_build_object('id', ${row}.id, 'parentId', ${row}.parent_id, 'slug', ${row}.slug,
+    'sortOrder', ${row}.sort_order, 'status', ${row}.status, 'metadata', ${row}.metadata)`
+
+/** The journal's entry of every category in the part `written`, with the row of the part `old` as it was. */
+const noted = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  type: Extract<ChangeType, `categories.${string}`>,
+  old?: string
+) =>
+  journalRows(sql, actor, {
+    type,
+    entityType: "category",
+    entityId: "x.id::text",
+    payload: categoryJson("x"),
+    before: old === undefined ? undefined : categoryJson("o"),
+    from: old === undefined ? "written x" : `written x join ${old} o on o.id = x.id`
+  })
+
+/** The row before a change, locked until it is done. */
+const locked = (sql: SqlClient.SqlClient, organization: string, id: string) =>
+  sql`select * from categories where id = ${id}::uuid and organization_id = ${organization} for no key update`
+
 const slugTaken = conflictOn({ categories_organization_id_slug_key: "A category with this slug already exists." })
 
 const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
@@ -67,27 +93,36 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
   }, Effect.orDie)
 
   const create = Effect.fn("CategoryRepo.create")(function*(input: NewCategory) {
-    const organization = yield* currentOrganization
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
     const parent = input.parentId ?? null
     // Key share: a parent deleted at the same moment is waited for and then not found.
     const rows = yield* sql<CategoryRow>`with parent as (select id from categories
-        where id = ${parent}::uuid and organization_id = ${organization} for key share)
-      insert into categories (id, organization_id, parent_id, slug, sort_order, metadata)
-      select ${newId()}::uuid, ${organization}, ${parent}::uuid, ${input.slug}, ${input.sortOrder ?? 0}::int,
-        ${JSON.stringify(input.metadata ?? {})}::jsonb
-      where ${parent}::uuid is null or exists (select 1 from parent)
-      returning *`.pipe(slugTaken)
+        where id = ${parent}::uuid and organization_id = ${organization} for key share),
+      written as (insert into categories (id, organization_id, parent_id, slug, sort_order, metadata)
+        select ${newId()}::uuid, ${organization}, ${parent}::uuid, ${input.slug}, ${input.sortOrder ?? 0}::int,
+          ${JSON.stringify(input.metadata ?? {})}::jsonb
+        where ${parent}::uuid is null or exists (select 1 from parent)
+        returning *),
+      entry as (${noted(sql, actor, "categories.create")})
+      select * from written`.pipe(slugTaken)
     return rows[0] === undefined ? yield* unknownParent : toCategory(rows[0])
   })
 
-  const write = Effect.fn("CategoryRepo.write")(function*(organization: string, id: string, change: CategoryChange) {
+  const write = Effect.fn("CategoryRepo.write")(function*(actor: Actor, id: string, change: CategoryChange) {
+    const organization = actor.organizationId
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
-    const rows = yield* sql<CategoryRow>`update categories set
-        slug = coalesce(${change.slug}, slug),
-        sort_order = coalesce(${change.sortOrder}::int, sort_order),
-        metadata = coalesce(${metadata}::jsonb, metadata),
-        parent_id = case when ${change.parentId !== undefined}::boolean then ${change.parentId}::uuid else parent_id end
-      where id = ${id}::uuid and organization_id = ${organization} returning *`.pipe(slugTaken)
+    const rows = yield* sql<CategoryRow>`with old as materialized (${locked(sql, organization, id)}),
+      written as (update categories set
+          slug = coalesce(${change.slug}, slug),
+          sort_order = coalesce(${change.sortOrder}::int, sort_order),
+          metadata = coalesce(${metadata}::jsonb, metadata),
+          parent_id = case when ${
+      change.parentId !== undefined
+    }::boolean then ${change.parentId}::uuid else parent_id end
+        where id = (select id from old) and organization_id = ${organization} returning *),
+      entry as (${noted(sql, actor, "categories.update", "old")})
+      select * from written`.pipe(slugTaken)
     return rows[0] === undefined ? undefined : toCategory(rows[0])
   })
 
@@ -99,7 +134,8 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
       select id from line`.pipe(Effect.orDie)
 
   const move = Effect.fn("CategoryRepo.move")(function*(id: string, parentId: string, change: CategoryChange) {
-    const organization = yield* currentOrganization
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
     // One mover at a time in an organization: two moves that are harmless each can close a circle together.
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
     // The parent stays until this move is done; if it is being deleted, it is not found afterwards.
@@ -108,7 +144,7 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
     const above = yield* lineage(organization, parentId)
     if (above.length === 0) return yield* unknownParent
     if (above.some((one) => one.id === id.toLowerCase())) return yield* cycle
-    return yield* write(organization, id, change)
+    return yield* write(actor, id, change)
   })
 
   const update = Effect.fn("CategoryRepo.update")(function*(id: string, change: CategoryChange) {
@@ -116,22 +152,47 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
       ? yield* sql.withTransaction(move(id, change.parentId, change)).pipe(
         Effect.catchTag("SqlError", (error) => Effect.die(error))
       )
-      : yield* write(yield* currentOrganization, id, change)
+      : yield* write(yield* CurrentActor, id, change)
   })
 
-  const setStatus = Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<CategoryRow>`update categories set status = ${status}
-      where id = ${id}::uuid and organization_id = ${organization} returning *`
-    return rows[0] === undefined ? undefined : toCategory(rows[0])
-  }, Effect.orDie)
+  return { list, create, update, setStatus: makeSetStatus(sql), remove: makeRemove(sql) }
+}
 
-  const remove = Effect.fn("CategoryRepo.remove")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql`delete from categories where id = ${id}::uuid and organization_id = ${organization}
-      returning 1`
+const makeRemove = (sql: SqlClient.SqlClient) =>
+  Effect.fn("CategoryRepo.remove")(function*(id: string) {
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
+    // Its children become roots by this statement and not by the foreign key, so that each of them has its entry.
+    const rows = yield* sql`with doomed as materialized (select * from categories
+        where id = ${id}::uuid and organization_id = ${organization} for update),
+      old as materialized (select * from categories
+        where parent_id = (select id from doomed) and organization_id = ${organization} order by id for no key update),
+      written as (update categories set parent_id = null where id = any(array(select id from old)) returning *),
+      freed as (${noted(sql, actor, "categories.update", "old")}),
+      gone as (delete from categories where id = (select id from doomed) and organization_id = ${organization}
+        returning *),
+      entry as (${
+      journalRows(sql, actor, {
+        type: "categories.delete",
+        entityType: "category",
+        entityId: "x.id::text",
+        payload: categoryJson("x"),
+        before: categoryJson("x"),
+        from: "gone x"
+      })
+    })
+      select 1 from gone`
     return rows.length === 1
   }, Effect.orDie)
 
-  return { list, create, update, setStatus, remove }
-}
+const makeSetStatus = (sql: SqlClient.SqlClient) =>
+  Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {
+    const actor = yield* CurrentActor
+    const type = status === "archived" ? "categories.archive" : "categories.restore"
+    const rows = yield* sql<CategoryRow>`with old as materialized (${locked(sql, actor.organizationId, id)}),
+      written as (update categories set status = ${status}
+        where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
+      entry as (${noted(sql, actor, type, "old")})
+      select * from written`
+    return rows[0] === undefined ? undefined : toCategory(rows[0])
+  }, Effect.orDie)

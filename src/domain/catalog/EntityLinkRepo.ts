@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 
 /** What an entity can be attached to. */
 export type LinkTarget = "category" | "brand"
@@ -30,13 +31,28 @@ export class EntityLinkRepo extends Context.Service<EntityLinkRepo, {
 }
 
 const tables = {
-  category: { links: "entity_categories", targets: "categories", column: "category_id" },
-  brand: { links: "entity_brands", targets: "brands", column: "brand_id" }
+  category: { links: "entity_categories", targets: "categories", column: "category_id", field: "categoryId" },
+  brand: { links: "entity_brands", targets: "brands", column: "brand_id", field: "brandId" }
 } as const
+
+/** The journal tells of links where one looks for them: in the history of the entity. */
+const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
+  const { column, field, targets } = tables[target]
+  const link = `jsonb_build_object('entityId', x.entity_id, '${field}', x.${column})`
+  return journalRows(sql, actor, {
+    type: `${targets}.${what}`,
+    entityType: "catalog_entity",
+    entityId: "x.entity_id::text",
+    payload: what === "link" ? link : `${link} || '{"deleted": true}'`,
+    before: what === "link" ? undefined : link,
+    from: "written x"
+  })
+}
 
 const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
   const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: string, targetId: string) {
-    const organization = yield* currentOrganization
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
     const { column, links, targets } = tables[target]
     // Key share: a target deleted at the same moment is waited for and then not found, instead of a foreign key failure.
     const rows = yield* sql<LinkEnds>`with e as (
@@ -44,17 +60,20 @@ const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
         for key share),
       t as (select id from ${sql(targets)} where id = ${targetId}::uuid and organization_id = ${organization}
         for key share),
-      made as (insert into ${sql(links)} (organization_id, entity_id, ${sql(column)})
-        select ${organization}, e.id, t.id from e, t on conflict do nothing)
+      written as (insert into ${sql(links)} (organization_id, entity_id, ${sql(column)})
+        select ${organization}, e.id, t.id from e, t on conflict do nothing returning *),
+      entry as (${noted(sql, actor, target, "link")})
       select exists (select 1 from e) as entity, exists (select 1 from t) as target`
     return rows[0] ?? { entity: false, target: false }
   }, Effect.orDie)
 
   const unlink = Effect.fn("EntityLinkRepo.unlink")(function*(target: LinkTarget, entityId: string, targetId: string) {
-    const organization = yield* currentOrganization
+    const actor = yield* CurrentActor
     const { column, links } = tables[target]
-    const rows = yield* sql`delete from ${sql(links)} where entity_id = ${entityId}::uuid
-      and ${sql(column)} = ${targetId}::uuid and organization_id = ${organization} returning 1`
+    const rows = yield* sql`with written as (delete from ${sql(links)} where entity_id = ${entityId}::uuid
+        and ${sql(column)} = ${targetId}::uuid and organization_id = ${actor.organizationId} returning *),
+      entry as (${noted(sql, actor, target, "unlink")})
+      select 1 from written`
     return rows.length === 1
   }, Effect.orDie)
 

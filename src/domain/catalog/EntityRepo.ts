@@ -88,7 +88,9 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
   const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite) {
     const actor = yield* CurrentActor
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
-    const rows = yield* sql<EntityRow>`with changed as (
+    const rows = yield* sql<EntityRow>`with old as materialized (select * from catalog_entities
+        where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
+      changed as (
         update catalog_entities e set
           slug = coalesce(${change.slug}, slug),
           status = coalesce(${change.status}, status),
@@ -99,8 +101,8 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
           published_at = case when ${change.publish === true}::boolean
             or (${change.status}::text = 'active' and status <> 'active') then now() else published_at end,
           updated_at = now()
-        where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),
-      event as (${entityEvent(sql, actor, "catalog.update", "changed")})
+        where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
+      event as (${entityEvent(sql, actor, "catalog.update", "changed", "old")})
       select * from changed`.pipe(slugTaken)
     return rows[0] === undefined ? undefined : toEntity(rows[0])
   })
@@ -115,7 +117,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
           as used
         from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${actor.organizationId}),
       gone as (delete from catalog_entities e using found f where e.id = f.entity_id and not f.used returning e.*),
-      event as (${entityEvent(sql, actor, "catalog.delete", "gone")})
+      event as (${entityEvent(sql, actor, "catalog.delete", "gone", "gone")})
       select f.used, g.* from found f left join gone g on true`
     const row = rows[0]
     if (row === undefined) return { _tag: "Missing" } as const

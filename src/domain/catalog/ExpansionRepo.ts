@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { isoTime } from "./CatalogEventRepo.ts"
+import { isoTime } from "../events/JournalRepo.ts"
 import type { Include } from "./Expansion.ts"
 
 /*

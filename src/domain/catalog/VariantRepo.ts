@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { SqlClient, type Statement } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
 import type { Conflict } from "../errors/ApiErrors.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { type Combination, combinationKey } from "./CombinationRules.ts"
 import { conflictOn } from "./UniqueRepo.ts"
@@ -61,6 +62,19 @@ const toVariant = (row: VariantRow, optionValueIds: Combination): Variant => ({
   optionValueIds
 })
 
+const variantMade = {
+  type: "variants.create",
+  entityType: "variant",
+  entityId: "x.id::text",
+  from: "made x"
+} as const
+
+/** The variant of the row `x` as the API shows it. */
+const madeOf = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragment) =>
+  sql`jsonb_build_object('id', x.id, 'entityId', x.entity_id, 'organizationId', x.organization_id,
+    'sourceStoreId', x.source_store_id, 'sku', x.sku, 'barcode', x.barcode, 'taxClass', x.tax_class,
+    'status', x.status, 'sortOrder', x.sort_order, 'metadata', x.metadata, 'optionValueIds', ${optionValueIds})`
+
 const taken = conflictOn({
   variants_organization_id_sku_key: "A variant with this sku already exists.",
   variants_entity_id_combination_key: "This entity already has a variant with these options."
@@ -69,16 +83,19 @@ const taken = conflictOn({
 const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: string, combination: Combination, input: NewVariant) {
-      const organization = yield* currentOrganization
+      const actor = yield* CurrentActor
       const rows = yield* sql<VariantRow>`with made as (
           insert into variants (id, organization_id, entity_id, sku, barcode, tax_class, sort_order, combination)
           select ${newId()}::uuid, e.organization_id, e.id, ${input.sku}, ${input.barcode}, ${input.taxClass},
             (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
             ${combinationKey(combination)}
-          from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}
+          from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
           for key share of e returning *),
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
-          select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v)
+          select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
+        entry as (${
+        journalRows(sql, actor, { ...variantMade, payload: madeOf(sql, sql`to_jsonb(${combination}::text[])`) })
+      })
         select * from made`.pipe(taken)
       return rows[0] === undefined ? undefined : toVariant(rows[0], combination)
     }
@@ -86,7 +103,8 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
 
   const createMissing = Effect.fn("VariantRepo.createMissing")(
     function*(entityId: string, combinations: ReadonlyArray<Combination>, mode: string) {
-      const organization = yield* currentOrganization
+      const actor = yield* CurrentActor
+      const organization = actor.organizationId
       const byKey = new Map(combinations.map((combination) => [combinationKey(combination), combination]))
       const input = [...byKey].map(([combination, valueIds], position) => ({
         id: newId(),
@@ -111,7 +129,14 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
           order by i.combination
           on conflict (entity_id, combination) do nothing returning *),
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
-          select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v)
+          select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v),
+        entry as (${
+        journalRows(sql, actor, {
+          ...variantMade,
+          payload: madeOf(sql, sql`i.value_ids`),
+          from: "made x join input i on i.id = x.id"
+        })
+      })
         select made.* from e left join made on true order by made.sort_order`
       return rows.length === 0
         ? undefined

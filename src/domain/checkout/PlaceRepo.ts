@@ -99,8 +99,8 @@ export const placeRepoLayer = Layer.effect(
     })
 
     const settle = Effect.fn("PlaceRepo.settle")(function*(id: string, intent: string, captured: number) {
-      const { organizationId: organization } = yield* CurrentActor
-      return (yield* settling({ id, organization, intent, captured })).settled
+      const actor = yield* CurrentActor
+      return (yield* settling({ id, organization: actor.organizationId, intent, captured, actor })).settled
     }, Effect.orDie)
 
     return PlaceRepo.of({ place, settle })

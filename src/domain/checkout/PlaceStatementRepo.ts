@@ -1,6 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { Order } from "../orders/Order.ts"
 import type { Decision } from "./Checkout.ts"
@@ -38,7 +39,7 @@ const toInput = ({ actor, placement: { cartId, decision, idempotencyKey, order, 
   provider,
   key: idempotencyKey,
   actor: actor.userId,
-  request: actor.requestId,
+  origin: originOf(actor),
   history: newId(),
   event: newId(),
   o: order
@@ -82,7 +83,7 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
     input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(placings.map(toInput))}::jsonb) as i(n int, id uuid,
         organization text, cart uuid, secret text, customer uuid, promotions jsonb, provider text, key text, actor text,
-        request text, history uuid, event uuid, o jsonb)),
+        origin jsonb, history uuid, event uuid, o jsonb)),
     held as materialized (
       select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
       where h.organization_id = any(array(select organization from input))
@@ -125,9 +126,8 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
         (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
       from placed p join input i on i.id = p.id),
-    event as (insert into outbox_events
-        (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-      select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, i.actor, i.request
+    event as (insert into ${journal(sql)}
+      select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
       from placed p join input i on i.id = p.id)
     select i.n, exists (select 1 from placed p where p.id = i.id) as placed,
       coalesce((select true from orders o
@@ -140,7 +140,15 @@ export interface Settlement {
   readonly organization: string
   readonly intent: string
   readonly captured: number
+  readonly actor: Actor
 }
+
+const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
+  ...settlement,
+  n,
+  entry: newId(),
+  origin: originOf(actor)
+})
 
 /** Nulls for an order that was cancelled before. */
 export interface SettledRow {
@@ -150,6 +158,10 @@ export interface SettledRow {
   readonly updated_at: Date | null
 }
 
+/** What a capture changes of an order; the event of its placing has the rest. */
+const capture = (captured: string, intent: string) =>
+  `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
+
 /**
  * Writes captured amounts down, once each; an order that was cancelled before its money came is left out. Orders are
  * locked in the order of their ids.
@@ -157,10 +169,10 @@ export interface SettledRow {
 export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
   sql<SettledRow>`with
     input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(settlements.map((one, n) => ({ ...one, n })))}::jsonb)
-        as i(n int, id uuid, organization text, intent text, captured bigint)),
+      select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
+        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
     locked as materialized (
-      select o.id, i.n from input i join orders o on o.id = i.id and o.organization_id = i.organization
+      select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
       where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
     settled as (
       update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
@@ -168,6 +180,12 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
       from locked join input i on i.n = locked.n
       where o.id = any(array(select id from locked)) and o.id = i.id
         and (o.status <> 'cancelled' or o.amount_captured is not null)
-      returning i.n, o.status, o.amount_captured, o.updated_at)
+      returning i.n, o.status, o.amount_captured, o.updated_at),
+    entry as (insert into ${journal(sql)}
+      select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
+        ${sql.literal(capture("settled.amount_captured", "i.intent"))},
+        ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
+      from settled join input i on i.n = settled.n join locked on locked.n = i.n
+      where locked.amount_captured is null)
     select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured, settled.updated_at
     from locked left join settled on settled.n = locked.n`

@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { Customer } from "./Customer.ts"
 
@@ -88,7 +88,7 @@ export const customerRepoLayer = Layer.effect(
           on conflict (organization_id, user_id) do update set user_id = c.user_id
           returning *),
         fresh as (select 1 from made where id = ${profile.id}::uuid),
-        event as (${outboxInsert(sql, actor, [event], "fresh")})
+        event as (${journalInsert(sql, actor, [event], "fresh")})
         select * from found union all select * from made`
       return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
     }, Effect.orDie)

@@ -1,28 +1,63 @@
-/** Names of the events a store announces (spec §6); plugins add their own. */
-export type EventType =
-  | "orders.create"
-  | "orders.statusChange"
-  | "catalog.create"
-  | "catalog.update"
-  | "catalog.delete"
-  | "inventory.afterAdjust"
-  | "customers.create"
-  | "customers.update"
-  | "pricing.create"
-  | "pricing.update"
-  | "promotions.create"
-  | "promotions.update"
-  | "fulfillment.create"
-  | "cart.afterAddItem"
-  // For the journal alone: webhooks do not deliver what happens to webhooks.
+/** Names of the events a store announces (spec §6): webhooks deliver them and `GET /api/events` tells them. */
+export const eventTypes = [
+  "orders.create",
+  "orders.statusChange",
+  "catalog.create",
+  "catalog.update",
+  "catalog.delete",
+  "inventory.afterAdjust",
+  "customers.create",
+  "customers.update",
+  "pricing.create",
+  "pricing.update",
+  "promotions.create",
+  "promotions.update",
+  "fulfillment.create",
+  "cart.afterAddItem"
+] as const
+
+/** Name of an announced event. */
+export type EventType = typeof eventTypes[number]
+
+/** Changes that the audit trail tells of and nobody is sent: `<module>.<operation>`. */
+export type AuditedType =
+  | "brands.create"
+  | "brands.update"
+  | "brands.delete"
+  | "brands.link"
+  | "brands.unlink"
+  | "cart.create"
+  | "cart.updateQuantity"
+  | "cart.removeItem"
+  | "categories.create"
+  | "categories.update"
+  | "categories.archive"
+  | "categories.restore"
+  | "categories.delete"
+  | "categories.link"
+  | "categories.unlink"
+  | "inventory.reserve"
+  | "inventory.release"
+  | "options.create"
+  | "options.createValue"
+  | "payments.capture"
+  | "refunds.create"
+  | "refunds.complete"
+  | "refunds.fail"
+  | "jobs.retry"
+  | "variants.create"
+  | "warehouses.create"
   | "webhooks.create"
   | "webhooks.update"
   | "webhooks.delete"
   | "webhooks.rotateSecret"
   | "webhooks.disable"
 
-/** Kind of record an event or an audit entry is about (contract §0.6). */
-export type EventSubject =
+/** Name of a change: an event, or one that is only audited. */
+export type ChangeType = EventType | AuditedType
+
+/** Kind of record a change is about (contract §0.6). */
+export type Subject =
   | "order"
   | "catalog_entity"
   | "inventory"
@@ -32,14 +67,24 @@ export type EventSubject =
   | "fulfillment"
   | "cart"
   | "webhook_endpoint"
+  | "category"
+  | "brand"
+  | "option_type"
+  | "option_value"
+  | "variant"
+  | "warehouse"
+  | "refund"
+  | "job"
 
 /**
- * Something that happened to a record: what webhooks deliver and what the audit trail shows. `payload` is the record
- * after the change, as the API would serve it; it never holds secrets.
+ * Something that happened to a record: what the journal keeps, the audit trail shows and, for an event, webhooks
+ * deliver. `payload` is the record after the change as the API shows it, `before` the record as it was; absent where
+ * there was none. Keys that name secrets do not enter the journal, whoever writes them.
  */
-export interface DomainEvent {
-  readonly type: EventType
-  readonly entityType: EventSubject
+export interface Change {
+  readonly type: ChangeType
+  readonly entityType: Subject
   readonly entityId: string
   readonly payload: object
+  readonly before?: object | null
 }

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { EventSubject, EventType } from "./Event.ts"
+import type { EventType, Subject } from "./Event.ts"
 
 /** An event with its place in the organization's stream. */
 export interface SequencedEvent {
@@ -9,7 +9,7 @@ export interface SequencedEvent {
   /** UUID of the event; whoever tells the world of it says this id. */
   readonly id: string
   readonly type: EventType
-  readonly entityType: EventSubject
+  readonly entityType: Subject
   readonly entityId: string
   /** The record after the change, as the API shows it; without secrets. */
   readonly payload: object

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { byActor, journal } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { DigitalGrant, type Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
@@ -120,9 +121,9 @@ export const fulfillmentRepoLayer = Layer.effect(
           handed as (
             update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),
           announced as (
-            insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-            select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f,
-              ${actor.userId}::text, ${actor.requestId}::text
+            insert into ${journal(sql)}
+            select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f, null::jsonb,
+              ${byActor(sql, actor)}
             from made join input on line_id = made.order_line_id)
           select id from made`
         const written = new Set(rows.map(({ id }) => id))

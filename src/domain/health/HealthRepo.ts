@@ -8,12 +8,20 @@ export interface Connections {
   readonly count: number
 }
 
+/** Entries of the journal without a place, up to 10,000, and since how many seconds the oldest one waits. */
+export interface JournalLag {
+  readonly waiting: number
+  readonly seconds: number
+}
+
 /** Is the database there, and who is connected to it? For the health route, the metrics and the `doctor` command. */
 export class HealthRepo extends Context.Service<HealthRepo, {
   /** True when a statement came back within two seconds. */
   readonly databaseAnswers: Effect.Effect<boolean>
   /** Connections of all processes of the deployment, by pool and state; none when the database does not say. */
   readonly connections: Effect.Effect<ReadonlyArray<Connections>>
+  /** What of the journal waits for its place; undefined when the database does not say. */
+  readonly journalLag: Effect.Effect<JournalLag | undefined>
 }>()("stoa/domain/health/HealthRepo") {}
 
 const make = Effect.gen(function*() {
@@ -29,6 +37,13 @@ const make = Effect.gen(function*() {
       where datname = current_database() and application_name like 'stoa%' group by 1, 2`.pipe(
       Effect.timeout("2 seconds"),
       Effect.catch(() => Effect.succeed([]))
+    ),
+    journalLag: lookups<JournalLag>`select count(*)::int4 as waiting,
+        coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as seconds
+      from (select created_at from journal_entries where position is null order by entry_number limit 10000) w`.pipe(
+      Effect.timeout("2 seconds"),
+      Effect.map(([lag]) => lag),
+      Effect.catch(() => Effect.undefined)
     )
   })
 })

@@ -22,7 +22,8 @@ export const giveBack = (sql: SqlClient.SqlClient, organization: string, reason:
       from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
         group by sellable_id, warehouse_id) l
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
-        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+      returning s.*, l.quantity as units),
     noted as (
       insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
         reference_type, reference_id, reason)

@@ -5,6 +5,7 @@ import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { giveBack } from "./GiveBackRepo.ts"
+import { reservationNoted } from "./LevelEntryRepo.ts"
 import { manualHolder } from "./Reservation.ts"
 import type { StockAllocation, WarehouseStock } from "./StockRules.ts"
 
@@ -73,7 +74,8 @@ const take = Effect.fnUntraced(
         where organization_id = ${organization} and sellable_id = ${hold.sellable}::uuid),
       taken as (update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now() from lines l
         where s.organization_id = ${organization} and s.sellable_id = ${hold.sellable}::uuid
-          and s.warehouse_id = l.warehouse),
+          and s.warehouse_id = l.warehouse returning s.*, l.quantity as units),
+      entry as (${reservationNoted(sql, actor, "inventory.reserve", hold.orderId, "taken")}),
       kept as (insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
         select ${organization}, ${manualHolder(hold.orderId)}, ${hold.sellable}::uuid, warehouse, quantity from lines
         on conflict (organization_id, holder, sellable_id, warehouse_id)
@@ -128,7 +130,10 @@ const makeRelease = (sql: SqlClient.SqlClient) =>
           ended as (update holds set state = 'released', updated_at = now()
             where organization_id = ${organization} and holder = ${holder} and state = 'held'
               and (select sum(quantity) from lines) = (select sum(quantity) from hold_lines
-                where organization_id = ${organization} and holder = ${holder}))${mark(sql, actor, "lines")}
+                where organization_id = ${organization} and holder = ${holder})),
+          entry as (${reservationNoted(sql, actor, "inventory.release", hold.orderId, "freed")})${
+          mark(sql, actor, "lines")
+        }
           select exists (select 1 from held) as known, coalesce(sum(quantity), 0)::int4 as units from lines`
       ))
       if (rows[0]?.known !== true) return yield* NotFound.of(`Order '${hold.orderId}' has nothing of this reserved.`)

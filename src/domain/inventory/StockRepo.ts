@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
@@ -23,6 +23,8 @@ export interface AdjustableStock {
   readonly warehouseId: string | null
   readonly version: number | null
   readonly level: StockLevel
+  /** Whether the level is there yet. */
+  readonly exists: boolean
 }
 
 /** The record of a change of what is on hand. */
@@ -156,6 +158,7 @@ const makeAdjustable = (sql: SqlClient.SqlClient) =>
       variantKnown: row.variant_known,
       warehouseId: row.target_warehouse,
       version: row.version === null ? null : Number(row.version),
+      exists: row.id !== null,
       level: toLevel({
         ...row,
         ...(row.id === null ? blank : {}),
@@ -174,7 +177,8 @@ const makeAdjust = (sql: SqlClient.SqlClient) =>
       type: "inventory.afterAdjust",
       entityType: "inventory",
       entityId: level.id,
-      payload: level
+      payload: level,
+      before: from.exists ? from.level : null
     } as const
     const sellable = level.variantId ?? level.entityId
     // The fence: an item that was not there must still be absent, one that was must still have the version read. Under
@@ -202,7 +206,7 @@ const makeAdjust = (sql: SqlClient.SqlClient) =>
         select ${movement.id}::uuid, ${actor.organizationId}, ${level.entityId}::uuid, ${level.variantId}::uuid,
           ${level.warehouseId}::uuid, ${movement.type}, ${movement.delta}::int4, ${movement.referenceType}::text,
           ${movement.referenceId}::text, ${movement.reason}::text, ${movement.performedBy}::text from item),
-      event as (${outboxInsert(sql, actor, [event], "item")})${mark(sql, actor, "item")}
+      event as (${journalInsert(sql, actor, [event], "item")})${mark(sql, actor, "item")}
       select 1 from item`
     return rows.length === 1
   }, Effect.orDie)

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { defaultWarehouse, type NewWarehouse, type Warehouse } from "./Warehouse.ts"
@@ -40,17 +41,28 @@ export class WarehouseRepo extends Context.Service<WarehouseRepo, {
   static readonly layer = Layer.effect(WarehouseRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
+const made = {
+  type: "warehouses.create",
+  entityType: "warehouse",
+  entityId: "x.id::text",
+  payload: `jsonb_build_object('id', x.id, 'organizationId', x.organization_id, 'name', x.name, 'code', x.code,
+    'address', x.address, 'isActive', x.is_active, 'priority', x.priority, 'metadata', x.metadata)`,
+  from: "made x"
+} as const
+
 const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
   const create = Effect.fn("WarehouseRepo.create")(
     function*(warehouse: NewWarehouse) {
-      const organization = yield* currentOrganization
+      const actor = yield* CurrentActor
       const { address = null, code, isActive = true, metadata = {}, name, priority = 0 } = warehouse
-      const rows = yield* sql<WarehouseRow>`insert into warehouses
-          (id, organization_id, name, code, address, is_active, priority, metadata)
-        values (${newId()}::uuid, ${organization}, ${name}, ${code},
-          ${address === null ? null : JSON.stringify(address)}::jsonb, ${isActive}, ${priority},
-          ${JSON.stringify(metadata)}::jsonb)
-        on conflict (organization_id, code) do nothing returning *`
+      const rows = yield* sql<WarehouseRow>`with made as (insert into warehouses
+            (id, organization_id, name, code, address, is_active, priority, metadata)
+          values (${newId()}::uuid, ${actor.organizationId}, ${name}, ${code},
+            ${address === null ? null : JSON.stringify(address)}::jsonb, ${isActive}, ${priority},
+            ${JSON.stringify(metadata)}::jsonb)
+          on conflict (organization_id, code) do nothing returning *),
+        entry as (${journalRows(sql, actor, made)})
+        select * from made`
       const [row] = rows
       return row === undefined
         ? yield* Conflict.of(`A warehouse with code '${code}' exists already.`)
@@ -67,11 +79,12 @@ const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
     return { ...page, items: rows.map(toWarehouse), total: Number(counts[0]?.total ?? 0n) }
   }, Effect.orDie)
   const ensureDefault = Effect.gen(function*() {
-    const organization = yield* currentOrganization
-    yield* sql`insert into warehouses (id, organization_id, name, code)
-      select ${newId()}::uuid, ${organization}, ${defaultWarehouse.name}, ${defaultWarehouse.code}
-      where not exists (select 1 from warehouses where organization_id = ${organization})
-      on conflict (organization_id, code) do nothing`
+    const actor = yield* CurrentActor
+    yield* sql`with made as (insert into warehouses (id, organization_id, name, code)
+        select ${newId()}::uuid, ${actor.organizationId}, ${defaultWarehouse.name}, ${defaultWarehouse.code}
+        where not exists (select 1 from warehouses where organization_id = ${actor.organizationId})
+        on conflict (organization_id, code) do nothing returning *)
+      ${journalRows(sql, actor, made)}`
   }).pipe(Effect.orDie, Effect.withSpan("WarehouseRepo.ensureDefault"))
   return { create, list, ensureDefault }
 }

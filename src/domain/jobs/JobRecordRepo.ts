@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalRows } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Job } from "./Job.ts"
 import { jobColumns, jobOf, type JobRow } from "./JobRows.ts"
@@ -39,6 +40,17 @@ const countable = 10_000
 /** Rows that a purge looks at. */
 const purgeable = 1_000
 
+/** A job's input and output are its own business: the journal tells that it began anew. */
+const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
+  journalRows(sql, actor, {
+    type: "jobs.retry",
+    entityType: "job",
+    entityId: "again.id::text",
+    payload: "jsonb_build_object('id', again.id, 'taskSlug', task_slug, 'queue', queue, 'status', 'pending')",
+    before: "jsonb_build_object('status', 'failed', 'attempts', old.attempts, 'error', old.error)",
+    from: "again join old on old.id = again.id"
+  })
+
 /** `JobRecordRepo` over the database of the process. */
 export const jobRecordRepoLayer = Layer.effect(
   JobRecordRepo,
@@ -62,11 +74,16 @@ export const jobRecordRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const retry = Effect.fn("JobRecordRepo.retry")(function*(id: string) {
-      const rows = yield* sql<JobRow>`with again as (
+      const actor = yield* CurrentActor
+      const rows = yield* sql<JobRow>`with old as (
+          select id, attempts, error from commerce_jobs
+          where id = ${id}::uuid and organization_id = ${actor.organizationId} and status = 'failed' for update),
+        again as (
           update commerce_jobs set status = 'pending', attempts = 0, error = null, output = null, wait_until = null,
             processing_started_at = null, completed_at = null, updated_at = now()
-          where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and status = 'failed'
+          where id = (select id from old) and status = 'failed'
           returning ${columns}),
+        entry as (${retried(sql, actor)}),
         told as (select count(pg_notify('stoa_jobs', queue)) from again)
         select again.* from again left join told on true`
       return rows[0] && jobOf(rows[0])

@@ -3,7 +3,8 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { Unplacement } from "../checkout/Unplacement.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { SoldStock } from "../inventory/SoldStock.ts"
@@ -75,7 +76,8 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
       select ${newId()}::uuid, ${actor.organizationId}, id, greatest(amount, 0),
         ${change.reason ?? `order_${change.to}`}, 'pending', ${actor.userId}::text
       from due where amount > 0 or voidable
-      returning id),
+      returning *),
+    entry as (${refundNoted(sql, actor, "refunds.create", "refund")}),
     history as (
       insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
@@ -83,11 +85,12 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
     select (select id from refund) as refund_id`
 }
 
-const readBack = (sql: SqlClient.SqlClient, orderId: string) =>
+/** The order with its lines; `locking` keeps it from others until the transaction has ended. */
+const read = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, locking: "" | "for update of o") =>
   sql<OrderRow & { readonly lines: ReadonlyArray<OrderLineRow> }>`select o.*,
       coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
         '[]') as lines
-    from orders o where o.id = ${orderId}::uuid`
+    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} ${sql.literal(locking)}`
 
 /** Units of lines that were handed over: they leave the shelf when their order ends, whatever else goes back. */
 const handedOver = (sql: SqlClient.SqlClient, orderId: string) =>
@@ -117,8 +120,9 @@ export const orderStatusRepoLayer = Layer.effect(
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
+      const [old] = yield* read(sql, actor, change.orderId, "for update of o")
       const [set] = yield* compareAndSet(sql, actor, change)
-      if (set === undefined) {
+      if (old === undefined || set === undefined) {
         return yield* Conflict.of(`The order is no longer ${change.from}: another request changed it.`)
       }
       if (set.refunded_units && refusedWithRefundedUnits.includes(change.to)) {
@@ -127,13 +131,20 @@ export const orderStatusRepoLayer = Layer.effect(
       yield* moveStock(sql, stock, change)
       if (effectsOf[change.to].includes("giveBackUsage")) yield* unplacement.giveBack(change.orderId)
       const [written] = yield* record(sql, actor, change)
-      const [row] = yield* readBack(sql, change.orderId)
+      const [row] = yield* read(sql, actor, change.orderId, "")
       if (row === undefined) {
         return yield* Effect.die(new Error(`Order ${change.orderId} vanished while it was locked.`))
       }
       const order = toOrder(row, row.lines)
-      const event = { type: "orders.statusChange", entityType: "order", entityId: order.id, payload: order } as const
-      yield* outboxInsert(sql, actor, [event])
+      const before = toOrder(old, old.lines)
+      const event = {
+        type: "orders.statusChange",
+        entityType: "order",
+        entityId: order.id,
+        payload: order,
+        before
+      } as const
+      yield* journalInsert(sql, actor, [event])
       return { order, refundId: written?.refund_id ?? null }
     })
 

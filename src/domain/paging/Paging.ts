@@ -32,12 +32,12 @@ const whole = (sent: Sent): number => {
 export const pageNumber = (sent: Sent): number => Math.min(Math.max(1, whole(sent)), 1_000_000)
 
 /** `limit` as sent: below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
-export const pageSize = (sent: Sent): number => (whole(sent) < 1 ? 20 : Math.min(whole(sent), 100))
+export const pageSize = (sent: Sent, usual = 20): number => (whole(sent) < 1 ? usual : Math.min(whole(sent), 100))
 
-/** The query of a list route. */
-export const pageOf = (query: SentPage): PageRequest => ({
+/** The query of a list route; `usual` is the size of a page where none is named. */
+export const pageOf = (query: SentPage, usual = 20): PageRequest => ({
   page: pageNumber(query.page),
-  limit: pageSize(query.limit)
+  limit: pageSize(query.limit, usual)
 })
 
 /** Rows to skip for a page. */

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Option, Result } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { Fulfillments } from "../fulfillment/Fulfillments.ts"
@@ -190,7 +190,12 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           const request = requestOf(verified)
           if (request === undefined && !isCapturableEvent(verified)) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
-          const actor = systemActor(organization, `${verified.adapter.providerId}-webhook`)
+          const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
+          // The journal tells in which request the provider said so.
+          const actor = Option.match(yield* Effect.serviceOption(CurrentActor), {
+            onNone: () => system,
+            onSome: ({ ip, requestId, userAgent }) => ({ ...system, ip, requestId, userAgent, source: "rest" as const })
+          })
           return yield* Effect.provideService(work(verified, request), CurrentActor, actor)
         }
       )

@@ -1,6 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalRows } from "../events/JournalRepo.ts"
+import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { PendingRefund, Refund } from "./Refund.ts"
 
@@ -75,12 +77,14 @@ export const refundRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const complete = Effect.fn("RefundRepo.complete")(function*(refundId: string, reference: string | null) {
-      const organization = yield* currentOrganization
+      const actor = yield* CurrentActor
+      const organization = actor.organizationId
       // A void gives back whatever was captured after it was decided (the adapter's cancel refunds in full).
       const rows = yield* sql`with done as (
           update refunds set status = 'completed', provider_reference = ${reference}, updated_at = now()
           where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'
-          returning order_id, amount)
+          returning *),
+        entry as (${refundNoted(sql, actor, "refunds.complete", "done")})
         update orders o set updated_at = now(), refunded_total = case when done.amount = 0
             then coalesce(o.amount_captured, 0) else o.refunded_total + done.amount end
         from done where o.id = done.order_id returning 1`
@@ -88,9 +92,12 @@ export const refundRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const fail = Effect.fn("RefundRepo.fail")(function*(refundId: string, failure: string) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql`update refunds set status = 'failed', failure = ${failure}, updated_at = now()
-        where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending' returning 1`
+      const actor = yield* CurrentActor
+      const rows = yield* sql`with ended as (
+          update refunds set status = 'failed', failure = ${failure}, updated_at = now()
+          where id = ${refundId}::uuid and organization_id = ${actor.organizationId} and status = 'pending' returning *),
+        entry as (${refundNoted(sql, actor, "refunds.fail", "ended")})
+        select 1 from ended`
       return rows.length === 1
     }, Effect.orDie)
 
@@ -108,6 +115,17 @@ export const refundRepoLayer = Layer.effect(
   })
 )
 
+/** Money that was taken for an order which was cancelled meanwhile. */
+const lateCapture = {
+  type: "payments.capture",
+  entityType: "order",
+  entityId: "x.id::text",
+  payload: `jsonb_build_object('orderId', x.id, 'amountCaptured', x.amount_captured,
+    'paymentIntentId', x.payment_intent_id)`,
+  before: `jsonb_build_object('orderId', x.id, 'amountCaptured', null, 'paymentIntentId', x.payment_intent_id)`,
+  from: "paid x"
+} as const
+
 /** What the provider reports of itself: money that came too late, and money that went back without us. */
 const makeReported = (sql: SqlClient.SqlClient) => {
   /** By a statement of its own, so that the next one sees every refund decided or settled before it. */
@@ -120,12 +138,15 @@ const makeReported = (sql: SqlClient.SqlClient) => {
     const rows = yield* sql<{ readonly id: string }>`with paid as (
         update orders set amount_captured = ${captured}::bigint, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
-          and amount_captured is null returning id)
-      insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
-      select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
-        ${actor.userId}::text
-      from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending')
-      returning id`
+          and amount_captured is null returning *),
+      captured as (${journalRows(sql, actor, lateCapture)}),
+      refund as (insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
+        select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
+          ${actor.userId}::text
+        from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending')
+        returning *),
+      entry as (${refundNoted(sql, actor, "refunds.create", "refund")})
+      select id from refund`
     return rows[0]?.id ?? null
   }, Effect.orDie)
 
@@ -142,7 +163,8 @@ const makeReported = (sql: SqlClient.SqlClient) => {
           insert into refunds (id, organization_id, order_id, amount, reason, status, provider_reference, performed_by)
           select ${newId()}::uuid, ${actor.organizationId}, id, amount, 'refunded_at_provider', 'completed',
             ${reference}, ${actor.userId}::text
-          from due where amount > 0 returning order_id, amount)
+          from due where amount > 0 returning *),
+        entry as (${refundNoted(sql, actor, "refunds.create", "made")})
         update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
         from made where o.id = made.order_id returning made.amount`
       return Number(rows[0]?.amount ?? 0)

@@ -2,8 +2,8 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { DomainEvent } from "../events/Event.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import type { Change } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { PriceModifier, PriceModifierFilter } from "./PriceModifier.ts"
 import { type PriceModifierRow, toModifier } from "./PriceRows.ts"
@@ -31,11 +31,12 @@ export class PriceModifierRepo extends Context.Service<PriceModifierRepo, {
   ) => Effect.Effect<PageOf<PriceModifier>, never, CurrentActor>
 }>()("stoa/domain/pricing/PriceModifierRepo") {}
 
-const eventOf = (type: "pricing.create" | "pricing.update", id: string, payload: object): DomainEvent => ({
-  type,
+const changeOf = (payload: PriceModifier, before: PriceModifier | null): Change => ({
+  type: before === null ? "pricing.create" : "pricing.update",
   entityType: "price",
-  entityId: id,
-  payload
+  entityId: payload.id,
+  payload,
+  before
 })
 
 const unknownModifier = NotFound.of("Price modifier not found.")
@@ -94,10 +95,10 @@ export const priceModifierRepoLayer = Layer.effect(
 
     /** One statement: looks whether the target exists, writes the row and announces it, or none of it. */
     const write = Effect.fnUntraced(
-      function*(type: "pricing.create" | "pricing.update", row: Statement.Fragment, modifier: PriceModifier) {
-        const event = eventOf(type, modifier.id, modifier)
+      function*(row: Statement.Fragment, modifier: PriceModifier, before: PriceModifier | null) {
+        const change = changeOf(modifier, before)
         const rows = yield* sql<TargetRow>`with target as (${targetOf(sql, modifier)}), written as (${row}),
-          event as (${outboxInsert(sql, yield* CurrentActor, [event], "written")})
+          event as (${journalInsert(sql, yield* CurrentActor, [change], "written")})
           select * from target`
         yield* admitted(rows[0])
         return modifier
@@ -105,7 +106,7 @@ export const priceModifierRepoLayer = Layer.effect(
     )
 
     const insert = Effect.fn("PriceModifierRepo.insert")(
-      (modifier: PriceModifier) => write("pricing.create", newRow(sql, modifier), modifier),
+      (modifier: PriceModifier) => write(newRow(sql, modifier), modifier, null),
       Effect.catchTag("SqlError", orTargetGone)
     )
 
@@ -117,8 +118,9 @@ export const priceModifierRepoLayer = Layer.effect(
           const rows = yield* sql<PriceModifierRow>`select * from price_modifiers
             where id = ${id}::uuid and organization_id = ${organization} for update`
           if (rows[0] === undefined) return yield* unknownModifier
-          const modifier = yield* Effect.fromResult(rule(toModifier(rows[0])))
-          return yield* write("pricing.update", changedRow(sql, modifier), modifier)
+          const before = toModifier(rows[0])
+          const modifier = yield* Effect.fromResult(rule(before))
+          return yield* write(changedRow(sql, modifier), modifier, before)
         }))
       },
       Effect.catchTag("SqlError", orTargetGone)
@@ -131,8 +133,8 @@ export const priceModifierRepoLayer = Layer.effect(
           const rows = yield* sql<PriceModifierRow>`delete from price_modifiers
             where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *`
           if (rows[0] === undefined) return yield* unknownModifier
-          const event = eventOf("pricing.update", id, { ...toModifier(rows[0]), deleted: true })
-          yield* outboxInsert(sql, actor, [event])
+          const before = toModifier(rows[0])
+          yield* journalInsert(sql, actor, [{ ...changeOf(before, before), payload: { ...before, deleted: true } }])
         }))
       },
       Effect.catchTag("SqlError", Effect.die)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import { newId } from "../ids/Id.ts"
+import { isoTime, journalRows } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Price, PriceFilter } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
@@ -34,8 +34,6 @@ type SetRow = TargetRow & { readonly id: string | null; readonly created_at: Dat
 
 const unknownEntity = NotFound.of("Catalog entity not found.")
 
-const isoMillis = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
-
 /** The unique natural key makes simultaneous requests meet in one row; `xmax = 0` tells who made it. */
 const upsert = (sql: SqlClient.SqlClient, price: Price) =>
   sql`insert into prices (id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount,
@@ -45,21 +43,47 @@ const upsert = (sql: SqlClient.SqlClient, price: Price) =>
       ${price.minQuantity}::int, ${price.maxQuantity}::int, ${price.validFrom}::timestamptz,
       ${price.validUntil}::timestamptz, ${JSON.stringify(price.metadata)}::jsonb, ${price.createdAt}::timestamptz,
       ${price.updatedAt}::timestamptz
-    from target where entity_found and variant_found
+    from target where entity_found and variant_found and (select count(*) from old) >= 0
     on conflict (organization_id, entity_id, variant_id, currency, customer_group_id, min_quantity, max_quantity,
       valid_from, valid_until)
     do update set amount = excluded.amount, compare_at_amount = excluded.compare_at_amount,
       metadata = excluded.metadata, updated_at = excluded.updated_at
     returning id, created_at, (xmax = 0) as created`
 
+/**
+ * The price of the same natural key, locked: the one that is overwritten. One that another request makes in this very
+ * moment is not seen here, though it is overwritten all the same; its own entry, just before, says what it was.
+ */
+const overwritten = (sql: SqlClient.SqlClient, price: Price) =>
+  sql`select * from prices where organization_id = ${price.organizationId} and entity_id = ${price.entityId}::uuid
+    and variant_id is not distinct from ${price.variantId}::uuid and currency = ${price.currency}
+    and customer_group_id is not distinct from ${price.customerGroupId}::text
+    and min_quantity is not distinct from ${price.minQuantity}::int
+    and max_quantity is not distinct from ${price.maxQuantity}::int
+    and valid_from is not distinct from ${price.validFrom}::timestamptz
+    and valid_until is not distinct from ${price.validUntil}::timestamptz for no key update`
+
+/** A price as the API shows it: an SQL text over a row of `prices`. */
+const priceJson = (row: string) =>
+  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'entityId', ${row}.entity_id,
+    'variantId', ${row}.variant_id, 'currency', ${row}.currency, 'amount', ${row}.amount,
+    'compareAtAmount', ${row}.compare_at_amount, 'customerGroupId', ${row}.customer_group_id,
+    'minQuantity', ${row}.min_quantity, 'maxQuantity', ${row}.max_quantity,
+    'validFrom', ${isoTime(`${row}.valid_from`)}, 'validUntil', ${isoTime(`${row}.valid_until`)},
+    'metadata', ${row}.metadata, 'createdAt', ${isoTime(`${row}.created_at`)},
+    'updatedAt', ${isoTime(`${row}.updated_at`)})`
+
 /** Only the statement itself learns which row it wrote and whether that is new, so it completes the payload. */
 const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor, price: Price) =>
-  sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, request_id)
-    select ${newId()}::uuid, ${actor.organizationId}, case when created then 'pricing.create' else 'pricing.update' end,
-      'price', id::text, ${JSON.stringify(price)}::jsonb || jsonb_build_object('id', id,
-        'createdAt', to_char(created_at at time zone 'UTC', ${sql.literal(isoMillis)})),
-      ${actor.userId}::text, ${actor.requestId}::text
-    from written`
+  journalRows(sql, actor, {
+    type: { sql: "case when x.created then 'pricing.create' else 'pricing.update' end" },
+    entityType: "price",
+    entityId: "x.id::text",
+    payload: sql`${JSON.stringify(price)}::jsonb || jsonb_build_object('id', x.id,
+      'createdAt', ${sql.literal(isoTime("x.created_at"))})`,
+    before: `(select ${priceJson("o")} from old o where not x.created and o.id = x.id)`,
+    from: "written x"
+  })
 
 const matching = (sql: SqlClient.SqlClient, organization: string, filter: PriceFilter) =>
   sql.and([
@@ -93,6 +117,7 @@ export const priceRepoLayer = Layer.effect(
       function*(price: Price) {
         const actor = yield* CurrentActor
         const rows = yield* sql<SetRow>`with target as (${targetOf(sql, price)}),
+          old as materialized (${overwritten(sql, price)}),
           written as (${upsert(sql, price)}),
           event as (${eventOfWritten(sql, actor, price)})
           select target.*, written.* from target left join written on true`

@@ -2,8 +2,8 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
-import type { DomainEvent } from "../events/Event.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import type { Change } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
 import type { Promotion, PromotionStatus } from "./Promotion.ts"
@@ -47,11 +47,12 @@ export class PromotionRepo extends Context.Service<PromotionRepo, {
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, never, CurrentActor>
 }>()("stoa/domain/promotions/PromotionRepo") {}
 
-const eventOf = (type: "promotions.create" | "promotions.update", promotion: Promotion): DomainEvent => ({
-  type,
+const changeOf = (promotion: Promotion, before: Promotion | null): Change => ({
+  type: before === null ? "promotions.create" : "promotions.update",
   entityType: "promotion",
   entityId: promotion.id,
-  payload: promotion
+  payload: promotion,
+  before
 })
 
 const newRow = (sql: SqlClient.SqlClient, p: Promotion) =>
@@ -105,14 +106,13 @@ export const promotionRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const write = Effect.fnUntraced(function*(row: Statement.Fragment, event: DomainEvent) {
-      yield* sql`with written as (${row}), event as (${outboxInsert(sql, yield* CurrentActor, [event], "written")})
+    const write = Effect.fnUntraced(function*(row: Statement.Fragment, change: Change) {
+      yield* sql`with written as (${row}), event as (${journalInsert(sql, yield* CurrentActor, [change], "written")})
         select id from written`
     })
 
     const insert = Effect.fn("PromotionRepo.insert")(
-      (promotion: Promotion) =>
-        Effect.as(write(newRow(sql, promotion), eventOf("promotions.create", promotion)), promotion),
+      (promotion: Promotion) => Effect.as(write(newRow(sql, promotion), changeOf(promotion, null)), promotion),
       Effect.catchTag("SqlError", orTaken)
     )
 
@@ -127,7 +127,7 @@ export const promotionRepoLayer = Layer.effect(
           const before = toPromotion(rows[0])
           const promotion = yield* Effect.fromResult(rule(before))
           if (promotion === before) return { promotion, changed: false }
-          yield* write(changedRow(sql, promotion), eventOf("promotions.update", promotion))
+          yield* write(changedRow(sql, promotion), changeOf(promotion, before))
           return { promotion, changed: true }
         }))
       },

@@ -32,6 +32,8 @@ export interface Settings {
   readonly roles: Roles
   /** How long answers to Idempotency-Key are remembered, in hours. */
   readonly idempotencyHours: number
+  /** How long the journal keeps entries, in days; 0 for ever. */
+  readonly journalDays: number
 }
 
 /** What holds where the deployment says nothing. */
@@ -43,7 +45,8 @@ export const defaultSettings: Settings = {
   confirmationMinutes: 60,
   shipping: { type: "flat", flatRate: 0 },
   roles: defaultRoles,
-  idempotencyHours: 24
+  idempotencyHours: 24,
+  journalDays: 730
 }
 
 /** The settings of this deployment. */

@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** Organizations, and the kernel tables that every module writes: outbox and idempotency keys. */
+/** Organizations, and the kernel tables that every module writes beside the journal: idempotency keys. */
 export const migrations = {
   "0001_tenancy": statements(
     `create table organizations (
@@ -10,20 +10,6 @@ export const migrations = {
       created_at timestamptz not null default now()
     )`,
     `insert into organizations (id, slug, name) values ('org_default', 'default', 'Default store')`,
-    `create table outbox_events (
-      id uuid primary key,
-      organization_id text not null,
-      type text not null,
-      entity_type text not null,
-      entity_id text not null,
-      payload jsonb not null,
-      actor_id text,
-      request_id text,
-      sequence bigint,
-      created_at timestamptz not null default now()
-    )`,
-    // Unsent rows only: the relay reads them oldest first, sent ones leave the index.
-    `create index outbox_events_unsent on outbox_events (created_at, id) where sequence is null`,
     `create table idempotency_keys (
       organization_id text not null,
       scope text not null,

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import type { Attempt } from "./WebhookDispatch.ts"
@@ -79,7 +79,7 @@ const recording = (sql: SqlClient.SqlClient) => {
           update webhook_endpoints set is_active = false, disabled_at = ${at}::timestamptz,
             disabled_reason = ${reason}, updated_at = ${at}::timestamptz
           where organization_id = ${actor.organizationId} and id = ${endpoint.id}::uuid and is_active returning id
-        ), event as (${outboxInsert(sql, actor, [endpointEvent("webhooks.disable", after)], "off")})
+        ), event as (${journalInsert(sql, actor, [endpointEvent("webhooks.disable", after, endpoint)], "off")})
         select id from off`
       return rows.length === 1
     },

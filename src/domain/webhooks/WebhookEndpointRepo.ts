@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { DomainEvent } from "../events/Event.ts"
-import { outboxInsert } from "../events/OutboxRepo.ts"
+import type { Change, ChangeType } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Sealed } from "./SecretBox.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
@@ -34,9 +34,10 @@ export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
 
 /** What the journal is told: the record, which holds no secret. */
 export const endpointEvent = (
-  type: Extract<DomainEvent["type"], `webhooks.${string}`>,
-  endpoint: WebhookEndpoint
-): DomainEvent => ({ type, entityType: "webhook_endpoint", entityId: endpoint.id, payload: endpoint })
+  type: Extract<ChangeType, `webhooks.${string}`>,
+  endpoint: WebhookEndpoint,
+  before: WebhookEndpoint | null = null
+): Change => ({ type, entityType: "webhook_endpoint", entityId: endpoint.id, payload: endpoint, before })
 
 const reading = (sql: SqlClient.SqlClient) => {
   const list = Effect.fn("WebhookEndpointRepo.list")(function*(page: PageRequest) {
@@ -60,7 +61,7 @@ const reading = (sql: SqlClient.SqlClient) => {
 
 const writing = (sql: SqlClient.SqlClient) => {
   const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(e: WebhookEndpoint, secret: Sealed) {
-    const event = outboxInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)])
+    const event = journalInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)])
     yield* sql`with event as (${event})
       insert into webhook_endpoints (organization_id, id, url, description, events, is_active, secret, secret_key_id,
         metadata, created_at, updated_at)
@@ -76,7 +77,9 @@ const writing = (sql: SqlClient.SqlClient) => {
         where organization_id = ${actor.organizationId} and id = ${id}::uuid for update`
       if (rows[0] === undefined) return undefined
       const e = rule(toEndpoint(rows[0]))
-      yield* sql`with event as (${outboxInsert(sql, actor, [endpointEvent("webhooks.update", e)])})
+      yield* sql`with event as (${
+        journalInsert(sql, actor, [endpointEvent("webhooks.update", e, toEndpoint(rows[0]))])
+      })
         update webhook_endpoints set url = ${e.url}, description = ${e.description}, events = ${[
         ...e.events
       ]}::text[],
@@ -99,7 +102,7 @@ const writing = (sql: SqlClient.SqlClient) => {
         where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
       if (rows[0] === undefined) return undefined
       const endpoint = toEndpoint(rows[0])
-      yield* outboxInsert(sql, actor, [endpointEvent("webhooks.rotateSecret", endpoint)])
+      yield* journalInsert(sql, actor, [endpointEvent("webhooks.rotateSecret", endpoint, endpoint)])
       return endpoint
     },
     sql.withTransaction,
@@ -113,7 +116,8 @@ const writing = (sql: SqlClient.SqlClient) => {
           where organization_id = ${actor.organizationId} and endpoint_id = ${id}::uuid)
         delete from webhook_endpoints where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
       if (rows[0] === undefined) return false
-      yield* outboxInsert(sql, actor, [endpointEvent("webhooks.delete", toEndpoint(rows[0]))])
+      const endpoint = toEndpoint(rows[0])
+      yield* journalInsert(sql, actor, [endpointEvent("webhooks.delete", endpoint, endpoint)])
       return true
     },
     sql.withTransaction,

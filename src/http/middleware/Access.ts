@@ -2,9 +2,10 @@ import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { Access } from "../../domain/access/AccessRule.ts"
-import { CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
+import { type Actor, CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
 import { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { Actors } from "../access/Actors.ts"
+import { withoutMapping } from "../server/ClientAddress.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 
 /**
@@ -17,6 +18,16 @@ export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { pr
   { error: [Unauthorized, Forbidden] }
 ) {}
 
+/** Longest part of a client's program name that the journal keeps. */
+const maxUserAgent = 256
+
+/** Where a request comes from: the journal tells it of every change. */
+const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => ({
+  ip: Option.getOrNull(Option.map(remoteAddress, withoutMapping)),
+  userAgent: headers["user-agent"]?.slice(0, maxUserAgent) ?? null,
+  source: "rest" as const
+})
+
 export const accessLayer = Layer.effect(
   AccessControl,
   Effect.map(Actors, (actors) =>
@@ -24,7 +35,7 @@ export const accessLayer = Layer.effect(
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const rule = Context.getOption(endpoint.annotations, Access)
-        const actor = yield* actors.fromHeaders(request.headers)
+        const actor: Actor = { ...yield* actors.fromHeaders(request.headers), ...originOf(request) }
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
         const facts = yield* CurrentRequest

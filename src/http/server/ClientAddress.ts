@@ -3,7 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { isIP } from "node:net"
 
 /** An IPv4 address as a socket of both families shows it. */
-const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "")
+export const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "")
 
 /**
  * The request under its client's own address: the first one of `X-Forwarded-For`, but only when the socket's other end

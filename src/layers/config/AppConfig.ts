@@ -129,11 +129,15 @@ const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
-const checkStore = Effect.fnUntraced(function*({ store }: DeploymentConfig) {
+const checkStore = Effect.fnUntraced(function*({ journal, store }: DeploymentConfig) {
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
     return yield* refuse("store.defaultCurrency", defaultCurrency, "the upper-case code of a currency, for example USD")
+  }
+  const keepDays = journal?.keepDays ?? defaultSettings.journalDays
+  if (!Number.isInteger(keepDays) || keepDays < 0 || keepDays > 36_500) {
+    return yield* refuse("journal.keepDays", String(keepDays), "a whole number of days, 0 for ever")
   }
   if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
     return yield* refuse("store.defaultOrganizationId", defaultOrganizationId, "1 to 64 letters, digits, _ and -")
@@ -239,7 +243,8 @@ const storeSettings = ({ deployment }: AppSettings): Settings => ({
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   shipping: deployment.shipping ?? defaultSettings.shipping,
   roles: { ...defaultRoles, ...deployment.auth?.roles },
-  idempotencyHours: defaultSettings.idempotencyHours
+  idempotencyHours: defaultSettings.idempotencyHours,
+  journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays
 })
 
 /** The part of the settings that the domain may know. */

@@ -37,6 +37,10 @@ export interface DeploymentConfig {
      */
     readonly confirmationMinutes?: number
   }
+  readonly journal?: {
+    /** Days that the journal of changes, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
+    readonly keepDays?: number
+  }
   /** Price of shipping: one flat rate or brackets by weight. Default: a flat rate of 0. */
   readonly shipping?: FlatShipping | WeightShipping
   readonly auth?: {

@@ -4,6 +4,7 @@ import { carts } from "./carts.ts"
 import { catalog } from "./catalog.ts"
 import { checkout } from "./checkout.ts"
 import { customers } from "./customers.ts"
+import { events } from "./events.ts"
 import { fulfillment } from "./fulfillment.ts"
 import { inventory } from "./inventory.ts"
 import { jobs } from "./jobs.ts"
@@ -17,6 +18,7 @@ import { webhooks } from "./webhooks.ts"
 /** The modules of the core in the order in which they use one another: a module comes after those it requires. */
 export const modules = [
   tenancy,
+  events,
   jobs,
   catalog,
   pricing,
@@ -49,11 +51,13 @@ export const services = webhooks.services.pipe(
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
   Layer.provideMerge(jobs.services),
+  Layer.provideMerge(events.services),
   Layer.provideMerge(tenancy.services)
 )
 
 /** Behaviour of all entities and workflows: every process that runs actors registers every one of them. */
 export const actors = Layer.mergeAll(
+  events.actors,
   jobs.actors,
   inventory.actors,
   carts.actors,
@@ -65,6 +69,7 @@ export const actors = Layer.mergeAll(
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
+  events.routes,
   jobs.routes,
   catalog.routes,
   pricing.routes,

@@ -63,7 +63,7 @@ const repos = Layer.mergeAll(
 export const jobs = defineModule({
   id: "jobs",
   version: "1.0.0",
-  requires: ["tenancy"],
+  requires: ["tenancy", "events"],
   permissions: [{ scope: "jobs:admin", description: "See failed jobs and have them tried again" }],
   migrations,
   services: Layer.mergeAll(routeAccess, FailedJobs.layer, kernelTasksLayer, ownTasks).pipe(

@@ -18,7 +18,7 @@ const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
   Layer.provide(Layer.merge(healthRepoLayer, jobRecordRepoLayer))
 )
 
-/** Organizations, the kernels that have tables (outbox and idempotency keys), and what operators ask. */
+/** Organizations, the kernel of idempotency keys, and what operators ask. */
 export const tenancy = defineModule({
   id: "tenancy",
   version: "1.0.0",

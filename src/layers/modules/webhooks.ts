@@ -23,7 +23,7 @@ const subscription = Layer.effectDiscard(
 export const webhooks = defineModule({
   id: "webhooks",
   version: "1.0.0",
-  requires: ["tenancy"],
+  requires: ["tenancy", "events", "jobs"],
   permissions: [{ scope: "webhooks:manage", description: "Register webhook endpoints and read their deliveries" }],
   migrations,
   services: Layer.mergeAll(Webhooks.layer, Tasks.add(deliverWebhook), subscription).pipe(

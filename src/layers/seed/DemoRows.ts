@@ -1,4 +1,4 @@
-import type { DomainEvent } from "../../domain/events/Event.ts"
+import type { Change } from "../../domain/events/Event.ts"
 import { newId } from "../../domain/ids/Id.ts"
 import { brands, categories, products } from "./demo/Assortment.ts"
 import { promotions } from "./demo/Promotions.ts"
@@ -9,7 +9,7 @@ import type { SeedRows } from "./SeedRepo.ts"
 /** The rows of the demo store and what is announced of them. */
 export interface DemoStoreRows {
   readonly rows: SeedRows
-  readonly events: ReadonlyArray<DomainEvent>
+  readonly events: ReadonlyArray<Change>
 }
 
 const shelves = (organization: string) => {
@@ -74,7 +74,7 @@ export const demoRows = (organization: string, now: Date): DemoStoreRows => {
     stock_movements: levels.filter(({ on_hand }) => on_hand > 0).map(receiptRow),
     promotions: offers.map(promotionRow)
   }
-  const events: ReadonlyArray<DomainEvent> = [
+  const events: ReadonlyArray<Change> = [
     ...placed.map(entityOf).map((payload) => event("catalog.create", "catalog_entity", payload)),
     ...prices.map((payload) => event("pricing.create", "price", payload)),
     ...levels.map(levelOf).map((payload) => event("inventory.afterAdjust", "inventory", payload)),
@@ -84,7 +84,7 @@ export const demoRows = (organization: string, now: Date): DemoStoreRows => {
 }
 
 const event = (
-  type: DomainEvent["type"],
-  entityType: DomainEvent["entityType"],
+  type: Change["type"],
+  entityType: Change["entityType"],
   payload: { readonly id: string }
-): DomainEvent => ({ type, entityType, entityId: payload.id, payload })
+): Change => ({ type, entityType, entityId: payload.id, payload })

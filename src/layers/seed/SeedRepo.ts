@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../domain/access/Actor.ts"
-import type { DomainEvent } from "../../domain/events/Event.ts"
-import { outboxInsert } from "../../domain/events/OutboxRepo.ts"
+import type { Change } from "../../domain/events/Event.ts"
+import { journalInsert } from "../../domain/events/JournalRepo.ts"
 
 /** The columns a seed writes, with their types; the rest keep their defaults. In the order of the foreign keys. */
 const tables = {
@@ -121,11 +121,11 @@ const insert = (sql: SqlClient.SqlClient, table: keyof Tables, rows: ReadonlyArr
 }
 
 /**
- * Writes a first catalog with its events into an organization that has none, in one transaction. False, and nothing
+ * Writes a first catalog with its entries of the journal into an organization that has none, in one transaction. False, and nothing
  * written, when the organization has a catalog already or does not exist.
  */
 export const seedOnce = Effect.fn("SeedRepo.seedOnce")(
-  function*(actor: Actor, rows: SeedRows, events: ReadonlyArray<DomainEvent>) {
+  function*(actor: Actor, rows: SeedRows, changes: ReadonlyArray<Change>) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(Effect.gen(function*() {
       // Two processes may find the same empty store. The second one waits here and then sees what the first committed.
@@ -138,7 +138,7 @@ export const seedOnce = Effect.fn("SeedRepo.seedOnce")(
         // The keys of SeedRows are those of `tables`; Object.entries forgets that.
         yield* insert(sql, table as keyof Tables, list)
       }
-      yield* outboxInsert(sql, actor, events)
+      yield* journalInsert(sql, actor, changes)
       return true
     }))
   },

@@ -1,0 +1,62 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+const Json = Schema.Record(Schema.String, Schema.Unknown)
+
+/**
+ * One change of one record (contract, platform §10): what happened, the record after it and before it, who did it, in
+ * which request and from where. `position` is its place in the organization's chain, null for the moment until it has
+ * one. Secrets are in neither record; lists of more than ten are told by their length.
+ */
+export const AuditEntry = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  entityType: Schema.String,
+  entityId: Schema.String,
+  event: Schema.String,
+  payload: Json,
+  before: Schema.NullOr(Json),
+  actorId: Schema.NullOr(Schema.String),
+  actorType: Schema.Literals(["user", "api_key"]),
+  requestId: Schema.NullOr(Schema.String),
+  ip: Schema.NullOr(Schema.String),
+  userAgent: Schema.NullOr(Schema.String),
+  source: Schema.Literals(["rest", "local", "job"]),
+  position: Schema.NullOr(Schema.Int),
+  createdAt: Time
+}).annotate({ identifier: "AuditEntry" })
+export type AuditEntry = typeof AuditEntry.Type
+
+/** Which entries are asked for; absent asks for all. Times are inclusive. */
+export interface AuditFilter {
+  readonly entityType?: string | undefined
+  readonly entityId?: string | undefined
+  readonly event?: string | undefined
+  readonly actorId?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+/** Short names of events and what they stand for (contract §0.6): older clients filter by them. */
+const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["created", ["catalog.create", "orders.create", "customers.create", "pricing.create", "promotions.create"]],
+  ["updated", ["catalog.update", "customers.update", "pricing.update", "promotions.update"]],
+  ["status_changed", ["orders.statusChange"]],
+  ["adjusted", ["inventory.afterAdjust"]]
+])
+
+/** The names an `event` filter stands for. */
+export const eventsNamed = (event: string): ReadonlyArray<string> => aliases.get(event) ?? [event]
+
+/** Longest list that an entry shows. */
+const longestList = 10
+
+const shorten = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length > longestList ? `[${value.length} items]` : value.map(shorten)
+  return typeof value === "object" && value !== null ? shortened(value) : value
+}
+
+/** A record as the audit trail shows it: lists of more than ten are told by their length. */
+export const shortened = (record: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, shorten(value)]))

@@ -1,0 +1,139 @@
+import { Cause, Context, Effect, Latch, Layer, Queue, Stream } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { Unavailable } from "../errors/ApiErrors.ts"
+import { EventReadRepo } from "./EventReadRepo.ts"
+import type { SequencedEvent } from "./EventSubscribers.ts"
+
+/** Limits of one process. */
+export interface TailerLimits {
+  /** Readers that are served at once; the next one is asked to come again. */
+  readonly readers: number
+  /** Events that wait for one slow reader; what is more he reads from the database when he is ready for it. */
+  readonly buffer: number
+}
+
+const usual: TailerLimits = { readers: 500, buffer: 256 }
+
+/** How long the tailer rests when there was nothing new. */
+const rest = "50 millis"
+
+/** Events of one look. */
+const pageSize = 200
+
+/** One organization that is listened to: up to where it was read, and the queues of its readers. */
+interface Tail {
+  cursor: number
+  readonly queues: Set<Queue.Queue<SequencedEvent, Cause.Done>>
+}
+
+/**
+ * Follows the events of this process's readers: one statement looks for all of them, however many they are. It reads
+ * what the relay has placed, so that it works in every process and wherever the relay runs.
+ */
+export class EventTailer extends Context.Service<EventTailer, {
+  /**
+   * The events of the organization after a sequence, then those that come, in their order and without gaps, until the
+   * process ends. 503 when this process serves as many readers as it can, or is about to end.
+   */
+  readonly follow: (after: number) => Effect.Effect<Stream.Stream<SequencedEvent>, Unavailable, CurrentActor>
+  /** Ends all streams after what they have given, and admits no more: for the end of the process. */
+  readonly end: Effect.Effect<void>
+}>()("stoa/domain/events/EventTailer") {
+  static readonly layerOf = (limits: Partial<TailerLimits> = {}) =>
+    Layer.effect(EventTailer, make({ ...usual, ...limits }))
+}
+
+/** Offers what came to the readers of each organization; a queue that is full drops it, and its reader notices the gap. */
+const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<SequencedEvent>) => {
+  for (const event of events) {
+    const tail = tails.get(event.organizationId)
+    if (tail === undefined) continue
+    tail.cursor = Math.max(tail.cursor, event.sequence)
+    for (const queue of tail.queues) Queue.offerUnsafe(queue, event)
+  }
+}
+
+/** Those of the events that follow on to the cursor one by one. */
+const contiguous = (cursor: number, events: ReadonlyArray<SequencedEvent>): ReadonlyArray<SequencedEvent> => {
+  const fresh = events.filter(({ sequence }) => sequence > cursor)
+  const gap = fresh.findIndex(({ sequence }, index) => sequence !== cursor + 1 + index)
+  return gap === -1 ? fresh : fresh.slice(0, gap)
+}
+
+const make = Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
+  const repo = yield* EventReadRepo
+  const tails = new Map<string, Tail>()
+  const listened = yield* Latch.make(false)
+  let admitted = 0
+  let ended = false
+
+  const look = Effect.gen(function*() {
+    const cursors = [...tails].map(([organizationId, { cursor: after }]) => ({ organizationId, after }))
+    const found = yield* repo.afterAll(cursors, pageSize)
+    spread(tails, found)
+    if (found.length < pageSize) yield* Effect.sleep(rest)
+  })
+  yield* Effect.forkScoped(Effect.forever(
+    Effect.andThen(listened.await, look).pipe(
+      Effect.catchCause((cause) =>
+        Effect.andThen(Effect.logWarning("events could not be read", cause), Effect.sleep("1 second"))
+      )
+    )
+  ))
+
+  const register = Effect.fnUntraced(function*(organization: string) {
+    const queue = yield* Queue.dropping<SequencedEvent, Cause.Done>(buffer)
+    const latest = yield* repo.latest
+    const tail = tails.get(organization) ?? { cursor: latest, queues: new Set() }
+    tails.set(organization, tail)
+    tail.queues.add(queue)
+    if (ended) Queue.endUnsafe(queue)
+    yield* listened.open
+    yield* Effect.addFinalizer(() => {
+      tail.queues.delete(queue)
+      if (tail.queues.size === 0) tails.delete(organization)
+      return tails.size === 0 ? listened.close : Effect.void
+    })
+    return queue
+  })
+
+  /** From the database until it has no more, then from the queue; back to the database wherever the queue has a gap. */
+  const pullFrom = (start: number, queue: Queue.Queue<SequencedEvent, Cause.Done>) => {
+    let cursor = start
+    let live = false
+    return Effect.gen(function*() {
+      for (;;) {
+        if (ended) return yield* Cause.done()
+        const found: ReadonlyArray<SequencedEvent> = live
+          ? yield* Queue.takeAll(queue)
+          : yield* repo.after(cursor, pageSize)
+        const next = live ? contiguous(cursor, found) : found
+        const last = found.at(-1)?.sequence ?? cursor
+        // Behind the purged beginning of the journal the database starts later; a queue never does.
+        live = live ? last <= Math.max(cursor, next.at(-1)?.sequence ?? 0) : found.length < pageSize
+        const [first, ...others] = next
+        if (first === undefined) continue
+        cursor = next.at(-1)?.sequence ?? cursor
+        return [first, ...others] as const
+      }
+    })
+  }
+
+  const follow = Effect.fnUntraced(function*(after: number) {
+    const actor = yield* CurrentActor
+    if (ended || admitted >= readers) return yield* Effect.fail(Unavailable.of())
+    return Stream.unwrap(Effect.gen(function*() {
+      admitted += 1
+      yield* Effect.addFinalizer(() => Effect.sync(() => void (admitted -= 1)))
+      const queue = yield* register(actor.organizationId)
+      return Stream.fromPull(Effect.succeed(pullFrom(after, queue)))
+    })).pipe(Stream.provideService(CurrentActor, actor))
+  })
+
+  const end = Effect.sync(() => {
+    ended = true
+    for (const { queues } of tails.values()) for (const queue of queues) Queue.endUnsafe(queue)
+  })
+
+  return EventTailer.of({ follow, end })
+})

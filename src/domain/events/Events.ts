@@ -1,0 +1,41 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import type { EventType } from "./Event.ts"
+import { EventReadRepo } from "./EventReadRepo.ts"
+import type { SequencedEvent } from "./EventSubscribers.ts"
+
+/** Which events somebody asks for: those behind a sequence, at most so many, of one type or of all. */
+export interface EventQuery {
+  readonly after: number
+  readonly limit: number
+  readonly type: EventType | undefined
+}
+
+/** Events and the cursor to go on with. */
+export interface EventBatch {
+  readonly events: ReadonlyArray<SequencedEvent>
+  readonly next: number
+}
+
+/** The announced events of an organization (spec §6, docs/events.md). */
+export class Events extends Context.Service<Events, {
+  /** A batch, oldest first. Its cursor lies behind everything that was looked at, whatever its type. */
+  readonly list: (query: EventQuery) => Effect.Effect<EventBatch, never, CurrentActor>
+}>()("stoa/domain/events/Events") {
+  static readonly layer = Layer.effect(
+    Events,
+    Effect.gen(function*() {
+      const repo = yield* EventReadRepo
+
+      const list = Effect.fn("Events.list")(function*({ after, limit, type }: EventQuery) {
+        // Looked up first: what comes meanwhile may be missing below and must not be passed over.
+        const latest = type === undefined ? after : Math.max(after, yield* repo.latest)
+        const events = yield* repo.after(after, limit, type)
+        const last = events.at(-1)?.sequence ?? after
+        return { events, next: events.length < limit ? Math.max(last, latest) : last }
+      })
+
+      return { list }
+    })
+  )
+}

@@ -1,0 +1,62 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Takes old entries out of the journal. */
+export class JournalPurgeRepo extends Context.Service<JournalPurgeRepo, {
+  /**
+   * Deletes the oldest entries of all organizations that are older than this, at most `limit` a call; gives how many.
+   * The head of each chain says from where on it can still be verified.
+   */
+  readonly purge: (limit: number, olderThanDays: number) => Effect.Effect<number>
+}>()("stoa/domain/events/JournalPurgeRepo") {}
+
+interface DueRow {
+  readonly organization_id: string
+  readonly upto: bigint
+}
+
+/** `JournalPurgeRepo` over the database of the process. */
+export const journalPurgeRepoLayer = Layer.effect(
+  JournalPurgeRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    /** The next organization with something to purge, its head locked, and up to which position: never over a younger entry. */
+    const due = (limit: number, days: number) =>
+      sql<DueRow>`select h.organization_id, old.upto from journal_heads h
+        join journal_entries first on first.organization_id = h.organization_id
+          and first.position = h.purged_position + 1 and first.created_at < now() - make_interval(days => ${days})
+        cross join lateral (select coalesce(min(e.position) filter (where e.created_at >= now()
+              - make_interval(days => ${days})) - 1, max(e.position)) as upto
+          from (select position, created_at from journal_entries n where n.organization_id = h.organization_id
+            and n.position > h.purged_position order by n.position limit ${limit}) e) old
+        limit 1 for update of h skip locked`
+
+    const purgeOne = Effect.fnUntraced(function*(limit: number, days: number) {
+      const [next] = yield* due(limit, days)
+      if (next === undefined) return 0
+      const { organization_id: organization, upto } = next
+      yield* sql`select set_config('stoa.journal_purge', 'on', true)`
+      // First the head says where the chain begins, then what lies before that may go.
+      yield* sql`update journal_heads h set purged_position = e.position, purged_hash = e.hash,
+          purged_sequence = coalesce((select max(event_sequence) from journal_entries s
+            where s.organization_id = h.organization_id and s.position > h.purged_position and s.position <= e.position),
+            h.purged_sequence)
+        from journal_entries e where h.organization_id = ${organization} and e.organization_id = h.organization_id
+          and e.position = ${upto}::bigint`
+      const gone = yield* sql`delete from journal_entries where organization_id = ${organization}
+        and position <= ${upto}::bigint returning 1`
+      return gone.length
+    })
+
+    const purge = Effect.fn("JournalPurgeRepo.purge")(function*(limit: number, olderThanDays: number) {
+      let purged = 0
+      while (purged < limit) {
+        const count = yield* sql.withTransaction(purgeOne(limit - purged, olderThanDays))
+        if (count === 0) break
+        purged += count
+      }
+      return purged
+    }, Effect.orDie)
+
+    return JournalPurgeRepo.of({ purge })
+  })
+)

@@ -1,0 +1,77 @@
+import type { SqlClient, Statement } from "effect/sql"
+import type { Actor } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+import type { Change, ChangeType, Subject } from "./Event.ts"
+
+/** The columns that a writer fills; the relay fills the others. */
+const columns =
+  `id, organization_id, type, entity_type, entity_id, payload, before, actor_id, actor_type, request_id, ip,
+  user_agent, source`
+
+/** Where the entries of an insert go: `insert into ${journal(sql)} select …`, in the order of the columns. */
+export const journal = (sql: SqlClient.SqlClient) => sql.literal(`journal_entries (${columns})`)
+
+/** Whose change it is: the last six columns, for a statement that serves one actor. */
+export const byActor = (sql: SqlClient.SqlClient, actor: Actor) =>
+  sql`${actor.userId}::text, ${actor.type}::text, ${actor.requestId}::text, ${actor.ip ?? null}::text,
+    ${actor.userAgent ?? null}::text, ${actor.source ?? "local"}::text`
+
+/** The same as a value of a row's JSON, for a statement that serves many actors. */
+export const originOf = (actor: Actor) => ({
+  id: actor.userId,
+  type: actor.type,
+  request: actor.requestId,
+  ip: actor.ip ?? null,
+  agent: actor.userAgent ?? null,
+  source: actor.source ?? "local"
+})
+
+/** Reads `originOf` again from the column `origin` of a statement's input `i`. */
+export const byOrigin = (sql: SqlClient.SqlClient) =>
+  sql.literal(`i.origin->>'id', i.origin->>'type', i.origin->>'request', i.origin->>'ip', i.origin->>'agent',
+    i.origin->>'source'`)
+
+/**
+ * Writes changes into the journal as a part of the statement that makes them, `with e as (${…})`, so that nothing is
+ * told that was not committed and nothing committed stays untold. Which place they have in the organization's chain is
+ * decided after commit by the relay: a counter here would make all writers of an organization wait for one another.
+ * `guard` names the part of that statement which must have written a row for the changes to have happened at all.
+ */
+export const journalInsert = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  changes: ReadonlyArray<Change>,
+  guard?: string
+) =>
+  sql`insert into ${journal(sql)}
+    select (o->>'id')::uuid, ${actor.organizationId}, o->>'type', o->>'entityType', o->>'entityId', o->'payload',
+      nullif(o->'before', 'null'), ${byActor(sql, actor)}
+    from jsonb_array_elements(${JSON.stringify(changes.map((change) => ({ id: newId(), ...change })))}::jsonb) o
+    ${guard === undefined ? sql.literal("") : sql.literal(`where exists (select 1 from ${guard})`)}`
+
+/** A change that only the statement knows in full: SQL texts over the rows of `from`, one entry for each of them. */
+export interface Written {
+  /** A name, or an SQL text that gives one. */
+  readonly type: ChangeType | { readonly sql: string }
+  readonly entityType: Subject
+  readonly entityId: string
+  readonly payload: string | Statement.Fragment
+  readonly before?: string | Statement.Fragment | undefined
+  /** Name of the part that gives the rows, or a join of parts. */
+  readonly from: string
+}
+
+const fragment = (sql: SqlClient.SqlClient, text: string | Statement.Fragment) =>
+  typeof text === "string" ? sql.literal(text) : text
+
+/** Like `journalInsert`, for changes whose rows only the statement itself learns. */
+export const journalRows = (sql: SqlClient.SqlClient, actor: Actor, written: Written) =>
+  sql`insert into ${journal(sql)}
+    select gen_random_uuid(), ${actor.organizationId},
+      ${typeof written.type === "string" ? sql`${written.type}::text` : sql.literal(written.type.sql)},
+      ${written.entityType}::text, ${sql.literal(written.entityId)}, ${fragment(sql, written.payload)},
+      ${fragment(sql, written.before ?? "null::jsonb")}, ${byActor(sql, actor)}
+    from ${sql.literal(written.from)}`
+
+/** A time as the API shows it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */
+export const isoTime = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

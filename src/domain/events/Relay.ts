@@ -1,0 +1,65 @@
+import { Context, Effect, Layer, Metric } from "effect"
+import { EventSubscribers, type SequencedEvent } from "./EventSubscribers.ts"
+import { RelayRepo } from "./RelayRepo.ts"
+
+/** Most entries of one transaction. */
+const batchSize = 500
+
+/** How long an idle relay rests before it looks again: the time that a change waits for its place, at most. */
+const rest = "25 millis"
+
+/** Pause after the n-th failure in a row, milliseconds: doubled up to half a minute. */
+const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
+
+const sealed = Metric.counter("stoa_journal_sealed_total", {
+  description: "Entries of the journal that this process gave their place",
+  incremental: true
+})
+const failures = Metric.counter("stoa_journal_relay_failures_total", {
+  description: "Batches of the relay that failed and were tried again",
+  incremental: true
+})
+
+/**
+ * Gives every committed entry of the journal its place and tells the subscribers of the events among them. One process
+ * of the deployment runs it. Two at once do no harm, and what one leaves half done, when it dies, was never done.
+ */
+export class Relay extends Context.Service<Relay, {
+  /** One batch; gives how many entries it was. */
+  readonly once: Effect.Effect<number>
+  /** Batch after batch, for ever; a batch that fails is logged and tried again. */
+  readonly run: Effect.Effect<never>
+}>()("stoa/domain/events/Relay") {
+  static readonly layer = Layer.effect(
+    Relay,
+    Effect.gen(function*() {
+      const repo = yield* RelayRepo
+      const subscribers = yield* EventSubscribers
+
+      const tell = (events: ReadonlyArray<SequencedEvent>) =>
+        Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
+
+      const once = repo.seal(batchSize, tell).pipe(Effect.tap((count) => Metric.update(sealed, count)))
+
+      // Looked for outside of a transaction: at rest the relay costs one short statement and no commit.
+      const turn = Effect.flatMap(repo.waits, (waits) => waits ? once : Effect.succeed(0))
+
+      let failed = 0
+      const safely = turn.pipe(
+        Effect.flatMap((count) => {
+          failed = 0
+          return count === 0 ? Effect.sleep(rest) : Effect.void
+        }),
+        Effect.catchCause((cause) => {
+          failed += 1
+          return Metric.update(failures, 1).pipe(
+            Effect.andThen(Effect.logWarning("a batch of the journal failed", cause)),
+            Effect.andThen(Effect.sleep(backOff(failed)))
+          )
+        })
+      )
+
+      return Relay.of({ once, run: Effect.forever(safely) })
+    })
+  )
+}

@@ -1,0 +1,147 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+/** What a writer says of a change; none of it ever changes. */
+const content = [
+  "id",
+  "entry_number",
+  "organization_id",
+  "type",
+  "entity_type",
+  "entity_id",
+  "payload",
+  "before",
+  "actor_id",
+  "actor_type",
+  "request_id",
+  "ip",
+  "user_agent",
+  "source",
+  "created_at"
+]
+
+const of = (row: string) => content.map((column) => `${row}.${column}`).join(", ")
+
+/** Keys whose values are nobody's to read, in any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
+const secretKey = "(passw(or)?d|passphrase|secret|token|api_?key|private_?key|authorization|card_?number|cvc|cvv" +
+  "|bank_?account|iban)"
+
+const tables = [
+  /*
+   * Entries get their number while they are written, behind the locks of the rows they tell of: of two changes of one
+   * record, and of one that began after another was committed, the later one has the greater number.
+   */
+  `create table journal_entries (
+    id uuid primary key,
+    entry_number bigint generated always as identity,
+    organization_id text not null,
+    type text not null,
+    entity_type text not null,
+    entity_id text not null,
+    payload jsonb not null,
+    before jsonb,
+    actor_id text,
+    actor_type text not null check (actor_type in ('user', 'api_key')),
+    request_id text,
+    ip text,
+    user_agent text,
+    source text not null check (source in ('rest', 'local', 'job')),
+    created_at timestamptz not null default clock_timestamp(),
+    position bigint,
+    hash bytea,
+    event_sequence bigint,
+    check ((position is null) = (hash is null)),
+    check (event_sequence is null or position is not null)
+  )`,
+  // A writer pays for the key and this index alone; the others take an entry in when the relay gives it its position.
+  `create index journal_entries_waiting on journal_entries (entry_number) where position is null`,
+  `create unique index journal_entries_position on journal_entries (organization_id, position)
+    where position is not null`,
+  `create unique index journal_entries_sequence on journal_entries (organization_id, event_sequence)
+    where event_sequence is not null`,
+  `create index journal_entries_time on journal_entries (organization_id, created_at, entry_number)
+    where position is not null`,
+  `create index journal_entries_entity on journal_entries
+    (organization_id, entity_type, entity_id, created_at, entry_number) where position is not null`,
+  `create index journal_entries_type on journal_entries (organization_id, type, created_at, entry_number)
+    where position is not null`,
+  `create index journal_entries_actor on journal_entries (organization_id, actor_id, created_at, entry_number)
+    where position is not null`,
+  // The end of an organization's chain, and where its beginning is since older entries were purged.
+  `create table journal_heads (
+    organization_id text primary key,
+    position bigint not null default 0,
+    hash bytea not null default '',
+    event_sequence bigint not null default 0,
+    purged_position bigint not null default 0 check (purged_position <= position),
+    purged_hash bytea not null default '',
+    purged_sequence bigint not null default 0 check (purged_sequence <= event_sequence)
+  ) with (fillfactor = 50)`
+]
+
+/** The digest of what a writer said, which the chain is made of. */
+const digest = `create function journal_digest(e journal_entries) returns bytea language sql stable as $$
+  select sha256(convert_to(jsonb_build_array(${
+  of("e").replace("e.created_at", "extract(epoch from e.created_at)")
+})::text,
+    'UTF8')) $$`
+
+/** Whoever writes, and whatever of: values under keys that name secrets never lie in the journal. */
+const redaction = [
+  `create function journal_redacted(doc jsonb) returns jsonb language plpgsql immutable as $$
+    begin
+      return case jsonb_typeof(doc)
+        when 'object' then (select coalesce(jsonb_object_agg(key, journal_redacted(value)), '{}')
+          from jsonb_each(doc) where key !~* '${secretKey}')
+        when 'array' then (select coalesce(jsonb_agg(journal_redacted(value) order by n), '[]')
+          from jsonb_array_elements(doc) with ordinality x(value, n))
+        else doc end;
+    end $$`,
+  `create function journal_redact() returns trigger language plpgsql as $$
+    begin
+      new.payload := journal_redacted(new.payload);
+      new.before := journal_redacted(new.before);
+      return new;
+    end $$`,
+  // The test spares nearly all entries the walk.
+  `create trigger journal_entries_redact before insert on journal_entries for each row
+    when (new.payload::text ~* '${secretKey}' or new.before::text ~* '${secretKey}')
+    execute function journal_redact()`
+]
+
+const refusals = [
+  `create function journal_refuse() returns trigger language plpgsql as $$
+    begin
+      raise exception 'the journal only grows: % of % is refused', tg_op, tg_table_name
+        using errcode = 'restrict_violation';
+    end $$`,
+  `create trigger journal_entries_update before update on journal_entries for each row
+    when (old.position is not null or new.position is null or row(${of("old")}) is distinct from row(${of("new")}))
+    execute function journal_refuse()`,
+  `create trigger journal_entries_delete before delete on journal_entries for each row
+    when (old.position is null or coalesce(current_setting('stoa.journal_purge', true), '') <> 'on')
+    execute function journal_refuse()`,
+  `create function journal_purged_in_order() returns trigger language plpgsql as $$
+    begin
+      if exists (select 1 from (select organization_id, max(position) as last from gone group by 1) g
+          left join journal_heads h using (organization_id)
+          where g.last > coalesce(h.purged_position, 0) or exists (select 1 from journal_entries e
+            where e.organization_id = g.organization_id and e.position <= h.purged_position)) then
+        raise exception 'the journal is purged from its beginning, up to what its head says'
+          using errcode = 'restrict_violation';
+      end if;
+      return null;
+    end $$`,
+  `create trigger journal_entries_purge after delete on journal_entries referencing old table as gone
+    for each statement execute function journal_purged_in_order()`,
+  `create trigger journal_entries_truncate before truncate on journal_entries execute function journal_refuse()`,
+  `create trigger journal_heads_update before update on journal_heads for each row
+    when (old.organization_id <> new.organization_id or new.position < old.position
+      or new.event_sequence < old.event_sequence or new.purged_position < old.purged_position
+      or new.purged_sequence < old.purged_sequence)
+    execute function journal_refuse()`,
+  `create trigger journal_heads_delete before delete on journal_heads for each row execute function journal_refuse()`,
+  `create trigger journal_heads_truncate before truncate on journal_heads execute function journal_refuse()`
+]
+
+/** The journal of changes (ADR 6): append-only by its triggers. */
+export const migrations = { "0001_journal": statements(...tables, digest, ...redaction, ...refusals) }

@@ -1,0 +1,46 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { AuditEntry } from "../../domain/audit/AuditEntry.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { FreeText } from "../../domain/text/Storable.ts"
+import { Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Moment } from "./Moment.ts"
+
+const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
+
+const period = {
+  ...pageQuery,
+  limit: Schema.optional(pageQuery.limit.schema.annotate({ description: "Rows per page, 1 to 100. Default 50." })),
+  from: Schema.optional(Moment.annotate({ description: "Not before this time; a day begins at midnight UTC." })),
+  to: Schema.optional(Moment.annotate({ description: "Not after this time." }))
+}
+
+/** The audit trail (spec §4 Audit). */
+export const AuditGroup = HttpApiGroup.make("audit").add(
+  HttpApiEndpoint.get("list", "/api/audit", {
+    query: {
+      ...period,
+      entityType: text("Kind of record, for example order, catalog_entity or inventory."),
+      entityId: text("Id of the record."),
+      event: text(
+        "Name of the change, for example orders.statusChange; or created, updated, status_changed, adjusted."
+      ),
+      actorId: text("Who made the change.")
+    },
+    success: Page(AuditEntry)
+  })
+    .annotate(Access, anyOf("audit:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "List changes, newest first" })),
+  HttpApiEndpoint.get("history", "/api/audit/:entityType/:entityId", {
+    params: { entityType: FreeText, entityId: FreeText },
+    query: period,
+    success: Page(AuditEntry)
+  })
+    .annotate(Access, anyOf("audit:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "The history of one record, newest first" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(AccessControl)

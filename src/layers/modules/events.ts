@@ -1,0 +1,45 @@
+import { Effect, Layer } from "effect"
+import { Sharding, Singleton } from "effect/cluster"
+import { Audit } from "../../domain/audit/Audit.ts"
+import { auditRepoLayer } from "../../domain/audit/AuditRepo.ts"
+import { eventReadRepoLayer } from "../../domain/events/EventReadRepo.ts"
+import { Events } from "../../domain/events/Events.ts"
+import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
+import { EventTailer } from "../../domain/events/EventTailer.ts"
+import { journalCheckRepoLayer } from "../../domain/events/JournalCheckRepo.ts"
+import { journalPurgeRepoLayer } from "../../domain/events/JournalPurgeRepo.ts"
+import { migrations } from "../../domain/events/migrations.ts"
+import { Relay } from "../../domain/events/Relay.ts"
+import { relayRepoLayer } from "../../domain/events/RelayRepo.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { auditHttp } from "../../http/audit/AuditHttp.ts"
+import { eventsHttp } from "../../http/events/EventsHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
+
+const repositories = Layer.mergeAll(
+  relayRepoLayer,
+  eventReadRepoLayer,
+  auditRepoLayer,
+  journalPurgeRepoLayer,
+  journalCheckRepoLayer
+)
+
+/** One relay in the deployment; another process takes over when it dies. */
+const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("journal relay", run)))
+
+/** The journal of changes: what every module writes, the stream of events and the audit trail (ADR 6). */
+export const events = defineModule({
+  id: "events",
+  version: "1.0.0",
+  requires: ["tenancy"],
+  permissions: [
+    { scope: "audit:read", description: "Read who changed what" },
+    { scope: "webhooks:manage", description: "Read the stream of events" }
+  ],
+  migrations,
+  services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), Audit.layer).pipe(
+    Layer.provideMerge(Layer.merge(repositories, EventSubscribers.layer))
+  ),
+  actors: relay.pipe(seeing(Relay, Sharding.Sharding)),
+  routes: Layer.merge(eventsHttp, auditHttp).pipe(seeing(Events, EventTailer, Audit, ...ofRoutes))
+})

@@ -1,0 +1,155 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { JournalPurgeRepo, journalPurgeRepoLayer } from "../../src/domain/events/JournalPurgeRepo.ts"
+import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { placesOf, upTo, writeEntries } from "./Journal.ts"
+
+const Repos = Layer.mergeAll(relayRepoLayer, journalPurgeRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+
+const seal = Effect.flatMap(RelayRepo, ({ seal }) => seal(500, () => Effect.void))
+
+/** What the database says to a statement that it refuses; "done" to one that it carries out. */
+const answerTo = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+  Effect.match(statement, {
+    onSuccess: () => "done",
+    onFailure: ({ reason }) =>
+      /the journal [^"]*refused|purged from its beginning/.exec(String(reason.cause))?.[0] ?? String(reason.cause)
+  })
+
+it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
+  it.effect("refuses to change, delete or truncate what is written, placed or not", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* writeEntries(2)
+      yield* seal
+      yield* writeEntries(1)
+      for (const where of [sql`position is null`, sql`position = 1`]) {
+        const changes = [
+          sql`payload = '{}'`,
+          sql`type = 'catalog.delete'`,
+          sql`before = '{}'`,
+          sql`actor_id = 'somebody'`,
+          sql`actor_type = 'api_key'`,
+          sql`request_id = 'another'`,
+          sql`ip = '::1'`,
+          sql`user_agent = 'another'`,
+          sql`source = 'job'`,
+          sql`organization_id = 'org_other'`,
+          sql`entity_type = 'order'`,
+          sql`entity_id = 'another'`,
+          sql`created_at = now()`,
+          sql`id = gen_random_uuid()`
+        ]
+        for (const change of changes) {
+          const answer = yield* answerTo(sql`update journal_entries set ${change} where ${where}`)
+          assert.strictEqual(answer, "the journal only grows: UPDATE of journal_entries is refused")
+          const sealing = yield* answerTo(
+            sql`update journal_entries set ${change}, position = 99, hash = '' where ${where}`
+          )
+          assert.strictEqual(sealing, "the journal only grows: UPDATE of journal_entries is refused")
+        }
+        const deleting = yield* answerTo(sql`delete from journal_entries where ${where}`)
+        assert.strictEqual(deleting, "the journal only grows: DELETE of journal_entries is refused")
+      }
+      const moved = yield* answerTo(sql`update journal_entries set position = 9, event_sequence = 9 where position = 1`)
+      assert.strictEqual(moved, "the journal only grows: UPDATE of journal_entries is refused")
+      const truncated = yield* answerTo(sql`truncate journal_entries`)
+      assert.strictEqual(truncated, "the journal only grows: TRUNCATE of journal_entries is refused")
+    }))
+
+  it.effect("takes no head back", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* writeEntries(1)
+      yield* seal
+      for (const change of [sql`position = 0`, sql`event_sequence = 0`, sql`organization_id = 'org_other'`]) {
+        const answer = yield* answerTo(sql`update journal_heads set ${change}`)
+        assert.strictEqual(answer, "the journal only grows: UPDATE of journal_heads is refused")
+      }
+      assert.strictEqual(
+        yield* answerTo(sql`delete from journal_heads`),
+        "the journal only grows: DELETE of journal_heads is refused"
+      )
+      assert.strictEqual(
+        yield* answerTo(sql`truncate journal_heads`),
+        "the journal only grows: TRUNCATE of journal_heads is refused"
+      )
+    }))
+
+  it.effect("is purged from its beginning and nowhere else", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* writeEntries(5, "org_purged")
+      yield* seal
+      const purging = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+        answerTo(
+          sql.withTransaction(Effect.andThen(sql`select set_config('stoa.journal_purge', 'on', true)`, statement))
+        )
+      const middle = yield* purging(
+        sql`delete from journal_entries where organization_id = 'org_purged' and position = 3`
+      )
+      assert.strictEqual(middle, "purged from its beginning")
+      const first = yield* purging(
+        sql`delete from journal_entries where organization_id = 'org_purged' and position = 1`
+      )
+      assert.strictEqual(first, "purged from its beginning", "its head does not say so")
+      const hole = yield* purging(Effect.andThen(
+        sql`update journal_heads set purged_position = 3 where organization_id = 'org_purged'`,
+        sql`delete from journal_entries where organization_id = 'org_purged' and position in (1, 3)`
+      ))
+      assert.strictEqual(hole, "purged from its beginning", "an older one would stay")
+      assert.deepStrictEqual((yield* placesOf("org_purged")).map(([position]) => position), [...upTo(5)])
+    }))
+
+  it.effect("keeps what is young enough, however much older stands behind it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { purge } = yield* JournalPurgeRepo
+      const aged = (organization: string, days: number) =>
+        sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
+            created_at)
+          values (gen_random_uuid(), ${organization}, 'cart.create', 'cart', 'c', '{}', 'user', 'rest',
+            now() - make_interval(days => ${days}))`
+      for (const days of [100, 90, 80, 1, 70, 60]) yield* aged("org_old", days)
+      for (const days of [100, 90]) yield* aged("org_older", days)
+      yield* aged("org_young", 2)
+      yield* seal
+      yield* aged("org_waiting", 100)
+      assert.strictEqual(yield* purge(2, 30), 2)
+      assert.strictEqual(yield* purge(100, 30), 3)
+      assert.strictEqual(yield* purge(100, 30), 0)
+      const left = (organization: string) => Effect.map(placesOf(organization), (rows) => rows.map(([place]) => place))
+      assert.deepStrictEqual(yield* left("org_old"), [4, 5, 6])
+      assert.deepStrictEqual(yield* left("org_older"), [])
+      assert.deepStrictEqual(yield* left("org_young"), [1])
+      assert.deepStrictEqual(yield* left("org_waiting"), [null])
+    }))
+
+  it.effect("never holds what a key names as secret, whoever writes it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const record = {
+        title: "kept",
+        password: "p",
+        nested: [{ apiKey: "k", api_key: "k", name: "kept" }],
+        metadata: {
+          "paymentMethodToken": "t",
+          cardNumber: "4",
+          cvc: "1",
+          "a\"secret": 1,
+          cartSecretHash: "h",
+          deep: { iban: "i" }
+        },
+        list: []
+      }
+      yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, before,
+          actor_type, source)
+        values (gen_random_uuid(), 'org_secret', 'cart.create', 'cart', 'c', ${JSON.stringify(record)}::jsonb,
+          ${JSON.stringify(record)}::jsonb, 'user', 'rest')`
+      const rows = yield* sql`select payload, before from journal_entries where organization_id = 'org_secret'`
+      const clean = { title: "kept", nested: [{ name: "kept" }], metadata: { deep: {} }, list: [] }
+      assert.deepStrictEqual(rows, [{ payload: clean, before: clean }])
+    }))
+})

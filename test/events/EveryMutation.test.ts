@@ -1,0 +1,198 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { endpoints } from "../../src/http/docs/Docs.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { type Answer, api, type asAdmin, asNobody, inOrganization, withApp } from "../support/TestApp.ts"
+import { asks, filled, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
+import { aStore, type Store } from "../tenancy/Stores.ts"
+import type { Entry } from "./Journal.ts"
+
+const entity = "/api/catalog/entities/{entity}"
+
+/** What the other tests have no need to ask, and what needs something to be undone first. */
+const further: ReadonlyArray<Probe> = [
+  { method: "POST", path: "/api/catalog/entities", body: { type: "product", slug: "another" } },
+  { method: "POST", path: "/api/catalog/brands", body: { slug: "another", displayName: "Another" } },
+  {
+    method: "POST",
+    path: "/api/promotions",
+    body: { code: "ANOTHER", name: "A", type: "percentage_off_order", value: 1 }
+  },
+  {
+    method: "POST",
+    path: "/api/promotions/validate",
+    body: { code: "SAVE", currency: "USD", subtotal: 100, lineItems: [] }
+  },
+  { method: "POST", path: "/api/inventory/warehouses", body: { name: "Another", code: "ANOTHER" } },
+  { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
+  { method: "DELETE", path: `${entity}/brands/{brand}`, body: undefined }
+]
+
+/** The changes each route tells of; of an answer where it depends on what was found. */
+const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) => ReadonlyArray<string>)>> = {
+  "POST /api/catalog/entities": ["catalog.create"],
+  "PATCH /api/catalog/entities/:id": ["catalog.update"],
+  "DELETE /api/catalog/entities/:id": ["catalog.delete"],
+  "PUT /api/catalog/entities/:id/attributes/:locale": ["catalog.update"],
+  "POST /api/catalog/entities/:id/publish": ["catalog.update"],
+  "POST /api/catalog/entities/:id/archive": ["catalog.update"],
+  "POST /api/catalog/entities/:id/discontinue": ["catalog.update"],
+  "POST /api/catalog/entities/:id/options": ["options.create"],
+  "POST /api/catalog/options/:optionTypeId/values": ["options.createValue"],
+  "POST /api/catalog/entities/:id/variants": ["variants.create"],
+  "POST /api/catalog/entities/:id/variants/generate": (answer) => answer.list("data").map(() => "variants.create"),
+  "POST /api/catalog/categories": ["categories.create"],
+  "PATCH /api/catalog/categories/:categoryId": ["categories.update"],
+  "POST /api/catalog/categories/:categoryId/archive": ["categories.archive"],
+  "POST /api/catalog/categories/:categoryId/restore": ["categories.restore"],
+  // The category that lies below it becomes a root.
+  "DELETE /api/catalog/categories/:categoryId": ["categories.delete", "categories.update"],
+  "POST /api/catalog/brands": ["brands.create"],
+  "PATCH /api/catalog/brands/:brandId": ["brands.update"],
+  "DELETE /api/catalog/brands/:brandId": ["brands.delete"],
+  "POST /api/catalog/entities/:id/categories/:categoryId": ["categories.link"],
+  "DELETE /api/catalog/entities/:id/categories/:categoryId": ["categories.unlink"],
+  "POST /api/catalog/entities/:id/brands/:brandId": ["brands.link"],
+  "DELETE /api/catalog/entities/:id/brands/:brandId": ["brands.unlink"],
+  "POST /api/pricing/prices": (answer) => [answer.at("data.variantId") === null ? "pricing.create" : "pricing.update"],
+  "POST /api/pricing/modifiers": ["pricing.create"],
+  "PATCH /api/pricing/modifiers/:id": ["pricing.update"],
+  "DELETE /api/pricing/modifiers/:id": ["pricing.update"],
+  "POST /api/promotions": ["promotions.create"],
+  "PATCH /api/promotions/:id": ["promotions.update"],
+  "POST /api/promotions/:id/deactivate": ["promotions.update"],
+  "POST /api/promotions/validate": [],
+  "POST /api/inventory/adjust": ["inventory.afterAdjust"],
+  "POST /api/inventory/reserve": ["inventory.reserve"],
+  "POST /api/inventory/release": ["inventory.release"],
+  "POST /api/inventory/warehouses": ["warehouses.create"],
+  "POST /api/carts": ["cart.create"],
+  "POST /api/carts/:id/items": ["cart.afterAddItem"],
+  "PATCH /api/carts/:id/items/:itemId": ["cart.updateQuantity"],
+  "DELETE /api/carts/:id/items/:itemId": ["cart.removeItem"],
+  "POST /api/checkout": ["orders.create", "payments.capture"],
+  "PATCH /api/orders/:id/status": ["orders.statusChange", "refunds.create"],
+  // Asked in Webhook tests, for its body is signed; here it is only refused.
+  "POST /api/payments/webhook": []
+}
+
+const unsafe = () => endpoints().filter(({ method }) => method !== "GET")
+
+const routeOf = (probe: Probe): string => {
+  const found = unsafe().find((route) => asks(probe, route))
+  return found === undefined ? `${probe.method} ${probe.path}` : `${found.method} ${found.path}`
+}
+
+/** What a route tells of when it gave this answer. */
+const expectedOf = (route: string, answer: Answer): ReadonlyArray<string> => {
+  const expected = told[route] ?? ["an expectation in this test"]
+  return [...(typeof expected === "function" ? expected(answer) : expected)].sort()
+}
+
+let requests = 0
+
+/** Sends a request under an id of its own, and gives its answer with what the journal has of it. */
+const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<typeof asAdmin>, headers = {}) {
+  const { body, method, path } = filled(probe, store)
+  const requestId = `told-${requests++}`
+  const answer = yield* api(method, path, {
+    ...(body === undefined ? {} : { body }),
+    ...(Object.keys(as).length === 0 ? {} : { as }),
+    headers: { "x-request-id": requestId, "user-agent": "a test", ...headers }
+  })
+  const entries = yield* onDatabase((sql) =>
+    sql<Entry>`select * from journal_entries where request_id = ${requestId} order by entry_number`
+  )
+  return { answer, entries }
+})
+
+/** The kinds of changes that have nothing before them. */
+const isBeginning = (type: string): boolean => /\.(create|createValue|link)$/.test(type)
+
+const flawsOf = (entry: Entry, actorId: string | null, actorType: string): ReadonlyArray<string> => [
+  ...(entry.actor_id === actorId && entry.actor_type === actorType ? [] : ["the wrong actor"]),
+  ...(entry.source === "rest" && entry.ip === "127.0.0.1" && entry.user_agent === "a test" ? [] : ["the wrong origin"]),
+  // One probe moves a category to where it is.
+  ...(entry.before !== null && isSame(entry.before, entry.payload) && !isRemoval(entry.type) &&
+      entry.entity_type !== "category"
+    ? ["nothing changed"]
+    : []),
+  // A line that is new to its cart has nothing before it either.
+  ...(isBeginning(entry.type) === (entry.before === null) || entry.type === "cart.afterAddItem"
+    ? []
+    : [entry.before === null ? "nothing before it" : "something before it"]),
+  ...(/secret/i.test(JSON.stringify([entry.payload, entry.before])) ? ["a secret"] : [])
+]
+
+const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other)
+
+const isRemoval = (type: string) => /\.(delete|removeItem|unlink)$/.test(type)
+
+withApp("the journal", (it) => {
+  it.effect(
+    "has exactly one entry for every record that a request changed, and says who and for which request",
+    () =>
+      Effect.gen(function*() {
+        const store = yield* aStore("org_told")
+        const asked = new Set<string>()
+        const wrong: Array<string> = []
+        const doomed = (yield* api("POST", "/api/catalog/entities", {
+          as: store.as,
+          body: { type: "product", slug: "doomed" }
+        })).text("data.id")
+        const removal = { method: "DELETE", path: `/api/catalog/entities/${doomed}`, body: undefined }
+        for (const probe of [...further, ...writes, removal]) {
+          const { answer, entries } = yield* ask(probe, store, store.as)
+          const route = routeOf(probe)
+          asked.add(route)
+          assert.isBelow(answer.status, 300, `${route} ${JSON.stringify(answer.body)}`)
+          const types = entries.map(({ type }) => type).sort()
+          const expected = expectedOf(route, answer)
+          if (!isSame(types, expected)) {
+            wrong.push(`${route}: [${types.join(", ")}] instead of [${expected.join(", ")}]`)
+          }
+          for (const entry of entries) {
+            wrong.push(...flawsOf(entry, "user-admin", "user").map((flaw) => `${route} ${entry.type}: ${flaw}`))
+          }
+        }
+        assert.deepStrictEqual(wrong, [])
+        asked.add("POST /api/payments/webhook")
+        assert.sameMembers([...asked], unsafe().map(({ method, path }) => `${method} ${path}`))
+      }),
+    60_000
+  )
+
+  it.effect("says that a key was it, and not a user", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore("org_key")
+      const probe: Probe = { method: "POST", path: "/api/catalog/brands", body: { slug: "by-key", displayName: "K" } }
+      const { entries } = yield* ask(probe, store, {}, { "x-api-key": "dev-admin-key" })
+      assert.deepStrictEqual(entries.map((entry) => [entry.type, ...flawsOf(entry, null, "api_key")]), [[
+        "brands.create"
+      ]])
+    }))
+
+  it.effect("has no entry of a request that was refused", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore("org_refused")
+      const nowhere: Store = {
+        ...store,
+        ...Object.fromEntries(Object.keys(store).filter((key) => key !== "as").map((key) => [key, crypto.randomUUID()]))
+      }
+      const webhook = { method: "POST", path: "/api/payments/webhook", body: { type: "payment_intent.succeeded" } }
+      const told: Array<string> = []
+      for (const probe of [...further, ...writes, refusedAnyway, webhook]) {
+        const route = routeOf(probe)
+        // Open to everybody; and whoever comes first gets his profile, which is told.
+        if (route === "POST /api/promotions/validate") continue
+        const forbidden = yield* ask(probe, store, inOrganization("org_refused", asNobody))
+        assert.isAtLeast(forbidden.answer.status, 400, route)
+        const unknown = filled(probe, nowhere).path === filled(probe, store).path && probe.path !== "/api/checkout"
+          ? forbidden
+          : yield* ask(probe, nowhere, store.as)
+        assert.isAtLeast(unknown.answer.status, 400, route)
+        told.push(...[...forbidden.entries, ...unknown.entries].map(({ type }) => `${route}: ${type}`))
+      }
+      assert.deepStrictEqual(told, [])
+    }), 60_000)
+})

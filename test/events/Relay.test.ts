@@ -1,0 +1,134 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
+import { Relay } from "../../src/domain/events/Relay.ts"
+import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { placesOf, upTo, writeEntries } from "./Journal.ts"
+
+const Relays = Relay.layer.pipe(
+  Layer.provideMerge(Layer.merge(relayRepoLayer, EventSubscribers.layer)),
+  Layer.provideMerge(TestDatabase)
+)
+
+const seal = (limit = 500) => Effect.flatMap(RelayRepo, ({ seal }) => seal(limit, () => Effect.void))
+
+const sealAll = Effect.flatMap(
+  RelayRepo,
+  ({ seal }) => Effect.repeat(seal(500, () => Effect.void), { while: (count) => count > 0 })
+)
+
+it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
+  it.effect("counts entries and events, without gaps, in every organization by itself", () =>
+    Effect.gen(function*() {
+      for (const type of ["catalog.create", "cart.create", "catalog.update", "brands.create", "cart.afterAddItem"]) {
+        yield* writeEntries(1, "org_a", type)
+        yield* writeEntries(1, "org_b", type)
+      }
+      assert.strictEqual(yield* seal(3), 3)
+      assert.strictEqual(yield* seal(), 7)
+      assert.strictEqual(yield* seal(), 0)
+      const places = [[1, 1], [2, null], [3, 2], [4, null], [5, 3]] as const
+      assert.deepStrictEqual(yield* placesOf("org_a"), [...places])
+      assert.deepStrictEqual(yield* placesOf("org_b"), [...places])
+    }))
+
+  it.effect("puts what was committed later behind, also when it was begun earlier", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`select 1`
+        yield* writeEntries(1, "org_order", "catalog.create")
+        yield* Deferred.succeed(begun, undefined)
+        yield* Deferred.await(go)
+      })))
+      yield* Deferred.await(begun)
+      yield* writeEntries(1, "org_order", "catalog.update")
+      yield* sealAll
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(slow)
+      yield* sealAll
+      assert.deepStrictEqual(yield* placesOf("org_order"), [[2, 2], [1, 1]])
+    }))
+
+  it.effect("leaves no gap and gives no place twice when many relays and writers are at it at once", () =>
+    Effect.gen(function*() {
+      const writers = Effect.forEach(
+        upTo(40),
+        (n) => writeEntries(5, n % 2 === 0 ? "org_many" : "org_more"),
+        { concurrency: 4, discard: true }
+      )
+      const relays = Effect.forEach(upTo(4), () => Effect.repeat(seal(7), { times: 20 }), {
+        concurrency: 4,
+        discard: true
+      })
+      yield* Effect.all([writers, relays], { concurrency: 2 })
+      yield* sealAll
+      for (const organization of ["org_many", "org_more"]) {
+        const places = (yield* placesOf(organization)).map((
+          [position, sequence]
+        ) => [Number(position), Number(sequence)])
+        assert.deepStrictEqual(places.map(([position]) => position).sort((a = 0, b = 0) => a - b), [...upTo(100)])
+        assert.deepStrictEqual(places.map(([, sequence]) => sequence).sort((a = 0, b = 0) => a - b), [...upTo(100)])
+      }
+    }))
+
+  it.effect("tells every subscriber of every event once, in their order, whoever fails in between", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const subscribers = yield* EventSubscribers
+      const relay = yield* Relay
+      yield* sealAll
+      yield* sql`create table told (organization_id text, sequence bigint, unique (organization_id, sequence))`
+      let failures = 3
+      yield* subscribers.register((events) =>
+        Effect.orDie(Effect.forEach(
+          events,
+          ({ organizationId, sequence }) => sql`insert into told values (${organizationId}, ${sequence})`,
+          { discard: true }
+        ))
+      )
+      yield* subscribers.register(() =>
+        Effect.suspend(() => failures-- > 0 ? Effect.die(new Error("a subscriber that fails")) : Effect.void)
+      )
+      yield* writeEntries(5, "org_told")
+      const running = yield* Effect.forkChild(relay.run)
+      const told = Effect.map(
+        sql<
+          { sequence: number }
+        >`select sequence::int as sequence from told where organization_id = 'org_told' order by ctid`,
+        (rows) => rows.map(({ sequence }) => sequence)
+      )
+      yield* Effect.repeat(told, { until: (rows) => rows.length === 5 })
+      yield* writeEntries(2, "org_told", "cart.create")
+      yield* writeEntries(2, "org_told")
+      assert.deepStrictEqual(yield* Effect.repeat(told, { until: (rows) => rows.length >= 7 }), upTo(7))
+      assert.isBelow(failures, 0)
+      yield* Fiber.interrupt(running)
+    }))
+
+  it.effect("tells of an event what it is", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const heard: Array<SequencedEvent> = []
+      yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_id,
+          actor_type, request_id, source, created_at)
+        values ('0190163d-8694-739b-aea5-966c26f8ad91', 'org_one', 'orders.create', 'order', 'o-1', '{"id": "o-1"}',
+          'u-1', 'user', 'r-1', 'rest', '2026-01-02T03:04:05.678Z')`
+      yield* (yield* RelayRepo).seal(10, (events) => Effect.sync(() => void heard.push(...events)))
+      assert.deepStrictEqual(heard, [{
+        organizationId: "org_one",
+        sequence: 1,
+        id: "0190163d-8694-739b-aea5-966c26f8ad91",
+        type: "orders.create",
+        entityType: "order",
+        entityId: "o-1",
+        payload: { id: "o-1" },
+        createdAt: new Date("2026-01-02T03:04:05.678Z"),
+        actorId: "u-1",
+        requestId: "r-1"
+      }])
+    }))
+})
