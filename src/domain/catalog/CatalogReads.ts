@@ -40,7 +40,8 @@ export class CatalogReads extends Context.Service<CatalogReads, {
         return found ?? (yield* repo.findBySlug(id ?? "", options.include))
       })
 
-      const get = Effect.fn("CatalogReads.get")(function*(idOrSlug: string, include: ReadonlyArray<Include>) {
+      // Without a span, as the look-up below it: on the shortest way through the service two spans were a fifth of the work.
+      const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>) {
         const options = { include }
         const asked: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
         const read = yield* hooks.before("catalog.beforeRead", asked)

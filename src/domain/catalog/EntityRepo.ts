@@ -70,14 +70,15 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
     return toEntity(rows[0] as EntityRow)
   })
 
-  const findById = Effect.fn("EntityRepo.findById")(function*(id: string, include: ReadonlyArray<Include>) {
+  // Neither read has a span, see `CatalogReads.get`.
+  const findById = Effect.fnUntraced(function*(id: string, include: ReadonlyArray<Include>) {
     const organization = yield* currentOrganization
     const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
       from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
-  const findBySlug = Effect.fn("EntityRepo.findBySlug")(function*(slug: string, include: ReadonlyArray<Include>) {
+  const findBySlug = Effect.fnUntraced(function*(slug: string, include: ReadonlyArray<Include>) {
     const organization = yield* currentOrganization
     const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = ${slug}`
