@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { readDecision } from "../../src/domain/checkout/DecisionText.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { LateCapture } from "../../src/workflows/checkout/LateCapture.ts"
+import { JobCycle } from "../../src/workflows/jobs/JobCycle.ts"
 import { SettleRefund } from "../../src/workflows/payments/SettleRefund.ts"
 import { VoidPayment } from "../../src/workflows/payments/VoidPayment.ts"
 
@@ -52,7 +53,13 @@ const workflows = () =>
 
 describe("a payload that version 1 stored", () => {
   it("is kept here for every durable process there is", () =>
-    assert.sameMembers(workflows(), [CheckoutWorkflow._tag, LateCapture._tag, SettleRefund._tag, VoidPayment._tag]))
+    assert.sameMembers(workflows(), [
+      CheckoutWorkflow._tag,
+      JobCycle._tag,
+      LateCapture._tag,
+      SettleRefund._tag,
+      VoidPayment._tag
+    ]))
 
   it.effect("of a checkout is still read", () =>
     Effect.map(read(CheckoutWorkflow.payloadSchema, checkout), ({ request }) => assert.strictEqual(request.cartId, id)))
@@ -71,6 +78,12 @@ describe("a payload that version 1 stored", () => {
 
   it.effect("of a late capture is still read", () =>
     Effect.map(read(LateCapture.payloadSchema, lateCapture), ({ orderId }) => assert.strictEqual(orderId, id)))
+
+  it.effect("of a cycle of the job queue is still read", () =>
+    Effect.map(
+      read(JobCycle.payloadSchema, `{"queue":"default","slot":0,"sequence":7}`),
+      ({ sequence }) => assert.strictEqual(sequence, 7)
+    ))
 
   it.effect("of a payment to undo is still read", () =>
     Effect.map(read(VoidPayment.payloadSchema, voiding), ({ request }) => assert.strictEqual(request.amount, 100)))

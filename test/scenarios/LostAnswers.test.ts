@@ -17,6 +17,8 @@ interface Request {
   /** What the request changes. */
   readonly effect: Effect.Effect<unknown, never, TestApp>
   readonly once: unknown
+  /** The hook stands inside of the change's transaction, which its process takes with it: the repeat is the change. */
+  readonly undone?: boolean
 }
 
 /** Requests by the hook that runs when their change has been made and their answer has not been stored. */
@@ -39,7 +41,8 @@ const requests: Readonly<Record<string, () => Effect.Effect<Request, never, Test
       path: "/api/inventory/adjust",
       call: { as: asAdmin, body },
       effect: stockOf(entityId),
-      once
+      once,
+      undone: true
     }
   }),
   "orders.afterStatusChange": Effect.fnUntraced(function*() {
@@ -76,8 +79,8 @@ describe("a process that dies after it changed something and before it could ans
         assert.strictEqual((yield* Effect.promise(() => doomed.ended)).signal, "SIGKILL")
         const app = talkingTo(yield* restart(doomed, { databaseUrl }), databaseUrl)
         const again = yield* send.pipe(persistently("60 seconds"), Effect.provide(app))
-        assert.strictEqual(again.status, 409, JSON.stringify(again.body))
-        assert.match(again.text("error.message"), /was carried out/)
+        assert.strictEqual(again.status, request.undone === true ? 200 : 409, JSON.stringify(again.body))
+        if (request.undone !== true) assert.match(again.text("error.message"), /was carried out/)
         assert.deepStrictEqual(yield* request.effect.pipe(Effect.provide(app)), request.once)
         yield* audit(databaseUrl)
         const refunds = yield* onDatabase(databaseUrl, (sql) => sql`select 1 from refunds`)

@@ -87,7 +87,7 @@ const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment) =>
         completed_at = case when j.attempts >= j.max_attempts then now() end,
         processing_started_at = case when j.attempts >= j.max_attempts then j.processing_started_at end,
         ${sql.literal(clear)}
-      from dead where j.id = dead.id returning j.id, j.exclusive, j.organization_id, j.concurrency_key, j.queue, j.status),
+      where j.id = any(array(select id from dead)) returning j.id, j.exclusive, j.organization_id, j.concurrency_key, j.queue, j.status),
     ${freeing(sql)},
     told as (select count(pg_notify('stoa_jobs', queue)) from
       (select queue from unparked union select queue from done where status = 'pending') u)

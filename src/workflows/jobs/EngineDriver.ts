@@ -1,4 +1,4 @@
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import type { Settlement } from "../../domain/jobs/Job.ts"
 import { askEngine, ConfiguredEngine, type EngineCall, type EngineOutcome } from "../../domain/jobs/JobEngine.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
@@ -10,9 +10,11 @@ import { standingQueues } from "./StandingQueues.ts"
 /** Jobs of one look at a queue of an engine. */
 const atOnce = 100
 
+const Output = Schema.fromJsonString(Schema.Unknown)
+
 const outcomeOf = ({ delayMs, error, output, status }: Settlement): EngineOutcome =>
   status === "succeeded"
-    ? { status, output }
+    ? { status, output: output === null ? null : Schema.decodeUnknownSync(Output)(output) }
     : status === "failed"
     ? { status, error: error ?? "" }
     : { status: "retry", error: error ?? "", delayMs }

@@ -1,0 +1,249 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../src/domain/ids/Id.ts"
+import type { Job, ProcessingOrder, Settlement } from "../../src/domain/jobs/Job.ts"
+import { JobClaimRepo } from "../../src/domain/jobs/JobClaimRepo.ts"
+import { Jobs } from "../../src/domain/jobs/Jobs.ts"
+import { JobSettleRepo } from "../../src/domain/jobs/JobSettleRepo.ts"
+import { defineTask } from "../../src/domain/jobs/Task.ts"
+import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
+
+const tasks = [
+  defineTask({ slug: "test/a", handler: () => Effect.void, concurrency: { key: ({ key }) => String(key) } }),
+  defineTask({ slug: "test/b", handler: () => Effect.void, concurrency: { key: ({ key }) => String(key) } }),
+  defineTask({
+    slug: "test/newest",
+    handler: () => Effect.void,
+    concurrency: { key: ({ key }) => String(key), supersedes: true, exclusive: false }
+  }),
+  defineTask({ slug: "test/plain", handler: () => Effect.void })
+]
+
+const oldest = { field: "createdAt" } as const
+const claim = (queue: string, limit: number, token = newId()) => ({
+  queue,
+  limit,
+  slot: "test",
+  token,
+  leaseMs: 60_000
+})
+
+const take = (queue: string, limit = 10, order: ProcessingOrder = oldest, token = newId()) =>
+  Effect.flatMap(JobClaimRepo, (repo) => repo.take(claim(queue, limit, token), order))
+
+const idsOf = ({ jobs }: { readonly jobs: ReadonlyArray<{ readonly id: string }> }) => jobs.map(({ id }) => id)
+
+const done = (id: string, of: Partial<Settlement> = {}): Settlement => ({
+  id,
+  status: "succeeded",
+  output: null,
+  error: null,
+  delayMs: 0,
+  counted: true,
+  ...of
+})
+
+const settle = (queue: string, token: string, ...all: ReadonlyArray<Settlement>) =>
+  Effect.flatMap(JobSettleRepo, (repo) => repo.settle(queue, token, all))
+
+let queues = 0
+const aQueue = () => `queue ${++queues}`
+
+it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) => {
+  it.effect("takes the oldest first, and none twice when many claim at once", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const jobs = yield* Jobs
+      const options = { organizationId: "org_default", queue }
+      const ids = yield* jobs.enqueueAll(
+        Array.from({ length: 400 }, () => ({ task: "test/plain", input: {}, options }))
+      )
+      assert.deepStrictEqual(idsOf(yield* take(queue, 20)), ids.slice(0, 20))
+      const claims = yield* Effect.forEach(Array.from({ length: 10 }), () => take(queue, 38), { concurrency: 10 })
+      assert.sameMembers(claims.flatMap(idsOf), ids.slice(20))
+    }))
+
+  for (
+    const [what, order, expected] of [
+      ["the newest", { field: "createdAt", direction: "desc" }, [4, 3, 2, 1, 0]],
+      ["by the task", { field: "taskSlug" }, [4, 1, 3, 0, 2]],
+      ["by tries, most first", { field: "attempts", direction: "desc" }, [1, 0, 2, 3, 4]],
+      ["by the last change", { field: "updatedAt" }, [2, 0, 1, 3, 4]],
+      ["by a comparator", (left: Job, right: Job) => Number(right.input["weight"]) - Number(left.input["weight"]), [
+        3,
+        0,
+        1,
+        2,
+        4
+      ]]
+    ] as ReadonlyArray<readonly [string, ProcessingOrder, ReadonlyArray<number>]>
+  ) {
+    it.effect(`takes in another order when the deployment says so: ${what}`, () =>
+      Effect.gen(function*() {
+        const queue = aQueue()
+        const sql = yield* SqlClient.SqlClient
+        yield* (yield* JobClaimRepo).prepareOrder(order)
+        const ids: Array<string> = []
+        for (const [n, slug] of ["c", "b", "c", "b", "a"].entries()) {
+          const id = yield* enqueue(slug, { weight: n === 3 ? 1 : 0 }, { queue })
+          yield* sql`update commerce_jobs set attempts = ${n === 1 ? 2 : 0},
+            updated_at = created_at - ${n === 2 ? 60 : 0}::int4 * interval '1 second' where id = ${id}::uuid`
+          ids.push(id)
+        }
+        assert.deepStrictEqual(idsOf(yield* take(queue, 5, order)).map((id) => ids.indexOf(id)), [...expected])
+      }))
+  }
+
+  it.effect("takes one job of a key, whatever its task, and the next one when that has ended, oldest first", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const first = yield* enqueue("test/a", { key: "k" }, { queue })
+      const second = yield* enqueue("test/b", { key: "k" }, { queue })
+      const third = yield* enqueue("test/a", { key: "k" }, { queue })
+      const other = yield* enqueue("test/a", { key: "other" }, { queue })
+      const stranger = yield* enqueue("test/a", { key: "k" }, { queue, organizationId: "org_other" })
+      const token = newId()
+      const taken = yield* take(queue, 10, oldest, token)
+      assert.deepStrictEqual(idsOf(taken), [first, other, stranger])
+      assert.strictEqual(taken.parked, 2)
+      assert.deepStrictEqual((yield* rowOf(second)).attempts, 0)
+      assert.deepStrictEqual(idsOf(yield* take(queue)), [])
+      // A failed try frees the key too.
+      yield* settle(queue, token, done(first, { status: "pending", delayMs: 60_000, error: "no" }))
+      assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [second])
+      yield* settle(queue, token, done(second), done(other), done(stranger))
+      assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [third])
+      yield* settle(queue, token, done(third))
+      assert.strictEqual(yield* countOf("job_keys"), 0)
+    }))
+
+  it.effect("never gives one key to two of four workers at once", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const jobs = yield* Jobs
+      const repo = yield* JobSettleRepo
+      const options = { organizationId: "org_default", queue }
+      yield* jobs.enqueueAll(
+        Array.from({ length: 300 }, (_, n) => ({ task: "test/a", input: { key: `key ${n % 5}` }, options }))
+      )
+      const held = new Map<unknown, string>()
+      const overlaps: Array<unknown> = []
+      let left = 300
+      const worker = Effect.gen(function*() {
+        while (left > 0) {
+          const token = newId()
+          const { jobs } = yield* take(queue, 7, oldest, token)
+          for (const { id, input } of jobs) {
+            if (held.has(input["key"])) overlaps.push(input["key"])
+            held.set(input["key"], id)
+          }
+          yield* repo.unpark
+          for (const { input } of jobs) held.delete(input["key"])
+          if (jobs.length === 0) continue
+          const settled = yield* settle(queue, token, ...jobs.map(({ id }) => done(id)))
+          left -= settled.length
+        }
+      })
+      yield* Effect.all([worker, worker, worker, worker], { concurrency: 4 })
+      assert.deepStrictEqual([overlaps, left], [[], 0])
+    }))
+
+  it.effect("leaves a job behind its key no longer aside once nobody has the key", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const sql = yield* SqlClient.SqlClient
+      const id = yield* enqueue("test/a", { key: "forgotten" }, { queue })
+      yield* sql`update commerce_jobs set blocked = true where id = ${id}::uuid`
+      assert.deepStrictEqual(idsOf(yield* take(queue)), [])
+      assert.strictEqual(yield* (yield* JobSettleRepo).unpark, 1)
+      const token = newId()
+      assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [id])
+      yield* settle(queue, token, done(id))
+    }))
+
+  it.effect("is lost with its lease: whoever ends a job late writes nothing", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* JobSettleRepo
+      const id = yield* enqueue("test/a", { key: "late" }, { queue, maxAttempts: 3 })
+      const [slow, quick] = [newId(), newId()]
+      yield* take(queue, 1, oldest, slow)
+      yield* sql`update commerce_jobs set lease_until = now() - interval '1 second' where id = ${id}::uuid`
+      assert.deepStrictEqual(yield* repo.reap, { pending: 1, failed: 0 })
+      assert.deepStrictEqual(idsOf(yield* take(queue, 1, oldest, quick)), [id])
+      assert.deepStrictEqual(yield* repo.extend(slow, [id], 60_000), [])
+      assert.deepStrictEqual(yield* settle(queue, slow, done(id, { output: "1" })), [])
+      assert.strictEqual(yield* countOf("job_keys"), 1)
+      assert.deepStrictEqual(yield* settle(queue, quick, done(id, { output: "2" })), [id])
+      const row = yield* rowOf(id)
+      assert.deepStrictEqual([row.status, row.attempts, row.output], ["succeeded", 2, 2])
+    }))
+
+  it.effect("counts even when its worker dies, and the last one ends the job", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* JobSettleRepo
+      const id = yield* enqueue("test/a", { key: "poison" }, { queue, maxAttempts: 2 })
+      for (const expected of [{ pending: 1, failed: 0 }, { pending: 0, failed: 1 }]) {
+        yield* take(queue)
+        assert.deepStrictEqual(yield* repo.reap, { pending: 0, failed: 0 }, "while its lease lasts")
+        yield* sql`update commerce_jobs set lease_until = now() - interval '1 second' where id = ${id}::uuid`
+        assert.deepStrictEqual(yield* repo.reap, expected)
+      }
+      const row = yield* rowOf(id)
+      assert.deepStrictEqual([row.status, row.attempts], ["failed", 2])
+      assert.strictEqual(yield* countOf("job_keys"), 0)
+    }))
+
+  it.effect("of a slot goes back when the slot has a new owner, and stays with the owner it has", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const repo = yield* JobSettleRepo
+      const token = newId()
+      const id = yield* enqueue("test/plain", {}, { queue, maxAttempts: 2 })
+      yield* (yield* JobClaimRepo).take({ ...claim(queue, 1, token), slot: "q/7" }, oldest)
+      assert.deepStrictEqual(yield* repo.reclaimSlot("q/7", token), { pending: 0, failed: 0 })
+      assert.deepStrictEqual(yield* repo.reclaimSlot("q/7", newId()), { pending: 1, failed: 0 })
+      assert.deepStrictEqual(idsOf(yield* take(queue)), [id])
+    }))
+})
+
+it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a new job", (it) => {
+  it.effect("takes the place of pending ones of its task, organization and key, and of no others", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const waiting = yield* enqueue("test/newest", { key: "k" }, { delayMs: 60_000 })
+      const others = [
+        yield* enqueue("test/newest", { key: "other" }),
+        yield* enqueue("test/newest", { key: "k" }, { organizationId: "org_other" }),
+        yield* enqueue("test/a", { key: "k" }),
+        yield* enqueue("test/newest", { key: "k" }, { supersedes: false, queue: "kept" })
+      ]
+      const newest = yield* enqueue("test/newest", { key: "k" })
+      const left = yield* sql<{ id: string }>`select id from commerce_jobs order by id`
+      assert.deepStrictEqual(left.map(({ id }) => id), [...others.slice(0, 3), newest])
+      assert.isFalse(left.some(({ id }) => id === waiting))
+      yield* sql`delete from commerce_jobs`
+    }))
+
+  it.effect("that is enqueued by twenty at once stays alone, and one at work stays beside it", () =>
+    Effect.gen(function*() {
+      const atWork = yield* enqueue("test/newest", { key: "x" })
+      yield* take("default", 1)
+      yield* Effect.forEach(Array.from({ length: 20 }), () => enqueue("test/newest", { key: "x" }), { concurrency: 20 })
+      assert.strictEqual(yield* countOf("commerce_jobs"), 2)
+      assert.strictEqual((yield* rowOf(atWork)).status, "processing")
+    }))
+
+  it.effect("behind ten of another key is done in the same run", () =>
+    Effect.gen(function*() {
+      for (let n = 0; n < 10; n++) yield* enqueue("test/a", { key: "same" }, { queue: "keyed" })
+      const other = yield* enqueue("test/a", { key: "another" }, { queue: "keyed" })
+      const counts = yield* run(10, "keyed")
+      assert.deepStrictEqual([counts.processed, counts.released], [2, 9])
+      assert.strictEqual((yield* rowOf(other)).status, "succeeded")
+    }))
+})
