@@ -2,6 +2,7 @@ import { runCartLines } from "./cartlines.ts"
 import { runColdStart } from "./coldstart.ts"
 import { runDriver } from "./driver.ts"
 import { runFlash } from "./flash.ts"
+import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
 import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
@@ -27,12 +28,13 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
 /** Programs that start what they need themselves. */
 const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   coldstart: runColdStart,
-  driver: runDriver
+  driver: runDriver,
+  jobs: runJobs
 }
 
 const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
-names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but driver`
+names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but driver and jobs`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

@@ -1,9 +1,12 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { Jobs, type NewJob } from "../../src/domain/jobs/Jobs.ts"
+import { Jobs } from "../../src/domain/jobs/Jobs.ts"
+import type { NewJob } from "../../src/domain/jobs/NewJob.ts"
 import { GiveUp, type TaskResult } from "../../src/domain/jobs/Task.ts"
 import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import { promiseToolsOf, toolsOf } from "../../src/domain/modules/Handlers.ts"
+import { emptyKernel } from "../../src/domain/modules/Kernel.ts"
 
 /** A job that was enqueued, and what became of it. */
 export interface DoubleJob extends NewJob {
@@ -48,7 +51,11 @@ export const runJob = Effect.fnUntraced(function*(job: DoubleJob) {
   const most = maxAttempts(job, task.retries?.attempts)
   const work = task.handler({
     input: job.input,
-    ctx: { organizationId },
+    ctx: Object.assign(
+      toolsOf(emptyKernel(), organizationId, {}, Context.empty()),
+      promiseToolsOf(Context.make(CurrentActor, systemActor(organizationId))).tools,
+      { organizationId }
+    ),
     job: { id: job.id, attemptNumber: job.attempts, maxAttempts: most }
   })
   const effect: Effect.Effect<TaskResult | void, unknown, CurrentActor> = Effect.isEffect(work)

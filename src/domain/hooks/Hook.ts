@@ -1,34 +1,14 @@
 import type { Effect } from "effect"
 import type { Actor, CurrentActor } from "../access/Actor.ts"
-import type { ValidationFailed } from "../errors/ApiErrors.ts"
-import type { EnqueueOptions } from "../jobs/Jobs.ts"
-import type { Input } from "../jobs/Task.ts"
 import type { Database } from "../modules/DatabaseRepo.ts"
-import type { CoreServices } from "../modules/Kernel.ts"
+import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 
 /** Kind of operation a hook stands at (contract, platform §13): create, update, delete, read, list, statusChange, ... */
 export type HookOperation = string
 
-/** Writes lines of the log that carry the hook's key and the request's annotations; returns at once. */
-export interface HookLogger {
-  readonly info: (message: string, details?: unknown) => void
-  readonly warn: (message: string, details?: unknown) => void
-  readonly error: (message: string, details?: unknown) => void
-}
-
-/** Enqueues jobs of the actor's organization. Inside of the caller's transaction they exist exactly if it commits. */
-export interface HookJobs {
-  /** Gives the job's id; 422 when an option makes no sense. */
-  readonly enqueue: (
-    task: string,
-    input: Input,
-    options?: Omit<EnqueueOptions, "organizationId">
-  ) => Effect.Effect<string, ValidationFailed>
-}
-
 /** What every hook is told about the operation it stands at, and what it may use (contract §0.5, platform §13). */
-export interface HookContext {
+export interface HookContext extends HandlerTools {
   readonly actor: Actor
   readonly requestId: string | null
   /** `rest`: a request asked for the operation; `local`: the service itself does it. */
@@ -37,24 +17,14 @@ export interface HookContext {
   readonly context: { readonly moduleName: string; [name: string]: unknown }
   /** After a write of localized words: the fields that it changed, as `attributes.<locale>.<field>`. */
   readonly changedFieldPaths?: ReadonlyArray<string>
-  readonly jobs: HookJobs
-  /** The services of the core. They act for the actor of the operation. */
-  readonly services: CoreServices
-  readonly logger: HookLogger
-  /** The database; its statements join the caller's transaction where there is one. */
-  readonly db: Database
-  /** The same where the hook runs inside of the transaction of what it stands at, else null. */
+  /** `db` where the hook runs inside of the transaction of what it stands at, else null. */
   readonly tx: Database | null
 }
 
 /** What both kinds of handlers get beside their data. */
-export interface HookCall {
+export interface HookCall extends PromiseTools {
   readonly operation: HookOperation
   readonly context: HookContext
-  /** Aborted when the time limit ends the handler, or its request ends: for handlers that return a promise. */
-  readonly signal: AbortSignal
-  /** Runs an effect for handlers that return a promise: as the same actor and inside of the same transaction. */
-  readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>) => Promise<A>
 }
 
 /** What a before-hook gets. */

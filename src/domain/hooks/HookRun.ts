@@ -1,16 +1,15 @@
 import { Cause, type Context, Effect, Exit } from "effect"
-import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { type Database, inTransaction, survivable } from "../modules/DatabaseRepo.ts"
-import type { Kernel, KernelParts } from "../modules/Kernel.ts"
+import { promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
+import type { Kernel } from "../modules/Kernel.ts"
 import {
   type AfterHandler,
   type BeforeHandler,
   HookBroken,
   type HookCall,
   type HookContext,
-  type HookJobs,
-  type HookLogger,
   HookRefusal,
   type Returned
 } from "./Hook.ts"
@@ -33,30 +32,6 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What a hook may use is there once the process has started; before that nothing is served and no hook should run. */
-const started = (kernel: Kernel["Service"]): KernelParts => {
-  const parts = kernel.parts()
-  if (parts === undefined) throw new Error("The services of this process do not stand yet.")
-  return parts
-}
-
-const jobsFor = (kernel: Kernel["Service"], { organizationId }: Actor): HookJobs => ({
-  enqueue: (task, input, options) =>
-    Effect.suspend(() => {
-      const { jobs } = started(kernel)
-      return jobs === undefined
-        ? Effect.die(new Error("This process has no job queue."))
-        : jobs.enqueue(task, input, { ...options, organizationId })
-    })
-})
-
-const loggerFor = (key: string, services: Context.Context<never>): HookLogger => {
-  const run = Effect.runSyncWith(services)
-  const write = (log: (...message: ReadonlyArray<unknown>) => Effect.Effect<void>) => (...line: [string, unknown?]) =>
-    run(Effect.annotateLogs(log(...line.filter((part) => part !== undefined)), { hook: key }))
-  return { info: write(Effect.logInfo), warn: write(Effect.logWarning), error: write(Effect.logError) }
-}
-
 /** What the handlers of a key share while they run once. */
 interface Round {
   readonly operation: string
@@ -71,22 +46,17 @@ const begin = (kernel: Kernel["Service"], key: string, extra: Extra) =>
     const actor = yield* CurrentActor
     const database = kernel.parts()?.database
     const inside = database !== undefined && (yield* inTransaction(database))
-    const context: HookContext = {
+    const tools = toolsOf(kernel, actor.organizationId, { hook: key }, services)
+    // Assigned, not spread: what a handler does not touch of its tools is not made.
+    const origin: HookContext["origin"] = actor.requestId === null ? "local" : "rest"
+    const context: HookContext = Object.assign(tools, {
       ...extra,
       actor,
       requestId: actor.requestId,
-      origin: actor.requestId === null ? "local" : "rest",
+      origin,
       context: { moduleName: key.slice(0, key.indexOf(".")) },
-      jobs: jobsFor(kernel, actor),
-      logger: loggerFor(key, services),
-      tx: inside ? database : null,
-      get services() {
-        return started(kernel).services
-      },
-      get db() {
-        return started(kernel).database
-      }
-    }
+      tx: inside ? database : null
+    })
     return { operation: operationOf(key), context, services } satisfies Round
   })
 
@@ -98,16 +68,14 @@ const isPromise = <A>(value: Promise<A> | A): value is Promise<A> => value insta
  */
 const invoke = <A>({ context, operation, services }: Round, handler: (call: HookCall) => Returned<A>) =>
   Effect.suspend(() => {
-    const controller = new AbortController()
-    const { signal } = controller
-    const run: HookCall["run"] = (effect) => Effect.runPromiseWith(services)(effect, { signal })
-    const returned = handler({ operation, context, signal, run })
+    const { abort, tools } = promiseToolsOf(services)
+    const returned = handler(Object.assign(tools, { operation, context }))
     const work = Effect.isEffect(returned)
       ? returned
       : isPromise(returned)
       ? Effect.promise(() => returned)
       : Effect.succeed(returned)
-    return Effect.onInterrupt(work, () => Effect.sync(() => controller.abort()))
+    return Effect.onInterrupt(work, () => abort)
   }).pipe(Effect.timeout(timeLimit))
 
 /** Runs the handlers of a before-key, each on what the one before it returned. */

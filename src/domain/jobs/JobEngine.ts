@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { ProcessingOrder } from "./Job.ts"
-import type { Input, Task } from "./Task.ts"
+import type { Input } from "./NewJob.ts"
+import type { Task } from "./Task.ts"
 
 /** A job as an engine is given it: the policies of its task are applied. */
 export interface EngineJob {

@@ -1,29 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
-import type { Input } from "./Task.ts"
-
-/** Options of an enqueue (spec §2). */
-export interface EnqueueOptions {
-  /** The tenant whose job it is; blank is refused. */
-  readonly organizationId: string
-  /** Default: the task's queue, else `default`. */
-  readonly queue?: string
-  /** Milliseconds until the job may run. */
-  readonly delayMs?: number
-  /** Tries in all. Default: the task's policy, else 1. */
-  readonly maxAttempts?: number
-  /** Instead of the key that the task derives from the input. */
-  readonly concurrencyKey?: string
-  /** Instead of the task's own policy. */
-  readonly supersedes?: boolean
-}
-
-/** A job to be enqueued with others in one statement. */
-export interface NewJob {
-  readonly task: string
-  readonly input: Input
-  readonly options: EnqueueOptions
-}
+import type { EnqueueOptions, Input, NewJob } from "./NewJob.ts"
 
 /**
  * Enqueues background jobs (spec §2 and §4). Inside of a caller's transaction the job is part of it: it exists exactly

@@ -1,5 +1,7 @@
 import type { Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
+import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
+import type { Input } from "./NewJob.ts"
 
 /** How failed runs of a task are tried again. Without it a job is tried once. */
 export interface Retries {
@@ -29,13 +31,11 @@ export interface Concurrency {
   readonly supersedes?: boolean
 }
 
-/** What a job is given: a JSON object. */
-export type Input = Readonly<Record<string, unknown>>
-
 /** A job as its handler sees it. */
 export interface TaskCall {
   readonly input: Input
-  readonly ctx: {
+  /** What it may use: services of the core, the database, a logger and the queue; `signal` and `run` for promises. */
+  readonly ctx: HandlerTools & PromiseTools & {
     readonly organizationId: string
   }
   readonly job: {

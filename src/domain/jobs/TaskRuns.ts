@@ -1,5 +1,7 @@
 import { Cause, Context, Data, Effect, Exit, Fiber, Layer, Option, Random } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
+import { type HandlerTools, type PromiseTools, promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
+import { emptyKernel, Kernel } from "../modules/Kernel.ts"
 import { backoffAfter } from "./Backoff.ts"
 import type { ClaimedJob, Settlement } from "./Job.ts"
 import { measured } from "./JobMetrics.ts"
@@ -21,12 +23,14 @@ export class TaskRuns extends Context.Service<TaskRuns, {
     Effect.gen(function*() {
       const tasks = yield* Tasks
       const { timeLimitMs } = yield* JobSettings
+      // Tests of the queue alone have none; a handler there uses nothing of it.
+      const kernel = Option.getOrElse(yield* Effect.serviceOption(Kernel), emptyKernel)
       return {
         run: (job: ClaimedJob) => {
           const task = tasks.find(job.taskSlug)
           return task === undefined
             ? Effect.succeed(unknown(job))
-            : measured(task.slug, tryOf(task, job, task.timeLimitMs ?? timeLimitMs))
+            : measured(task.slug, tryOf(kernel, task, job, task.timeLimitMs ?? timeLimitMs))
         }
       }
     })
@@ -64,9 +68,12 @@ export const unwritable = (settlement: Settlement): Settlement => ({
   error: "What the task returned could not be stored."
 })
 
-const callOf = ({ attempts, id, input, maxAttempts, organizationId }: ClaimedJob): TaskCall => ({
+const callOf = (
+  { attempts, id, input, maxAttempts, organizationId }: ClaimedJob,
+  tools: HandlerTools & PromiseTools
+): TaskCall => ({
   input,
-  ctx: { organizationId },
+  ctx: Object.assign(tools, { organizationId }),
   job: { id, attemptNumber: attempts, maxAttempts }
 })
 
@@ -78,12 +85,21 @@ type Handled = ReturnType<Task["handler"]>
 const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> => !Effect.isEffect(made)
 
 /** A handler may return an effect or a promise, or throw before it does either. */
-const handled = (task: Task, job: ClaimedJob): Effect.Effect<TaskResult | void, TaskFailed, CurrentActor> =>
-  Effect.suspend(() => {
-    const made = task.handler(callOf(job))
-    return isPromise(made)
-      ? Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })
-      : Effect.mapError(made, (error) => new TaskFailed({ error }))
+const handled = (
+  kernel: Kernel["Service"],
+  task: Task,
+  job: ClaimedJob
+): Effect.Effect<TaskResult | void, TaskFailed, CurrentActor> =>
+  Effect.contextWith((services: Context.Context<CurrentActor>) => {
+    const { abort, tools } = promiseToolsOf(services)
+    const ctx = Object.defineProperties(
+      toolsOf(kernel, job.organizationId, { task: task.slug, job: job.id }, services),
+      Object.getOwnPropertyDescriptors(tools)
+    ) as HandlerTools & PromiseTools
+    const made = task.handler(callOf(job, ctx))
+    if (!isPromise(made)) return Effect.mapError(made, (error) => new TaskFailed({ error }))
+    const work = Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })
+    return Effect.onInterrupt(work, () => abort)
   })
 
 /** The handler's own error, whichever way it came out. */
@@ -123,8 +139,8 @@ const within = Effect.fnUntraced(function*(
   return undefined
 })
 
-const tryOf = Effect.fnUntraced(function*(task: Task, job: ClaimedJob, timeLimitMs: number) {
-  const acting = Effect.provideService(handled(task, job), CurrentActor, systemActor(job.organizationId))
+const tryOf = Effect.fnUntraced(function*(kernel: Kernel["Service"], task: Task, job: ClaimedJob, timeLimitMs: number) {
+  const acting = Effect.provideService(handled(kernel, task, job), CurrentActor, systemActor(job.organizationId))
   const exit = yield* within(acting, timeLimitMs)
   if (exit === undefined) return yield* failure(task, job, new Error(`The task took longer than ${timeLimitMs} ms.`))
   if (Exit.isSuccess(exit)) return yield* success(task, job, exit.value)

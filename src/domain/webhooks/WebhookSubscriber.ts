@@ -1,6 +1,7 @@
 import { DateTime, Effect } from "effect"
 import type { EventSubscriber, SequencedEvent } from "../events/EventSubscribers.ts"
-import { Jobs, type NewJob } from "../jobs/Jobs.ts"
+import { Jobs } from "../jobs/Jobs.ts"
+import type { NewJob } from "../jobs/NewJob.ts"
 import type { Dispatch, WebhookMessage } from "./WebhookDispatch.ts"
 import { WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
 import { anyEvent, WebhookEvents } from "./WebhookEvents.ts"

@@ -1,0 +1,111 @@
+import { once } from "node:events"
+import { setTimeout as pause } from "node:timers/promises"
+import { Client } from "pg"
+import { openGraphileWorker } from "./GraphileWorker.ts"
+import type { FromQueue, ToQueue } from "./Messages.ts"
+import { openPgBoss } from "./PgBoss.ts"
+import type { OpenQueue, Queue, QueueName } from "./Queue.ts"
+import { openStoa } from "./Stoa.ts"
+
+/* The process of one queue: does what its parent says, one thing after the other. */
+
+const queues: Readonly<Record<QueueName, OpenQueue>> = {
+  "stoa": openStoa,
+  "graphile-worker": openGraphileWorker,
+  "pg-boss": openPgBoss
+}
+
+const since = (began: number) => performance.now() - began
+
+/** Waits until nothing is open any more: a job is done when the database says so. */
+const untilDone = async (client: Client, { open }: Queue) => {
+  for (let left = 1; left > 0;) {
+    const { rows } = await client.query<{ open: number }>(open)
+    left = rows[0]?.open ?? 0
+    if (left > 0) await pause(5)
+  }
+}
+
+/** From the call that enqueues to the first line of the handler, one job after the other, at rest in between. */
+const pickup = async (queue: Queue, count: number, pauseMs: number) => {
+  const times: Array<number> = []
+  let heard: () => void = () => undefined
+  await queue.start(() => heard())
+  const one = async () => {
+    const ran = new Promise<void>((resolve) => heard = resolve)
+    const began = performance.now()
+    await Promise.all([queue.enqueueOne(), ran])
+    return since(began)
+  }
+  for (let warm = 0; warm < 20; warm++) await one()
+  for (let n = 0; n < count; n++) {
+    await pause(pauseMs)
+    times.push(await one())
+  }
+  return times
+}
+
+/** Works for some seconds while the line is kept long; jobs that ran in each second. */
+const steady = async (queue: Queue, client: Client, pending: number, seconds: number) => {
+  let ran = 0
+  let working = true
+  await queue.enqueue(pending)
+  await queue.start(() => ran++)
+  const feeding = (async () => {
+    while (working) {
+      const { rows } = await client.query<{ open: number }>(queue.open)
+      const short = pending - (rows[0]?.open ?? 0)
+      await (short > 0 ? queue.enqueue(short) : pause(20))
+    }
+  })()
+  const perSecond: Array<number> = []
+  for (let second = 0; second < seconds; second++) {
+    const before = ran
+    await pause(1000)
+    perSecond.push(ran - before)
+  }
+  working = false
+  await feeding
+  return perSecond
+}
+
+const serve = async () => {
+  let queue: Queue | undefined
+  let client: Client | undefined
+  const work = async (message: ToQueue): Promise<ReadonlyArray<number>> => {
+    if (message._tag === "open") {
+      queue = queues[message.queue](message.url)
+      client = new Client({ connectionString: message.url })
+      await client.connect()
+      return []
+    }
+    if (queue === undefined || client === undefined) throw new Error("No queue is open.")
+    const began = performance.now()
+    if (message._tag === "prepare") await queue.prepare()
+    if (message._tag === "stop") await queue.stop()
+    if (message._tag === "end") await client.end()
+    if (message._tag === "enqueue") await queue.enqueue(message.count)
+    if (message._tag === "pickup") return pickup(queue, message.count, message.pauseMs)
+    if (message._tag === "steady") return steady(queue, client, message.pending, message.seconds)
+    if (message._tag === "drain") {
+      let ran = 0
+      const all = new Promise<void>((resolve) => {
+        void queue?.start(() => ++ran === message.count ? resolve() : undefined)
+      })
+      await all
+      await untilDone(client, queue)
+    }
+    return [since(began)]
+  }
+  for (let open = true; open;) {
+    const [message] = await once(process, "message")
+    // The parent is this project's own and sends nothing else.
+    const told = message as ToQueue
+    const answer: FromQueue = { _tag: "done", times: await work(told) }
+    process.send?.(answer)
+    open = told._tag !== "end"
+  }
+  process.disconnect()
+}
+
+await serve()

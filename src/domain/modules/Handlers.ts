@@ -1,0 +1,99 @@
+import { type Context, Effect } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import type { ValidationFailed } from "../errors/ApiErrors.ts"
+import type { EnqueueOptions, Input } from "../jobs/NewJob.ts"
+import type { Database } from "./DatabaseRepo.ts"
+import type { CoreServices, Kernel, KernelParts } from "./Kernel.ts"
+
+/** Writes lines of the log that carry the handler's name and the annotations of its request or job; returns at once. */
+export interface HandlerLogger {
+  readonly info: (message: string, details?: unknown) => void
+  readonly warn: (message: string, details?: unknown) => void
+  readonly error: (message: string, details?: unknown) => void
+}
+
+/** Enqueues jobs of the handler's organization. Inside of the caller's transaction they exist exactly if it commits. */
+export interface HandlerJobs {
+  /** Gives the job's id; 422 when an option makes no sense. */
+  readonly enqueue: (
+    task: string,
+    input: Input,
+    options?: Omit<EnqueueOptions, "organizationId">
+  ) => Effect.Effect<string, ValidationFailed>
+}
+
+/** What the handlers of hooks and of tasks may use of the process they run in. */
+export interface HandlerTools {
+  readonly jobs: HandlerJobs
+  /** The services of the core. They act for the actor of the operation or of the job. */
+  readonly services: CoreServices
+  readonly logger: HandlerLogger
+  /** The database; its statements join the caller's transaction where there is one. */
+  readonly db: Database
+}
+
+/** What a handler that returns a promise gets beside, since nobody can interrupt a promise. */
+export interface PromiseTools {
+  /** Aborted when the time limit ends the handler, or whatever it runs in ends. */
+  readonly signal: AbortSignal
+  /** Runs an effect: as the same actor and inside of the same transaction. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>) => Promise<A>
+}
+
+/** What a handler may use is there once the process has started; before that nothing is served or run. */
+const started = (kernel: Kernel["Service"]): KernelParts => {
+  const parts = kernel.parts()
+  if (parts === undefined) throw new Error("The services of this process do not stand yet.")
+  return parts
+}
+
+const jobsFor = (kernel: Kernel["Service"], organizationId: string): HandlerJobs => ({
+  enqueue: (task, input, options) =>
+    Effect.suspend(() => {
+      const { jobs } = started(kernel)
+      return jobs === undefined
+        ? Effect.die(new Error("This process has no job queue."))
+        : jobs.enqueue(task, input, { ...options, organizationId })
+    })
+})
+
+const loggerFor = (annotations: Record<string, string>, services: Context.Context<never>): HandlerLogger => {
+  const run = Effect.runSyncWith(services)
+  const write = (log: (...message: ReadonlyArray<unknown>) => Effect.Effect<void>) => (...line: [string, unknown?]) =>
+    run(Effect.annotateLogs(log(...line.filter((part) => part !== undefined)), annotations))
+  return { info: write(Effect.logInfo), warn: write(Effect.logWarning), error: write(Effect.logError) }
+}
+
+/** The tools of a handler in the services of its caller's fiber; what it does not touch is not made. */
+export const toolsOf = (
+  kernel: Kernel["Service"],
+  organizationId: string,
+  annotations: Record<string, string>,
+  services: Context.Context<never>
+): HandlerTools => ({
+  get jobs() {
+    return jobsFor(kernel, organizationId)
+  },
+  get logger() {
+    return loggerFor(annotations, services)
+  },
+  get services() {
+    return started(kernel).services
+  },
+  get db() {
+    return started(kernel).database
+  }
+})
+
+/** The tools of a promise, and what aborts its signal. */
+export const promiseToolsOf = (services: Context.Context<CurrentActor>) => {
+  let controller: AbortController | undefined
+  const controlled = () => controller ??= new AbortController()
+  const tools: PromiseTools = {
+    get signal() {
+      return controlled().signal
+    },
+    run: (effect) => Effect.runPromiseWith(services)(effect, { signal: controlled().signal })
+  }
+  return { tools, abort: Effect.sync(() => controller?.abort()) }
+}
