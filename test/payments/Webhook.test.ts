@@ -59,6 +59,28 @@ withApp("events of the payment provider", (it) => {
         }])
       }))
 
+    it.effect("is told in the journal with the request in which the provider said it", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const body = JSON.stringify(eventOf("payment_intent.succeeded", order))
+        const headers = { "x-payment-signature": signTestEvent("test", body), "x-request-id": "from-the-provider" }
+        yield* api("POST", "/api/payments/webhook", { body, headers })
+        const entries = yield* onDatabase(
+          Effect.flatMap(PgClient.PgClient, (sql) =>
+            sql`select type, actor_id, actor_type, source, ip, before->>'status' as before, payload->>'status' as after
+              from journal_entries where request_id = 'from-the-provider' order by entry_number`)
+        )
+        assert.deepStrictEqual(entries, [{
+          type: "orders.statusChange",
+          actor_id: "test-webhook",
+          actor_type: "api_key",
+          source: "rest",
+          ip: "127.0.0.1",
+          before: "pending",
+          after: "confirmed"
+        }])
+      }))
+
     it.effect("the same event again is a duplicate; another one for a confirmed order changes nothing", () =>
       Effect.gen(function*() {
         const order = yield* given()

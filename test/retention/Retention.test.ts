@@ -19,7 +19,8 @@ describe("the sweeps", () => {
             + (select count(*) from holds)::int4 + (select count(*) from carts)::int4
             + (select count(*) from payment_events)::int4 + (select count(*) from orders where status = 'pending')::int4
             + (select count(*) from webhook_deliveries)::int4 + (select count(*) from webhook_messages)::int4
-            + (select count(*) from refunds where status = 'pending')::int4 as left`,
+            + (select count(*) from refunds where status = 'pending')::int4
+            + (select count(*) from journal_entries where created_at < now() - interval '100 days')::int4 as left`,
           ([row]) => row?.left
         ))
       yield* onDatabase(databaseUrl, (sql) =>
@@ -44,7 +45,12 @@ describe("the sweeps", () => {
           sql`insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
               event_at, created_at)
             select 'org_default', gen_random_uuid(), 't', 't', 't', n, '{}', now(), now() - interval '100 days'
-            from generate_series(1, 2500) n`
+            from generate_series(1, 2500) n`,
+          sql`insert into journal_heads (organization_id, position) values ('org_default', 2500)`,
+          sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
+              created_at, position, hash)
+            select gen_random_uuid(), 'org_default', 'cart.create', 'cart', 'c', '{}', 'user', 'rest',
+              now() - interval '1000 days', n, '' from generate_series(1, 2500) n`
         ]))
       yield* onDatabase(databaseUrl, (sql) =>
         Effect.gen(function*() {
@@ -54,7 +60,7 @@ describe("the sweeps", () => {
           yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
             values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
         }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
-      expect(yield* count).toBe(17_621)
+      expect(yield* count).toBe(20_121)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)

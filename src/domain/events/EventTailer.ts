@@ -26,6 +26,12 @@ interface Tail {
   readonly queues: Set<Queue.Queue<SequencedEvent, Cause.Done>>
 }
 
+/** What a reader listens to. */
+interface Listening {
+  readonly queue: Queue.Queue<SequencedEvent, Cause.Done>
+  readonly tail: Tail
+}
+
 /**
  * Follows the events of this process's readers: one statement looks for all of them, however many they are. It reads
  * what the relay has placed, so that it works in every process and wherever the relay runs.
@@ -58,6 +64,41 @@ const contiguous = (cursor: number, events: ReadonlyArray<SequencedEvent>): Read
   const fresh = events.filter(({ sequence }) => sequence > cursor)
   const gap = fresh.findIndex(({ sequence }, index) => sequence !== cursor + 1 + index)
   return gap === -1 ? fresh : fresh.slice(0, gap)
+}
+
+/**
+ * From the database until it has no more, then from the queue; back to the database whenever the tailer has seen more
+ * than the queue could hold.
+ */
+const pullFrom = (
+  repo: EventReadRepo["Service"],
+  isEnded: () => boolean,
+  start: number,
+  { queue, tail }: Listening
+) => {
+  let cursor = start
+  let live = false
+  const fromDatabase = Effect.gen(function*() {
+    const seen = tail.cursor
+    const found = yield* repo.after(cursor, pageSize)
+    cursor = found.at(-1)?.sequence ?? cursor
+    // Whatever was seen before a short page is given by now, or purged.
+    if (found.length < pageSize) cursor = Math.max(cursor, seen)
+    return found
+  })
+  const fromQueue = Effect.map(Queue.takeAll(queue), (found) => {
+    const next = contiguous(cursor, found)
+    cursor = next.at(-1)?.sequence ?? cursor
+    return next
+  })
+  return Effect.gen(function*() {
+    for (;;) {
+      if (isEnded()) return yield* Cause.done()
+      const [first, ...others] = yield* (live ? fromQueue : fromDatabase)
+      live = cursor >= tail.cursor
+      if (first !== undefined) return [first, ...others] as const
+    }
+  })
 }
 
 const make = Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
@@ -94,30 +135,8 @@ const make = Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
       if (tail.queues.size === 0) tails.delete(organization)
       return tails.size === 0 ? listened.close : Effect.void
     })
-    return queue
+    return { queue, tail }
   })
-
-  /** From the database until it has no more, then from the queue; back to the database wherever the queue has a gap. */
-  const pullFrom = (start: number, queue: Queue.Queue<SequencedEvent, Cause.Done>) => {
-    let cursor = start
-    let live = false
-    return Effect.gen(function*() {
-      for (;;) {
-        if (ended) return yield* Cause.done()
-        const found: ReadonlyArray<SequencedEvent> = live
-          ? yield* Queue.takeAll(queue)
-          : yield* repo.after(cursor, pageSize)
-        const next = live ? contiguous(cursor, found) : found
-        const last = found.at(-1)?.sequence ?? cursor
-        // Behind the purged beginning of the journal the database starts later; a queue never does.
-        live = live ? last <= Math.max(cursor, next.at(-1)?.sequence ?? 0) : found.length < pageSize
-        const [first, ...others] = next
-        if (first === undefined) continue
-        cursor = next.at(-1)?.sequence ?? cursor
-        return [first, ...others] as const
-      }
-    })
-  }
 
   const follow = Effect.fnUntraced(function*(after: number) {
     const actor = yield* CurrentActor
@@ -125,8 +144,7 @@ const make = Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
     return Stream.unwrap(Effect.gen(function*() {
       admitted += 1
       yield* Effect.addFinalizer(() => Effect.sync(() => void (admitted -= 1)))
-      const queue = yield* register(actor.organizationId)
-      return Stream.fromPull(Effect.succeed(pullFrom(after, queue)))
+      return Stream.fromPull(Effect.succeed(pullFrom(repo, () => ended, after, yield* register(actor.organizationId))))
     })).pipe(Stream.provideService(CurrentActor, actor))
   })
 

@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import type { SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
+import { eventStream } from "../../src/http/events/EventStream.ts"
+
+const event: SequencedEvent = {
+  organizationId: "org_default",
+  sequence: 7,
+  id: "0190163d-8694-739b-aea5-966c26f8ad91",
+  type: "orders.create",
+  entityType: "order",
+  entityId: "o-1",
+  payload: { note: "two\nlines" },
+  createdAt: new Date("2026-01-02T03:04:05.678Z"),
+  actorId: null,
+  requestId: "r-1"
+}
+
+/** The text of an answer that is a stream, until it ends. */
+const textOf = (events: Stream.Stream<SequencedEvent>) => {
+  const { body } = eventStream(events)
+  return body._tag === "Stream"
+    ? Effect.map(Stream.runCollect(Stream.decodeText(body.stream)), (parts) => [...parts].join(""))
+    : Effect.succeed("no stream")
+}
+
+describe("an answer that is a stream of events", () => {
+  it.effect("has a message for each of them", () =>
+    Effect.gen(function*() {
+      const data = "{\"id\":\"0190163d-8694-739b-aea5-966c26f8ad91\",\"sequence\":7,\"type\":\"orders.create\"," +
+        "\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"entityType\":\"order\",\"entityId\":\"o-1\"," +
+        "\"data\":{\"note\":\"two\\nlines\"},\"actorId\":null,\"requestId\":\"r-1\"}"
+      assert.strictEqual(
+        yield* textOf(Stream.make(event)),
+        `retry: 1000\n\nid: 7\nevent: orders.create\ndata: ${data}\n\n`
+      )
+    }))
+
+  it.effect("shows every 15 seconds that it is alive, and ends after 15 minutes", () =>
+    Effect.gen(function*() {
+      const reading = yield* Effect.forkChild(textOf(Stream.never))
+      yield* Effect.repeat(TestClock.adjust("15 seconds"), { times: 64 })
+      const text = yield* Fiber.join(reading)
+      assert.isAtLeast(text.split(": heartbeat\n\n").length - 1, 58)
+    }))
+})

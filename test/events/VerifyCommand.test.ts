@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { onDatabase } from "../support/Audit.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { writeEntries } from "./Journal.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Runs `audit verify` on a database; its exit code and what it wrote. */
+const verify = (databaseUrl: string) =>
+  Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
+    const process_ = spawn(process.execPath, ["src/main.ts", "audit", "verify"], {
+      cwd: root,
+      env: { ...process.env, DATABASE_URL: databaseUrl, STOA_LOG_LEVEL: "error" }
+    })
+    let output = ""
+    process_.stdout.on("data", (chunk) => output += String(chunk))
+    process_.stderr.on("data", (chunk) => output += String(chunk))
+    process_.on("close", (code) => resume(Effect.succeed({ code, output })))
+  })
+
+describe("audit verify", () => {
+  it.live(
+    "ends with 0 while the journal is what was written, and with 1 and a clear line when it is not",
+    () =>
+      Effect.gen(function*() {
+        const { url } = yield* freshDatabase
+        yield* onDatabase(url, (sql) =>
+          Effect.gen(function*() {
+            yield* writeEntries(3)
+            yield* Effect.provide(
+              Effect.flatMap(RelayRepo, ({ seal }) => seal(10, () => Effect.void)),
+              Layer.provide(relayRepoLayer, Layer.succeed(SqlClient.SqlClient, sql))
+            )
+          }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
+        const whole = yield* verify(url)
+        assert.strictEqual(whole.code, 0, whole.output)
+        assert.match(
+          whole.output,
+          /org_default: 3 entries up to position 3 are as they were written, last hash [0-9a-f]{64}/
+        )
+        yield* onDatabase(url, (sql) =>
+          sql.withTransaction(Effect.andThen(
+            sql`set local session_replication_role = replica`,
+            sql`update journal_entries set payload = '{}' where position = 2`
+          )))
+        const broken = yield* verify(url)
+        assert.strictEqual(broken.code, 1, broken.output)
+        assert.match(broken.output, /org_default: BROKEN, position 2 \(entry [0-9a-f-]{36}\) is not what was written/)
+      }),
+    60_000
+  )
+})
