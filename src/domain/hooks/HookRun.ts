@@ -92,22 +92,35 @@ const begin = (kernel: Kernel["Service"], key: string, extra: Extra) =>
 
 const isPromise = <A>(value: Promise<A> | A): value is Promise<A> => value instanceof Promise
 
+const over = new Error("The hook that this belongs to is over.")
+
+/**
+ * Runs effects for a handler among the services of its operation, for as long as `lasting` is not aborted. Afterwards the
+ * operation's connection serves somebody else's transaction, and a statement on it would become a part of that.
+ */
+const runner = (services: Context.Context<CurrentActor>, lasting: AbortSignal): HookCall["run"] => (effect) =>
+  lasting.aborted ? Promise.reject(over) : Effect.runPromiseWith(services)(effect, { signal: lasting })
+
 /**
  * One handler, within the time limit. What exceeds it is interrupted: an effect where it stands, a promise's work through
- * its signal. A handler that throws before it returns anything has failed like one that throws later.
+ * its signal. What it left running without waiting for it ends with it where it has a transaction. A handler that throws
+ * before it returns anything has failed like one that throws later.
  */
 const invoke = <A>({ context, operation, services }: Round, handler: (call: HookCall) => Returned<A>) =>
   Effect.suspend(() => {
     const controller = new AbortController()
+    const running = new AbortController()
     const { signal } = controller
-    const run: HookCall["run"] = (effect) => Effect.runPromiseWith(services)(effect, { signal })
+    const run = runner(services, context.tx === null ? signal : AbortSignal.any([signal, running.signal]))
     const returned = handler({ operation, context, signal, run })
     const work = Effect.isEffect(returned)
       ? returned
       : isPromise(returned)
       ? Effect.promise(() => returned)
       : Effect.succeed(returned)
-    return Effect.onInterrupt(work, () => Effect.sync(() => controller.abort()))
+    return Effect.onInterrupt(work, () => Effect.sync(() => controller.abort())).pipe(
+      Effect.ensuring(Effect.sync(() => running.abort()))
+    )
   }).pipe(Effect.timeout(timeLimit))
 
 /** Runs the handlers of a before-key, each on what the one before it returned. */
