@@ -142,6 +142,29 @@ describe("the context of a hook", () => {
       assert.strictEqual(error?.message, "The services of this process do not stand yet.")
     }))
 
+  it.effect("lets a promise that outlives its handler run nothing more in the transaction, which may be another's", () => {
+    const late: Array<() => Promise<unknown>> = []
+    const left: Array<Promise<unknown>> = []
+    const hook = afterHook("acme.afterRoast", async ({ context, run }) => {
+      late.push(() => run(context.db`insert into roasts values ('late')`))
+      left.push(run(Effect.never).catch(() => "ended"))
+    })
+    const { queue } = remembering()
+    const app = filled.pipe(
+      Layer.provideMerge(Hooks.layerOf([hook])),
+      Layer.provideMerge(Layer.mergeAll(Kernel.layer, queue, TestDatabase))
+    )
+    return Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`create table roasts (name text)`
+      assert.deepStrictEqual(yield* sql.withTransaction(roasted({})), [])
+      assert.deepStrictEqual(yield* Effect.promise(() => Promise.all(left)), ["ended"])
+      const exit = yield* Effect.exit(Effect.tryPromise(() => late[0]?.() ?? Promise.resolve()))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(yield* sql`select name from roasts`, [])
+    }).pipe(Effect.provide(app), asSystem)
+  })
+
   it.effect("has the caller's transaction, and a statement that fails there leaves it whole", () => {
     const seen: Array<boolean> = []
     const hooks = [

@@ -35,6 +35,8 @@ export interface WebhookReceiver {
   readonly sent: () => number
   /** Breaks all connections. */
   readonly hangUp: () => void
+  /** Keeps the answer with this status to the next requests back until what it gives is called. */
+  readonly hold: (status: number) => () => void
   /** Decides what is done with the requests from now on; 204 until it is called. */
   readonly react: (reaction: Reaction | ((request: Received) => Reaction)) => void
 }
@@ -79,6 +81,7 @@ const bodyOf = async (request: IncomingMessage) => {
 const start = async (host: string) => {
   const received: Array<Received> = []
   const sockets = new Set<Socket>()
+  const held = new Set<ServerResponse>()
   let connections = 0
   let sent = 0
   let reaction: Reaction | ((request: Received) => Reaction) = { status: 204 }
@@ -86,6 +89,7 @@ const start = async (host: string) => {
     void bodyOf(request).then((body) => {
       const one = { headers: request.headers, body, path: request.url ?? "" }
       received.push(one)
+      if (reaction === "hang") held.add(response)
       act(typeof reaction === "function" ? reaction(one) : reaction, response)
     }, () => undefined)
   })
@@ -114,6 +118,12 @@ const start = async (host: string) => {
     sent: () => sent + [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),
     react: (next) => {
       reaction = next
+    },
+    hold: (status) => {
+      reaction = "hang"
+      return () => {
+        for (const response of held) response.writeHead(status).end()
+      }
     }
   }
   const stop = () => {

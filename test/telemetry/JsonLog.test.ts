@@ -13,7 +13,7 @@ afterAll(() => written.mockRestore())
 const secrets = {
   "x-cart-secret": "cart-secret-0123456789",
   authorization: "Bearer bearer-token-0123456789",
-  cookie: "uc.session_token=session-token-0123456789",
+  cookie: "theme=dark; uc.session_token=session-token-0123456789",
   "x-payment-signature": "signature-0123456789"
 }
 
@@ -31,6 +31,7 @@ const hooks = [
   beforeHook("catalog.beforeRead", ({ context, data }) => {
     if (data.slug === "explode") throw new Error("upstream said no: password=hunter2hunter2")
     if (data.slug === "leak") throw new Error(`upstream said no to ${Object.values(secrets).join(" and ")}`)
+    if (data.slug === "bare") throw new Error("no session session-token-0123456789")
     if (data.slug === "sql") return Effect.as(context.db`select ${"parameter-0123456789"}::text::uuid`, data)
     return undefined
   }),
@@ -78,7 +79,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("JSON lines of 
 
   it.effect("hold no secrets: not of headers, not of causes, not of parameters of statements", () =>
     Effect.gen(function*() {
-      for (const path of ["explode", "leak", "sql"]) {
+      for (const path of ["explode", "leak", "bare", "sql"]) {
         const headers = { ...secrets, "x-request-id": `request-secret-${path}` }
         const answer = yield* api("GET", `/api/catalog/entities/${path}`, { headers, as: asAdmin })
         assert.strictEqual(answer.status, 500)

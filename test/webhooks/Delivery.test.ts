@@ -176,6 +176,23 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.isNotNull(after.failingSince)
     }))
 
+  it.effect("answered with 410 switches nothing off when the endpoint was sent elsewhere meanwhile, and is tried there", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { endpoint, receiver } = yield* anEndpoint()
+      const elsewhere = yield* webhookReceiver()
+      const answer = receiver.hold(410)
+      yield* relay([anEvent()])
+      const running = yield* Effect.forkChild(runPending)
+      yield* Effect.promise(() => waitFor("the request", () => receiver.received.length === 1))
+      yield* (yield* Webhooks).change(endpoint.id, { url: elsewhere.url })
+      answer()
+      yield* Fiber.join(running)
+      assert.isTrue((yield* (yield* Webhooks).get(endpoint.id)).isActive)
+      yield* runRetries
+      assert.lengthOf(elsewhere.received, 1)
+    }))
+
   it.effect("answered with 410 switches the endpoint off and is not tried again", () =>
     Effect.gen(function*() {
       yield* alone

@@ -147,6 +147,30 @@ it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does n
       yield* Fiber.interrupt(fiber)
     }))
 
+  it.effect("is not taken for one whose jobs are lost, however long they are put off", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const dead = yield* anEndpoint
+      dead.receiver.react("reset")
+      yield* relay([anEvent()])
+      yield* runPending
+      const { jobs } = yield* JobsDouble
+      jobs.length = 0
+      dead.receiver.react("hang")
+      const [hanging, waiting] = [anEvent(), anEvent()]
+      yield* relay([hanging, waiting])
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`update webhook_dispatches set touched_at = touched_at - interval '19 hours'
+        where event_id = ${waiting.id}::uuid`
+      const of = (id: string) => jobs.filter(({ input }) => input["eventId"] === id).slice(0, 1)
+      const before = dead.receiver.received.length
+      const fiber = yield* Effect.forkChild(Effect.forEach(of(hanging.id), runJob))
+      yield* Effect.promise(() => waitFor("the one that hangs", () => dead.receiver.received.length > before))
+      for (const job of of(waiting.id)) yield* runJob({ ...job, input: { ...job.input, postponed: 59 } })
+      assert.strictEqual(yield* (yield* Deliveries).revive, 0)
+      yield* Fiber.interrupt(fiber)
+    }))
+
   it.effect("loses no event whose job is lost", () =>
     Effect.gen(function*() {
       yield* alone

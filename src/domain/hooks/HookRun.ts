@@ -64,18 +64,19 @@ const isPromise = <A>(value: Promise<A> | A): value is Promise<A> => value insta
 
 /**
  * One handler, within the time limit. What exceeds it is interrupted: an effect where it stands, a promise's work through
- * its signal. A handler that throws before it returns anything has failed like one that throws later.
+ * its signal. What it left running without waiting for it ends with it where it has a transaction. A handler that throws
+ * before it returns anything has failed like one that throws later.
  */
 const invoke = <A>({ context, operation, services }: Round, handler: (call: HookCall) => Returned<A>) =>
   Effect.suspend(() => {
-    const { abort, tools } = promiseToolsOf(services)
+    const { abort, end, tools } = promiseToolsOf(services, context.tx !== null)
     const returned = handler(Object.assign(tools, { operation, context }))
     const work = Effect.isEffect(returned)
       ? returned
       : isPromise(returned)
       ? Effect.promise(() => returned)
       : Effect.succeed(returned)
-    return Effect.onInterrupt(work, () => abort)
+    return Effect.onInterrupt(work, () => abort).pipe(Effect.ensuring(end))
   }).pipe(Effect.timeout(timeLimit))
 
 /** Runs the handlers of a before-key, each on what the one before it returned. */

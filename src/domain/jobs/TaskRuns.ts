@@ -92,10 +92,10 @@ const handled = (
 ): Effect.Effect<TaskResult | void, TaskFailed, CurrentActor> =>
   Effect.contextWith((services: Context.Context<CurrentActor>) => {
     const { abort, tools } = promiseToolsOf(services)
-    const ctx = Object.defineProperties(
+    const ctx = Object.assign(
       toolsOf(kernel, job.organizationId, { task: task.slug, job: job.id }, services),
-      Object.getOwnPropertyDescriptors(tools)
-    ) as HandlerTools & PromiseTools
+      tools
+    )
     const made = task.handler(callOf(job, ctx))
     if (!isPromise(made)) return Effect.mapError(made, (error) => new TaskFailed({ error }))
     const work = Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })

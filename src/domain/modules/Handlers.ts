@@ -85,15 +85,21 @@ export const toolsOf = (
   }
 })
 
-/** The tools of a promise, and what aborts its signal. */
-export const promiseToolsOf = (services: Context.Context<CurrentActor>) => {
-  let controller: AbortController | undefined
-  const controlled = () => controller ??= new AbortController()
+const over = new Error("The handler that this belongs to is over.")
+
+/**
+ * The tools of a promise. `abort` is for a handler that has to end early, `end` for whatever way it ended. Inside of a
+ * transaction `run` ends with the handler: afterwards its connection serves somebody else's transaction, and a statement
+ * on it would become a part of that.
+ */
+export const promiseToolsOf = (services: Context.Context<CurrentActor>, inTransaction = false) => {
+  const [early, ended] = [new AbortController(), new AbortController()]
+  const lasting = inTransaction ? AbortSignal.any([early.signal, ended.signal]) : early.signal
   const tools: PromiseTools = {
-    get signal() {
-      return controlled().signal
-    },
-    run: (effect) => Effect.runPromiseWith(services)(effect, { signal: controlled().signal })
+    signal: early.signal,
+    // An aborted signal stops an effect only after its first steps.
+    run: (effect) =>
+      lasting.aborted ? Promise.reject(over) : Effect.runPromiseWith(services)(effect, { signal: lasting })
   }
-  return { tools, abort: Effect.sync(() => controller?.abort()) }
+  return { tools, abort: Effect.sync(() => early.abort()), end: Effect.sync(() => ended.abort()) }
 }

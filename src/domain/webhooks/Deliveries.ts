@@ -106,10 +106,14 @@ export class Deliveries extends Context.Service<Deliveries, {
           const waits = yield* dispatches.waitBehind(run.endpointId, run.eventId, yield* clock)
           if (waits) return { waiting: "an earlier event of the same record has to be settled first" }
         }
-        if (!slots.enter(run.endpointId, due.stored.endpoint.failingSince !== null)) {
-          return yield* postpone(run, due.message)
-        }
-        return yield* Effect.ensuring(attempt(run, due), Effect.sync(() => slots.leave(run.endpointId)))
+        const isFailing = due.stored.endpoint.failingSince !== null
+        // Taken and given back as one: whoever is interrupted between the two would keep his place for ever.
+        return yield* Effect.acquireUseRelease(
+          Effect.sync(() => slots.enter(run.endpointId, isFailing)),
+          (entered): Effect.Effect<DeliveryNote, DeliveryFailed | GiveUp, CurrentActor> =>
+            entered ? attempt(run, due) : postpone(run, due.message),
+          (entered) => Effect.sync(() => entered && slots.leave(run.endpointId))
+        )
       })
 
       const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours, now, wake))

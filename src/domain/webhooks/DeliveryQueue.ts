@@ -22,6 +22,9 @@ export const deliveryQueue = Effect.gen(function*() {
   /** The same run later, with the tries that it has left. */
   const postpone = Effect.fnUntraced(function*(run: DeliveryRun, message: WebhookMessage) {
     const { input, options, task } = deliveryJob({ ...message, endpointId: run.endpointId })
+    // Seldom, as it is a statement, but often enough for the sweep of lost ones to leave it alone: a second job for the
+    // same event would be put off beside this one, and a third after it.
+    if (run.postponed % 60 === 59) yield* dispatches.touch(run.endpointId, run.eventId, yield* clock)
     const again = { ...input, postponed: run.postponed + 1, ...(run.redelivery ? { redelivery: true } : {}) }
     yield* jobs.enqueue(task, again, {
       ...options,

@@ -17,10 +17,10 @@ export const endpointHealth = Effect.gen(function*() {
     const since = yield* deliveries.failed(endpoint.id, at)
     const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
     if (outcome !== "gone" && !forDays) return false
-    if (yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at)) {
-      const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
-      yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)
-    }
+    // Off already, the next try finds that out; sent elsewhere meanwhile, the next try goes there.
+    if (!(yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at))) return false
+    const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
+    yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)
     return true
   })
 

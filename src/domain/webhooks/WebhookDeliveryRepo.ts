@@ -20,7 +20,10 @@ export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   readonly recovered: (endpointId: string) => Effect.Effect<void, never, CurrentActor>
   /** Begins a row of failures, or leaves the one that is there; gives since when. */
   readonly failed: (endpointId: string, at: Date) => Effect.Effect<Date | undefined, never, CurrentActor>
-  /** Switches an active endpoint off and tells the journal, once. False when it was off already. */
+  /**
+   * Switches an active endpoint off and tells the journal, once. False when it was off already, or was sent elsewhere
+   * since the attempt began: what the old receiver said is no verdict on the new one.
+   */
   readonly disable: (
     endpoint: WebhookEndpoint,
     reason: DisabledReason,
@@ -78,7 +81,8 @@ const recording = (sql: SqlClient.SqlClient) => {
       const rows = yield* sql`with off as (
           update webhook_endpoints set is_active = false, disabled_at = ${at}::timestamptz,
             disabled_reason = ${reason}, updated_at = ${at}::timestamptz
-          where organization_id = ${actor.organizationId} and id = ${endpoint.id}::uuid and is_active returning id
+          where organization_id = ${actor.organizationId} and id = ${endpoint.id}::uuid and is_active
+            and url = ${endpoint.url} returning id
         ), event as (${journalInsert(sql, actor, [endpointEvent("webhooks.disable", after, endpoint)], "off")})
         select id from off`
       return rows.length === 1

@@ -36,6 +36,8 @@ export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
    * earlier one is locked meanwhile: whoever settles it sees this one waiting.
    */
   readonly waitBehind: (endpointId: string, eventId: string, now: Date) => Effect.Effect<boolean, never, CurrentActor>
+  /** Says of a dispatch that its job lives. */
+  readonly touch: (endpointId: string, eventId: string, now: Date) => Effect.Effect<void, never, CurrentActor>
   /**
    * Forgets a dispatch and does the work for the next one that waits behind it, in one transaction. Without a row to
    * forget nothing happens.
@@ -173,7 +175,13 @@ const asking = (sql: SqlClient.SqlClient) => {
     },
     Effect.orDie
   )
-  return { due, waitBehind }
+
+  const touch = Effect.fn("WebhookDispatchRepo.touch")(function*(endpointId: string, eventId: string, now: Date) {
+    yield* sql`update webhook_dispatches set touched_at = ${now}::timestamptz
+      where organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid
+        and event_id = ${eventId}::uuid`
+  }, Effect.orDie)
+  return { due, waitBehind, touch }
 }
 
 /** What ends a dispatch, or takes up one that was lost. */

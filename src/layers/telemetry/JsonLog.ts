@@ -12,8 +12,14 @@ const secretHeaders = ["authorization", "cookie", "x-api-key", "x-cart-secret", 
 /** A short value may stand in a line for other reasons, and is no secret worth the name. */
 const shortest = 6
 
-/** The parts of a header that would be of use to a thief: a line may hold the token without its scheme. */
-const secretsIn = (value: string): ReadonlyArray<string> => [value, ...value.split(/[\s;,]+|(?<=^[\w.-]+)=/)]
+/**
+ * The parts of a header that would be of use to a thief: a line may hold the token without its scheme, and each cookie
+ * without its name.
+ */
+const secretsIn = (value: string): ReadonlyArray<string> => {
+  const parts = value.split(/[\s;,]+/)
+  return [value, ...parts, ...parts.map((part) => part.slice(part.indexOf("=") + 1))]
+}
 
 /** Secrets that the request of this fiber came with; looked up only when a line is written. */
 const knownSecrets = ({ context }: Fibre): ReadonlyArray<string> => {

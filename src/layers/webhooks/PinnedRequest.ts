@@ -24,7 +24,7 @@ const reason = (error: Error & { readonly code?: string }): string =>
 /** A request that has not been sent. */
 const prepared = ({ host, port, url }: Target, addresses: ReadonlyArray<string>, { body, headers }: Post) => {
   const secure = url.protocol === "https:"
-  return (secure ? httpsRequest : httpRequest)({
+  const request = (secure ? httpsRequest : httpRequest)({
     method: "POST",
     host,
     port,
@@ -38,13 +38,15 @@ const prepared = ({ host, port, url }: Target, addresses: ReadonlyArray<string>,
     // A connection of its own: none that another name has opened is used.
     agent: false
   })
+  // From its first moment on: one that is given up before anybody waits for it tells its error to nobody, which would end
+  // the process.
+  return request.on("error", () => undefined)
 }
 
 /** Sends a request and waits for the head of its answer. */
 const answered = (request: ClientRequest, body: string) =>
   Effect.callback<IncomingMessage, NoAnswer>((resume) => {
     request.on("response", (response) => resume(Effect.succeed(response)))
-    // Stays on for what comes after the answer, or it would end the process.
     request.on("error", (error) => resume(Effect.fail(new NoAnswer({ message: reason(error) }))))
     request.on("upgrade", (_response, socket) => {
       socket.destroy()
