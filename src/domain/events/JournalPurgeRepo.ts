@@ -19,7 +19,7 @@ interface DueRow {
 export const journalPurgeRepoLayer = Layer.effect(
   JournalPurgeRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    /** The next organization with something to purge, its head locked, and up to which position: never over a younger entry. */
+    /** The next organization with something to purge, its head locked, and up to which position: never over a younger entry. It waits for the relay, which holds a head for moments. */
     const due = (limit: number, days: number) =>
       sql<DueRow>`select h.organization_id, old.upto from journal_heads h
         join journal_entries first on first.organization_id = h.organization_id
@@ -28,7 +28,7 @@ export const journalPurgeRepoLayer = Layer.effect(
               - make_interval(days => ${days})) - 1, max(e.position)) as upto
           from (select position, created_at from journal_entries n where n.organization_id = h.organization_id
             and n.position > h.purged_position order by n.position limit ${limit}) e) old
-        limit 1 for update of h skip locked`
+        limit 1 for update of h`
 
     const purgeOne = Effect.fnUntraced(function*(limit: number, days: number) {
       const [next] = yield* due(limit, days)
