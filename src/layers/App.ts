@@ -14,9 +14,10 @@ import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
-import { retentionLayer } from "./Retention.ts"
+import { retentionTasks } from "./RetentionTasks.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
+import { sweepsLayer } from "./Sweeps.ts"
 import { jobQueues } from "./telemetry/JobQueues.ts"
 import { journalLag } from "./telemetry/JournalLag.ts"
 import { jsonLog } from "./telemetry/JsonLog.ts"
@@ -65,7 +66,8 @@ export const databaseApp = (settings: AppSettings) =>
 
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) =>
-  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe).pipe(
+  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe, retentionTasks).pipe(
+    Layer.provide(ClusterRetention.layer),
     Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),
     Layer.provideMerge(deploymentLayer(settings)),
@@ -74,7 +76,7 @@ export const servicesApp = (settings: AppSettings) =>
 
 const runner = Layer.merge(
   Layer.provide(actors, faultPointLayer),
-  Layer.provide(retentionLayer, Layer.merge(ClusterRetention.layer, Statistics.layer))
+  Layer.provide(sweepsLayer, Statistics.layer)
 )
 
 const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>

@@ -9,6 +9,7 @@ import { buildOrder } from "../support/OrderBuilder.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { startService } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
+import { retentionTurn } from "./Turns.ts"
 
 /** An id of the cluster as it was drawn a hundred days ago; the next ids count up from it. */
 const oldId = Effect.map(
@@ -65,6 +66,7 @@ describe("the sweeps of what is still open", () => {
       const pool = PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 })
       yield* Effect.provide(leaveBehind, ClusterTables.layer.pipe(Layer.provideMerge(pool)))
       assert.deepStrictEqual(yield* waiting(databaseUrl), everything)
+      yield* retentionTurn(databaseUrl)
       yield* startService({ databaseUrl })
       let left: ReadonlyArray<string> = everything
       const nothingWaits = async () => {

@@ -6,6 +6,7 @@ import { buildOrder } from "../support/OrderBuilder.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { startService } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
+import { retentionTurn } from "./Turns.ts"
 
 describe("the sweeps", () => {
   it.live("remove everything that is due, however much came together", () =>
@@ -61,6 +62,7 @@ describe("the sweeps", () => {
             values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
         }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
       expect(yield* count).toBe(20_121)
+      yield* retentionTurn(databaseUrl)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)

@@ -34,6 +34,11 @@ export interface Settings {
   readonly idempotencyHours: number
   /** How long the journal keeps entries, in days; 0 for ever. */
   readonly journalDays: number
+  /** How long carts and holds stay after their end, for whoever has to look what happened. */
+  readonly endedCartDays: number
+  readonly endedHoldDays: number
+  /** How long events of payment providers are remembered: none repeats one after a month. */
+  readonly providerEventDays: number
 }
 
 /** What holds where the deployment says nothing. */
@@ -46,7 +51,10 @@ export const defaultSettings: Settings = {
   shipping: { type: "flat", flatRate: 0 },
   roles: defaultRoles,
   idempotencyHours: 24,
-  journalDays: 730
+  journalDays: 730,
+  endedCartDays: 30,
+  endedHoldDays: 30,
+  providerEventDays: 90
 }
 
 /** The settings of this deployment. */

@@ -129,7 +129,7 @@ const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
-const checkStore = Effect.fnUntraced(function*({ journal, store }: DeploymentConfig) {
+const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: DeploymentConfig) {
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
@@ -138,6 +138,11 @@ const checkStore = Effect.fnUntraced(function*({ journal, store }: DeploymentCon
   const keepDays = journal?.keepDays ?? defaultSettings.journalDays
   if (!Number.isInteger(keepDays) || keepDays < 0 || keepDays > 36_500) {
     return yield* refuse("journal.keepDays", String(keepDays), "a whole number of days, 0 for ever")
+  }
+  for (const [name, value] of Object.entries(retention ?? {})) {
+    if (!Number.isInteger(value) || value < 1 || value > 36_500) {
+      return yield* refuse(`retention.${name}`, String(value), "a whole number from 1 to 36500")
+    }
   }
   if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
     return yield* refuse("store.defaultOrganizationId", defaultOrganizationId, "1 to 64 letters, digits, _ and -")
@@ -243,8 +248,11 @@ const storeSettings = ({ deployment }: AppSettings): Settings => ({
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   shipping: deployment.shipping ?? defaultSettings.shipping,
   roles: { ...defaultRoles, ...deployment.auth?.roles },
-  idempotencyHours: defaultSettings.idempotencyHours,
-  journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays
+  idempotencyHours: deployment.retention?.idempotencyHours ?? defaultSettings.idempotencyHours,
+  journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,
+  endedCartDays: deployment.retention?.cartDays ?? defaultSettings.endedCartDays,
+  endedHoldDays: deployment.retention?.holdDays ?? defaultSettings.endedHoldDays,
+  providerEventDays: deployment.retention?.providerEventDays ?? defaultSettings.providerEventDays
 })
 
 /** The part of the settings that the domain may know. */

@@ -37,6 +37,17 @@ export interface DeploymentConfig {
      */
     readonly confirmationMinutes?: number
   }
+  /** How long what has ended stays in the database; scheduled tasks remove it then. */
+  readonly retention?: {
+    /** Days that abandoned and checked-out carts stay. Default 30. */
+    readonly cartDays?: number
+    /** Days that stock holds stay which came to nothing or were handed over. Default 30. */
+    readonly holdDays?: number
+    /** Days that events of payment providers are remembered, so that a repeated one is known. Default 90. */
+    readonly providerEventDays?: number
+    /** Hours that answers to idempotency keys and messages of actors and durable processes stay. Default 24. */
+    readonly idempotencyHours?: number
+  }
   readonly journal?: {
     /** Days that the journal of changes, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
     readonly keepDays?: number

@@ -1,0 +1,79 @@
+import { Effect, Layer } from "effect"
+import { CartRepo } from "../domain/carts/CartRepo.ts"
+import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
+import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
+import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
+import { defineTask } from "../domain/jobs/Task.ts"
+import { Tasks } from "../domain/jobs/Tasks.ts"
+import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
+import { StoreSettings } from "../domain/settings/StoreSettings.ts"
+import { Deliveries } from "../domain/webhooks/Deliveries.ts"
+import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
+import { WebhookSettings } from "../domain/webhooks/WebhookSettings.ts"
+import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+
+/** Rows of one statement: short locks, and what is left is done at once. */
+const rows = 1000
+
+/** Every ten minutes; what came together since then is removed however much it is. */
+const schedule = "*/10 * * * *"
+
+/** Repeats a purge that stopped at its limit, and adds up. */
+const untilDone = <E, R>(purge: Effect.Effect<number, E, R>): Effect.Effect<number, E, R> =>
+  Effect.gen(function*() {
+    let removed = 0
+    for (let last = rows; last >= rows;) {
+      last = yield* purge
+      removed += last
+    }
+    return removed
+  })
+
+/** A task that removes what has had its time. Two never run at once: a turn that takes long outlasts the next tick. */
+const purging = <E>(name: string, purge: Effect.Effect<number, E>) =>
+  defineTask({
+    slug: `retention/${name}`,
+    schedule,
+    concurrency: { key: () => `retention/${name}`, supersedes: true },
+    handler: () => Effect.map(purge, (removed) => ({ output: { removed } }))
+  })
+
+/**
+ * What must not grow for ever (ARCHITECTURE invariant 7), as scheduled tasks of the job queue: each has its record, its
+ * failures and its retry like any other job. How long things stay is the deployment's (`retention`, `journal`, `webhooks`
+ * in `commerce.config.ts`).
+ */
+export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
+  const tasks = yield* Tasks
+  const [carts, holds, keys, provider] = yield* Effect.all([CartRepo, HoldRepo, IdempotencyKeys, PaymentEventRepo])
+  const [journal, cluster, webhooks, log] = yield* Effect.all([
+    JournalPurgeRepo,
+    ClusterRetention,
+    Deliveries,
+    WebhookDeliveryRepo
+  ])
+  const { retentionDays } = yield* WebhookSettings
+  const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays } = yield* StoreSettings
+  const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
+    Effect.map(({ messages, more, replies }) => more ? Math.max(rows, messages + replies) : messages + replies)
+  )
+  yield* Effect.forEach(
+    [
+      purging("carts", untilDone(carts.purgeEnded(endedCartDays))),
+      purging("holds", untilDone(holds.purgeEnded(endedHoldDays))),
+      purging("idempotency-keys", untilDone(keys.purge(idempotencyHours))),
+      purging("provider-events", untilDone(provider.purge(providerEventDays))),
+      purging("journal", journalDays === 0 ? Effect.succeed(0) : untilDone(journal.purge(rows, journalDays))),
+      purging("cluster-messages", untilDone(messages)),
+      purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
+      // Nothing is removed here: deliveries whose job was lost get another one.
+      defineTask({
+        slug: "webhooks/revive",
+        schedule,
+        handler: () => Effect.map(webhooks.revive, (revived) => ({ output: { revived } }))
+      })
+    ],
+    (task) => tasks.register(task),
+    { discard: true }
+  )
+}))
