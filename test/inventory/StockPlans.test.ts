@@ -102,8 +102,9 @@ it.layer(Rows)("the statements of stock", (it) => {
         yield* everything(warehouse, sellables)
         const after = yield* reads
         assert.strictEqual(after.scans - before.scans, 0, `whole tables read, analyzed: ${analyzed}`)
-        // About a dozen statements over five sellables: some hundred entries. The tables have 80,000.
-        assert.isBelow(after.entries - before.entries, 2_000, `index entries read, analyzed: ${analyzed}`)
+        // About a dozen statements over five sellables, and a purge of up to a thousand holds with their lines. The tables
+        // have 80,000 entries: whoever reads one of them whole is found out.
+        assert.isBelow(after.entries - before.entries, 8_000, `index entries read, analyzed: ${analyzed}`)
       }
     }))
 })
