@@ -18,13 +18,14 @@ const freePort = Effect.callback<number>((resume) => {
 })
 
 /**
- * Fail-over within ten seconds of a SIGKILL: a runner counts as dead once its heartbeat is older than the lock
- * expiration, and the others look every second. Durable clocks wake on the message poll.
+ * What a killed runner had goes on elsewhere within six seconds: it counts as dead once it does not answer for 2.5 s or,
+ * when it was itself the one that asks, once its heartbeat is older than the lock expiration; the others look twice a
+ * second. Durable clocks wake on the message poll.
  */
 const timing = {
-  shardLockExpiration: "6 seconds",
-  shardLockRefreshInterval: "2 seconds",
-  refreshAssignmentsInterval: "1 second",
+  shardLockExpiration: "4 seconds",
+  shardLockRefreshInterval: "1 second",
+  refreshAssignmentsInterval: "500 millis",
   runnerHealthCheckInterval: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityTerminationTimeout: "10 seconds",

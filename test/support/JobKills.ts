@@ -3,12 +3,18 @@ import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "./Audit.ts"
-import { restart, type Service, type ServiceOptions, startService } from "./Service.ts"
+import { placeOf } from "./Places.ts"
+import type { ServiceOptions } from "./Service.ts"
 
 const program = [fileURLToPath(new URL("./serveJobs.ts", import.meta.url))]
 
-/** A runner whose handlers note their runs in the table `job_runs`. */
-export const jobRunner = (databaseUrl: string): ServiceOptions => ({ databaseUrl, role: "runner", program })
+/** A runner whose handlers note their runs in `job_runs`; those of keys take so many ms, give or take a half. */
+export const jobRunner = (databaseUrl: string, keyedMs = 10): ServiceOptions => ({
+  databaseUrl,
+  role: "runner",
+  program,
+  environment: { STOA_TEST_KEYED_MS: String(keyedMs) }
+})
 
 /** The table that the handlers note their runs in. */
 export const noteRuns = (url: string) =>
@@ -46,30 +52,50 @@ export const runsOf = (url: string) =>
     (sql) => Effect.map(sql<{ n: number }>`select count(*)::int4 as n from job_runs`, ([row]) => row?.n ?? 0)
   )
 
-/** A place for a runner: it is killed and another one starts in its stead. */
-export const placeFor = Effect.fnUntraced(function*(options: ServiceOptions) {
-  let service: Service = yield* startService(options)
-  return {
-    /** Kills it and notes the moment at the runs it cut off. */
-    kill: Effect.gen(function*() {
-      const { pid } = service
-      service.kill("SIGKILL")
-      yield* Effect.promise(() => service.ended)
-      yield* onDatabase(
-        options.databaseUrl,
-        (sql) =>
-          sql`with dead as (insert into job_deaths values (${pid}, clock_timestamp()) returning at)
-          update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
-      )
-    }),
-    replace: Effect.suspend(() =>
-      Effect.map(restart(service, options), (next) => {
-        service = next
+/** The process that has most runs at work; undefined when there is none. */
+export const busiest = (url: string) =>
+  onDatabase(url, (sql) =>
+    Effect.map(
+      sql<{ pid: number }>`select pid from job_runs where ended is null and died is null
+        group by pid order by count(*) desc limit 1`,
+      ([row]) => row?.pid
+    ))
+
+/** What the kills came to. */
+export interface Takeovers {
+  /** Runs that a kill cut off. */
+  readonly cutOff: number
+  /** How many of them have not begun again. */
+  readonly open: number
+  /** Of those that have: seconds from the kill until they did, the longest of each kill. */
+  readonly seconds: ReadonlyArray<number>
+}
+
+export const takeovers = (url: string): Effect.Effect<Takeovers> =>
+  onDatabase(url, (sql) =>
+    Effect.map(
+      sql<{ cut: number; open: number; seconds: number | null }>`select count(*)::int4 as cut,
+          (count(*) filter (where n.begun is null))::int4 as open,
+          max(extract(epoch from n.begun - r.died))::float8 as seconds
+        from job_runs r left join lateral (select begun from job_runs n where n.job = r.job and n.id > r.id
+          order by id limit 1) n on true
+        where r.died is not null group by r.died order by r.died`,
+      (rows) => ({
+        cutOff: rows.reduce((sum, { cut }) => sum + cut, 0),
+        open: rows.reduce((sum, { open }) => sum + open, 0),
+        seconds: rows.flatMap(({ seconds }) => seconds === null ? [] : [seconds])
       })
-    ),
-    service: () => service
-  }
-})
+    ))
+
+/** A place for a runner; when it is killed, the moment is noted at the runs that it cut off. */
+export const placeFor = (options: ServiceOptions) =>
+  placeOf(options, (pid) =>
+    onDatabase(
+      options.databaseUrl,
+      (sql) =>
+        sql`with dead as (insert into job_deaths values (${pid}, clock_timestamp()) returning at)
+        update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
+    ))
 
 /** What must not be, over all runs: two of one key at once, a lost job, a second run without a kill. */
 export const auditRuns = Effect.fnUntraced(function*(url: string) {

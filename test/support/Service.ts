@@ -52,7 +52,7 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /** Below the ports that the system gives to outgoing connections, so that a killed process finds its own free again. */
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 18_000)
     if (await isFree(port)) return port

@@ -9,20 +9,24 @@ import { readSettings } from "../../src/layers/config/AppConfig.ts"
 /** One connection for what handlers note, apart from the service's own. */
 const notes = PgClient.layer({ url: Redacted.make(process.env["DATABASE_URL"] ?? ""), maxConnections: 4 })
 
+/** How long the runs of a key take on average, in ms. */
+const keyedMs = Number(process.env["STOA_TEST_KEYED_MS"] ?? 10)
+const spread = () => keyedMs * (0.5 + Math.random())
+
 /** Notes when a run begins and when it ends; one that is cut off has no end. */
-const noting = (ms: number) => ({ input, job }: TaskCall) =>
+const noting = (ms: () => number) => ({ input, job }: TaskCall) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const [run] = yield* sql<{ id: string }>`insert into job_runs (job, key, pid)
       values (${job.id}, ${String(input["key"])}, ${process.pid}) returning id::text`
-    yield* Effect.sleep(ms)
+    yield* Effect.sleep(ms())
     yield* sql`update job_runs set ended = clock_timestamp() where id = ${run?.id ?? ""}::int8`
     return { output: { pid: process.pid } }
   })
 
 const serve = Effect.gen(function*() {
   const context = yield* Layer.build(notes)
-  const noted = (slug: string, ms: number) =>
+  const noted = (slug: string, ms: () => number) =>
     defineTask({
       slug,
       retries: { attempts: 1_000 },
@@ -36,7 +40,7 @@ const serve = Effect.gen(function*() {
     handler: (call) =>
       Effect.provideContext(
         Effect.andThen(
-          Effect.orDie(noting(0)(call)),
+          Effect.orDie(noting(() => 0)(call)),
           Effect.sync(() => {
             process.kill(process.pid, "SIGKILL")
           })
@@ -45,7 +49,7 @@ const serve = Effect.gen(function*() {
       )
   })
   const settings = yield* readSettings({
-    tasks: [noted("test/keyed", 10), noted("test/slow", 2_000), tick, poison],
+    tasks: [noted("test/keyed", spread), noted("test/slow", () => 2_000), tick, poison],
     jobs: { autorun: { intervalMs: 1_000 }, leaseMs: 15_000, reapIntervalMs: 1_000 }
   })
   return yield* Layer.launch(
