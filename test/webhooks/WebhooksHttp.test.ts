@@ -228,6 +228,21 @@ onLoopback("deliveries over HTTP", (it) => {
     }))
 })
 
+onLoopback("an organization", (it) => {
+  it.effect("has at most a hundred endpoints", () =>
+    Effect.gen(function*() {
+      const as = inOrganization("org_greedy", asAdmin)
+      yield* onDatabase((sql) =>
+        sql`insert into organizations (id, slug, name) values ('org_greedy', 'greedy', 'Greedy')`
+      )
+      yield* Effect.forEach(Array.from({ length: 100 }), () => registered({}, as), { concurrency: 5 })
+      const refused = yield* register({}, as)
+      assert.deepStrictEqual([refused.status, refused.at("error.code")], [409, "CONFLICT"])
+      const list = yield* api("GET", "/api/webhooks?limit=1", { as })
+      assert.strictEqual(list.at("meta.pagination.total"), 100)
+    }))
+})
+
 const withoutKey = layer(testAppLayer({}, { webhooks: { keyring: undefined, allowPrivate: false } }), {
   excludeTestServices: true,
   timeout: "60 seconds"

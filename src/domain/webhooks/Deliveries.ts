@@ -111,7 +111,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         return yield* Effect.acquireUseRelease(
           Effect.sync(() => slots.enter(run.endpointId, isFailing)),
           (entered): Effect.Effect<DeliveryNote, DeliveryFailed | GiveUp, CurrentActor> =>
-            entered ? attempt(run, due) : postpone(run, due.message),
+            entered ? attempt(run, due) : postpone(run, due.message, isFailing),
           (entered) => Effect.sync(() => entered && slots.leave(run.endpointId))
         )
       })

@@ -1,4 +1,4 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Random } from "effect"
 import { Jobs } from "../jobs/Jobs.ts"
 import type { DeliveryRun } from "./DeliveryRun.ts"
 import { postponedBy } from "./DeliverySlots.ts"
@@ -20,15 +20,19 @@ export const deliveryQueue = Effect.gen(function*() {
   })
 
   /** The same run later, with the tries that it has left. */
-  const postpone = Effect.fnUntraced(function*(run: DeliveryRun, message: WebhookMessage) {
+  const postpone = Effect.fnUntraced(function*(
+    run: DeliveryRun,
+    message: WebhookMessage,
+    isFailing: boolean
+  ) {
     const { input, options, task } = deliveryJob({ ...message, endpointId: run.endpointId })
     // Seldom, as it is a statement, but often enough for the sweep of lost ones to leave it alone: a second job for the
     // same event would be put off beside this one, and a third after it.
-    if (run.postponed % 60 === 59) yield* dispatches.touch(run.endpointId, run.eventId, yield* clock)
+    if (run.postponed % 30 === 29) yield* dispatches.touch(run.endpointId, run.eventId, yield* clock)
     const again = { ...input, postponed: run.postponed + 1, ...(run.redelivery ? { redelivery: true } : {}) }
     yield* jobs.enqueue(task, again, {
       ...options,
-      delayMs: postponedBy(run.postponed),
+      delayMs: postponedBy(run.postponed, isFailing, yield* Random.next),
       maxAttempts: run.maxAttempts - run.attemptNumber + 1
     }).pipe(Effect.catch(Effect.die))
     return { waiting: "all places at this endpoint are taken" }

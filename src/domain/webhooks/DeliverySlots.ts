@@ -29,5 +29,9 @@ export const deliverySlots = (): DeliverySlots => {
   }
 }
 
-/** Milliseconds until a job that found no place looks again: 1 s, doubled each time up to a minute. */
-export const postponedBy = (times: number): number => Math.min(60_000, 1_000 * 2 ** times)
+/**
+ * Milliseconds until a job that found no place looks again: 1 s, doubled each time up to a minute, or up to a quarter of
+ * an hour while its endpoint fails, when a long line waits for days. `spread` from 0 to 1 keeps them from coming together.
+ */
+export const postponedBy = (times: number, isFailing: boolean, spread: number): number =>
+  Math.ceil(Math.min(isFailing ? 900_000 : 60_000, 1_000 * 2 ** times) * (0.8 + spread * 0.4))

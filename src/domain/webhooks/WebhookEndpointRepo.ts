@@ -15,9 +15,16 @@ export interface Rotation {
   readonly now: Date
 }
 
+/**
+ * Endpoints of an organization. Every event is matched with all of them in the transaction of the relay, which serves all
+ * organizations, so one of them must not have any number. Registrations at the same moment may exceed it by a few.
+ */
+export const mostEndpoints = 100
+
 /** All SQL of webhook endpoints. Every change announces itself to the journal in its own statement, without secrets. */
 export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
-  readonly insert: (endpoint: WebhookEndpoint, secret: Sealed) => Effect.Effect<void, never, CurrentActor>
+  /** False, and nothing written, when the organization has as many endpoints as it may (`mostEndpoints`). */
+  readonly insert: (endpoint: WebhookEndpoint, secret: Sealed) => Effect.Effect<boolean, never, CurrentActor>
   /** Newest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<StoredEndpoint | undefined, never, CurrentActor>
@@ -61,13 +68,16 @@ const reading = (sql: SqlClient.SqlClient) => {
 
 const writing = (sql: SqlClient.SqlClient) => {
   const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(e: WebhookEndpoint, secret: Sealed) {
-    const event = journalInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)])
-    yield* sql`with event as (${event})
-      insert into webhook_endpoints (organization_id, id, url, description, events, is_active, secret, secret_key_id,
+    const event = journalInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)], "made")
+    const rows =
+      yield* sql`with made as (insert into webhook_endpoints (organization_id, id, url, description, events, is_active, secret, secret_key_id,
         metadata, created_at, updated_at)
-      values (${e.organizationId}, ${e.id}::uuid, ${e.url}, ${e.description}, ${[...e.events]}::text[],
+      select ${e.organizationId}, ${e.id}::uuid, ${e.url}, ${e.description}, ${[...e.events]}::text[],
         ${e.isActive}, ${secret.text}, ${secret.keyId}, ${JSON.stringify(e.metadata)}::jsonb,
-        ${e.createdAt}::timestamptz, ${e.updatedAt}::timestamptz)`
+        ${e.createdAt}::timestamptz, ${e.updatedAt}::timestamptz
+      where (select count(*) from webhook_endpoints where organization_id = ${e.organizationId}) < ${mostEndpoints}
+      returning id), event as (${event}) select id from made`
+    return rows.length === 1
   }, Effect.orDie)
 
   const change = Effect.fn("WebhookEndpointRepo.change")(

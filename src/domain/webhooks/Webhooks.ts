@@ -16,7 +16,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointWithSecret
 } from "./WebhookEndpoint.ts"
-import { WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
+import { mostEndpoints, WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
 import { anyEvent, WebhookEvents } from "./WebhookEvents.ts"
 import { webhookIdOf } from "./WebhookRows.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
@@ -35,7 +35,7 @@ export class Webhooks extends Context.Service<Webhooks, {
   /** 422 for a URL, an event or a secret that is refused; 503 while the deployment has no key for secrets. */
   readonly register: (
     input: NewWebhookEndpoint
-  ) => Effect.Effect<WebhookEndpointWithSecret, ValidationFailed | Unavailable, CurrentActor>
+  ) => Effect.Effect<WebhookEndpointWithSecret, ValidationFailed | Conflict | Unavailable, CurrentActor>
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
   readonly get: (id: string) => Effect.Effect<WebhookEndpoint, NotFound, CurrentActor>
   readonly change: (
@@ -124,7 +124,8 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
       createdAt: now,
       updatedAt: now
     }
-    yield* repo.insert(endpoint, sealSecret(keyring, secretOwner(organizationId, endpoint.id), secret))
+    const made = yield* repo.insert(endpoint, sealSecret(keyring, secretOwner(organizationId, endpoint.id), secret))
+    if (!made) return yield* Conflict.of(`An organization has at most ${mostEndpoints} webhook endpoints.`)
     return { ...endpoint, secret }
   })
 
