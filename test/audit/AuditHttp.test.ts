@@ -10,7 +10,7 @@ import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
-import { aNewcomer, assertEntry, audit, doneBy, historyOf, trail } from "./Entries.ts"
+import { aNewcomer, assertEntry, audit, auditTable, doneBy, historyOf, trail } from "./Entries.ts"
 
 const entities = "/api/catalog/entities"
 
@@ -35,7 +35,7 @@ withApp("the audit trail", (it) => {
       it.effect(`has one entry of ${cause.name}: who, in which request, what, and how it was before`, () =>
         Effect.gen(function*() {
           const ready = yield* cause.prepare(asAdmin)
-          const actor = aNewcomer()
+          const actor = aNewcomer(cause.by)
           const requestId = `req-${newId()}`
           const { entityId } = yield* bringAbout(cause, ready, actor, requestId)
           const entries = yield* doneBy(actor)
@@ -48,7 +48,7 @@ withApp("the audit trail", (it) => {
             entityId,
             event: cause.event,
             actorId: actor.userId,
-            actorType: "user",
+            actorType: actor.type,
             requestId
           })
           if (cause.changes !== undefined) {
@@ -116,7 +116,7 @@ withApp("the audit trail", (it) => {
         assert.deepInclude(order, { event: "orders.create", actorId: null })
         assert.strictEqual(at(order, "requestId"), made.headers.get("x-request-id"))
 
-        const key = { ...aNewcomer(), type: "api_key" as const }
+        const key = aNewcomer("api_key")
         yield* api("POST", entities, { as: key, body: { type: "product", slug: newId() } })
         assert.deepStrictEqual((yield* doneBy(key)).map((one) => at(one, "actorType")), ["api_key"])
       }))
@@ -134,7 +134,7 @@ withApp("the audit trail", (it) => {
     it.effect("has nothing of a request that was refused, and one entry of one that was repeated", () =>
       Effect.gen(function*() {
         const actor = aNewcomer()
-        const { slug } = { slug: newId() }
+        const slug = newId()
         yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug } })
         refused(yield* api("POST", entities, { as: actor, body: { type: "product", slug } }), 409, "CONFLICT")
         refused(yield* api("POST", entities, { as: actor, body: { slug: "" } }), 422, "VALIDATION_FAILED")
@@ -340,15 +340,15 @@ withApp("the audit trail", (it) => {
     it.effect("in the database: an entry is neither changed nor removed", () =>
       Effect.gen(function*() {
         yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug: newId() } })
-        const [table] = yield* auditTable
+        const table = yield* auditTable
         const before = yield* trail({ limit: "100" })
         for (const change of ["update", "delete"] as const) {
           const refusedBy = yield* onDatabase((sql) =>
             Effect.map(
               Effect.exit(
                 change === "update"
-                  ? sql`update ${sql(table?.name ?? "")} set event = 'forged'`
-                  : sql`delete from ${sql(table?.name ?? "")}`
+                  ? sql`update ${sql(table)} set entity_type = 'forged'`
+                  : sql`delete from ${sql(table)}`
               ),
               (exit) => exit._tag
             )
@@ -361,14 +361,14 @@ withApp("the audit trail", (it) => {
 
   it.effect("an operation whose entry cannot be written does not happen", () =>
     Effect.gen(function*() {
-      const [table] = yield* auditTable
+      const table = yield* auditTable
       const slug = newId()
       const answer = yield* onDatabase((sql) =>
-        sql`alter table ${sql(table?.name ?? "")} add constraint no_more_entries check (false) not valid`
+        sql`alter table ${sql(table)} add constraint no_more_entries check (false) not valid`
       ).pipe(
         Effect.andThen(api("POST", entities, { as: asAdmin, body: { type: "product", slug } })),
         Effect.ensuring(
-          onDatabase((sql) => sql`alter table ${sql(table?.name ?? "")} drop constraint if exists no_more_entries`)
+          onDatabase((sql) => sql`alter table ${sql(table)} drop constraint if exists no_more_entries`)
         )
       )
       refused(answer, 500, "INTERNAL_ERROR")
@@ -376,10 +376,3 @@ withApp("the audit trail", (it) => {
       assert.strictEqual((yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug } })).status, 201)
     }))
 })
-
-/** The table of the trail, whatever its name: its columns are those of an entry (contract, platform §10). */
-const auditTable = onDatabase((sql) =>
-  sql<{ readonly name: string }>`select c.table_name as name from information_schema.columns c
-    join information_schema.columns r using (table_schema, table_name)
-    where c.table_schema = 'public' and c.column_name = 'event' and r.column_name = 'actor_type'`
-)

@@ -2,12 +2,13 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
 
 export const audit = "/api/audit"
 
 /** Somebody of the staff who has done nothing yet, so that the trail of one request can be told from all others. */
-export const aNewcomer = (of: Partial<Actor> = asAdmin) => ({ ...of, userId: `newcomer-${newId()}` })
+export const aNewcomer = (type: Actor["type"] = "user") => ({ ...asAdmin, type, userId: `newcomer-${newId()}` })
 
 /** The trail with these filters, newest first. */
 export const trail = (query: Readonly<Record<string, string>>, as: Partial<Actor> = asAdmin) =>
@@ -30,3 +31,14 @@ export const assertEntry = (entry: unknown) => {
   assert.match(String(at(entry, "createdAt")), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.isObject(at(entry, "payload"))
 }
+
+/** The table of the trail, whatever its name: its columns are those of an entry (contract, platform §10). */
+export const auditTable = Effect.gen(function*() {
+  const tables = yield* onDatabase((sql) =>
+    sql<{ readonly name: string }>`select c.table_name as name from information_schema.columns c
+      join information_schema.columns r using (table_schema, table_name)
+      where c.table_schema = 'public' and c.column_name = 'entity_type' and r.column_name = 'actor_type'`
+  )
+  assert.strictEqual(tables.length, 1, JSON.stringify(tables))
+  return tables[0]?.name ?? ""
+})

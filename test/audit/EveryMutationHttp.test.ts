@@ -152,7 +152,8 @@ withApp("the audit trail", (it) => {
       it.effect(`has one entry of ${name}`, () =>
         Effect.gen(function*() {
           const request = yield* prepare
-          const actor = aNewcomer()
+          // A key: a user who opens a cart gets a profile, which is another entry.
+          const actor = aNewcomer("api_key")
           const headers = { "x-request-id": `req-${newId()}` }
           const answer = yield* api(request.method, request.path, {
             as: actor,
@@ -167,7 +168,7 @@ withApp("the audit trail", (it) => {
           assert.deepInclude(entry, {
             organizationId: "org_default",
             actorId: actor.userId,
-            actorType: "user",
+            actorType: "api_key",
             requestId: headers["x-request-id"]
           })
           if (request.about !== undefined) assert.strictEqual(at(entry, "entityId"), request.about)

@@ -24,6 +24,8 @@ export interface Cause {
   readonly prepare: (as: Who) => Effect.Effect<Ready, never, TestApp>
   /** Where the answer names the record; default `data.id`. Not looked at when the request says what it is about. */
   readonly idAt?: string
+  /** Kind of actor that asks for it; default `user`. A user who touches a cart gets a profile, which is another event. */
+  readonly by?: "api_key"
   /** A field of the record and its value before and after, where the request changes one. */
   readonly changes?: { readonly field: string; readonly before: unknown; readonly after: unknown }
 }
@@ -225,6 +227,7 @@ const orderCauses: ReadonlyArray<Cause> = [
     name: "a checkout",
     event: "orders.create",
     entityType: "order",
+    by: "api_key",
     prepare: (as) => Effect.map(aFullCart(as), checkout)
   },
   orderTo("confirmed"),
@@ -233,6 +236,7 @@ const orderCauses: ReadonlyArray<Cause> = [
     name: "putting a thing into a cart",
     event: "cart.afterAddItem",
     entityType: "cart",
+    by: "api_key",
     prepare: (as) =>
       Effect.map(aCart(as), ({ cartId, entityId }) => ({
         method: "POST",
@@ -245,6 +249,7 @@ const orderCauses: ReadonlyArray<Cause> = [
     name: "putting more of it into a cart",
     event: "cart.afterAddItem",
     entityType: "cart",
+    by: "api_key",
     prepare: Effect.fnUntraced(function*(as) {
       const { cartId, entityId } = yield* aCart(as)
       const request = { path: `/api/carts/${cartId}/items`, body: { entityId, quantity: 1 } }

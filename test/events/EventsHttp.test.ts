@@ -63,7 +63,7 @@ withApp("events", (it) => {
         Effect.gen(function*() {
           const ready = yield* cause.prepare(asAdmin)
           const after = yield* cursorOf()
-          const actor = { ...asAdmin, userId: `actor-${newId()}` }
+          const actor = { ...asAdmin, type: cause.by ?? "user" as const, userId: `actor-${newId()}` }
           const requestId = `req-${newId()}`
           const { entityId } = yield* bringAbout(cause, ready, actor, requestId)
           const marker = yield* aThing(asAdmin)

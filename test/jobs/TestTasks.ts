@@ -133,11 +133,11 @@ export const enqueuing: Hook = {
   after: ({ context, result }) =>
     Effect.gen(function*() {
       const slug = String(at(result, "slug"))
-      const { jobs } = context as WithJobs
-      const exit = yield* Effect.exit(
-        Effect.forEach(wishes.get(slug) ?? [], ({ input = {}, options, slug: task }) =>
+      const exit = yield* Effect.exit(Effect.suspend(() => {
+        const { jobs } = context as WithJobs
+        return Effect.forEach(wishes.get(slug) ?? [], ({ input = {}, options, slug: task }) =>
           jobs.enqueue(task, input, { organizationId: context.actor.organizationId, ...options }))
-      )
+      }))
       made.set(
         slug,
         Exit.isSuccess(exit)
@@ -159,7 +159,7 @@ export const tryEnqueue = Effect.fnUntraced(function*(all: ReadonlyArray<Wish>, 
 /** Enqueues what must be accepted; the ids in their order. */
 export const enqueue = Effect.fnUntraced(function*(all: ReadonlyArray<Wish>, as: Partial<Actor> = asAdmin) {
   const { ids, refusal } = yield* tryEnqueue(all, as)
-  if (refusal !== undefined) return yield* Effect.die(new Error("not enqueued", { cause: refusal }))
+  if (refusal !== undefined) return yield* Effect.die(new Error(`not enqueued: ${String(refusal)}`))
   return ids
 })
 
