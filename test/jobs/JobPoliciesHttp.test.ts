@@ -1,5 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Cause, Effect, Fiber } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { elsewhere, openElsewhere } from "../checkout/ShopFloor.ts"
 import { at, testAppLayer } from "../support/TestApp.ts"
@@ -209,12 +209,27 @@ withTasks("what becomes of a job", (it) => {
   })
 
   describe("an enqueue", () => {
-    it.effect("is refused for a blank organization", () =>
+    it.effect("is refused for a blank organization, and for a number of tries or a delay that is none", () =>
       Effect.gen(function*() {
-        for (const organizationId of ["", "   ", "\t"]) {
-          const { ids, refusal } = yield* tryEnqueue([{ slug: "test/echo", options: { organizationId } }])
+        for (
+          const options of [
+            { organizationId: "" },
+            { organizationId: "   " },
+            { organizationId: "\t" },
+            { maxAttempts: 0 },
+            { maxAttempts: 1.5 },
+            { delayMs: -1 },
+            { delayMs: Number.NaN }
+          ]
+        ) {
+          const { ids, refusal } = yield* tryEnqueue([{ slug: "test/echo", options }])
           assert.deepStrictEqual(ids, [])
-          assert.isDefined(refusal, JSON.stringify(organizationId))
+          const error = refusal === undefined ? undefined : Cause.squash(refusal)
+          assert.strictEqual(
+            at(error, "error.code"),
+            "VALIDATION_FAILED",
+            `${JSON.stringify(options)} ${String(error)}`
+          )
         }
       }))
 

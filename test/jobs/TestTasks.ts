@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit } from "effect"
+import { type Cause, Deferred, Effect, Exit } from "effect"
 import { type Actor, CurrentActor } from "../../src/domain/access/Actor.ts"
 import type { Hook, HookContext } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -118,7 +118,8 @@ export interface Wish {
 
 interface Made {
   readonly ids: ReadonlyArray<string>
-  readonly refusal: unknown
+  /** Why there are none. */
+  readonly refusal: Cause.Cause<unknown> | undefined
 }
 
 const wishes = new Map<string, ReadonlyArray<Wish>>()
