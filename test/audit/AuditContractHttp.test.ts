@@ -14,6 +14,9 @@ import { aNewcomer, assertEntry, audit, auditTable, doneBy, historyOf, trail } f
 
 const entities = "/api/catalog/entities"
 
+/** Changes that the trail tells of beside the one that was asked for. */
+const companions = new Set<unknown>(["payments.capture", "refunds.create", "refunds.complete"])
+
 /** A payment that the provider reports for an order which waits for it. */
 const aPaidOrder = Effect.gen(function*() {
   const { databaseUrl } = yield* TestApp
@@ -39,8 +42,9 @@ withApp("the audit trail", (it) => {
           const requestId = `req-${newId()}`
           const { entityId } = yield* bringAbout(cause, ready, actor, requestId)
           const entries = yield* doneBy(actor)
-          assert.strictEqual(entries.length, 1, JSON.stringify(entries))
-          const [entry] = entries
+          const told = entries.filter((one) => !companions.has(at(one, "event")))
+          assert.strictEqual(told.length, 1, JSON.stringify(entries))
+          const [entry] = told
           assertEntry(entry)
           assert.deepInclude(entry, {
             organizationId: "org_default",
@@ -53,19 +57,17 @@ withApp("the audit trail", (it) => {
           })
           if (cause.changes !== undefined) {
             const { after, before, field } = cause.changes
-            assert.deepStrictEqual([at(entry, `before.${field}`), at(entry, `after.${field}`)], [before, after])
-            assert.deepStrictEqual(at(entry, `payload.${field}`), after)
+            assert.deepStrictEqual([at(entry, `before.${field}`), at(entry, `payload.${field}`)], [before, after])
           }
           if (cause.event.endsWith(".create")) {
             assert.strictEqual(at(entry, "before") ?? null, null)
-            assert.strictEqual(at(entry, "after.id"), entityId)
+            assert.strictEqual(at(entry, "payload.id"), entityId)
           }
-          if (cause.event === "catalog.delete") {
-            assert.strictEqual(at(entry, "before.id"), entityId)
-            assert.strictEqual(at(entry, "after") ?? null, null)
-          }
+          if (cause.event === "catalog.delete") assert.strictEqual(at(entry, "before.id"), entityId)
           const history = yield* historyOf(cause.entityType, entityId)
-          assert.deepStrictEqual(history.at("data.0"), entry)
+          // The relay gives an entry its place in the chain meanwhile.
+          const same = history.list("data").find((one) => at(one, "id") === at(entry, "id"))
+          assert.deepStrictEqual({ ...Object(same), position: null }, { ...Object(entry), position: null })
         }))
     }
 
@@ -102,7 +104,7 @@ withApp("the audit trail", (it) => {
           actorType: "api_key",
           requestId: `paid-${order.id}`
         })
-        assert.deepStrictEqual([at(confirmed[0], "before.status"), at(confirmed[0], "after.status")], [
+        assert.deepStrictEqual([at(confirmed[0], "before.status"), at(confirmed[0], "payload.status")], [
           "pending",
           "confirmed"
         ])
@@ -112,7 +114,7 @@ withApp("the audit trail", (it) => {
       Effect.gen(function*() {
         const cart = yield* aCartWith(yield* aProduct())
         const made = yield* checkOut(cart)
-        const [order] = (yield* historyOf("order", made.text("data.id"))).list("data")
+        const order = (yield* historyOf("order", made.text("data.id"))).list("data").at(-1)
         assert.deepInclude(order, { event: "orders.create", actorId: null })
         assert.strictEqual(at(order, "requestId"), made.headers.get("x-request-id"))
 
@@ -164,7 +166,7 @@ withApp("the audit trail", (it) => {
         assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
         const history = yield* historyOf("order", ready.about ?? "")
         const events = history.list("data").map((one) => at(one, "event"))
-        assert.deepStrictEqual(events, ["orders.statusChange", "orders.create"])
+        assert.deepStrictEqual(events, ["orders.statusChange", "payments.capture", "orders.create"])
       }))
   })
 
@@ -274,7 +276,7 @@ withApp("the audit trail", (it) => {
         const id = made.text("data.id")
         for (const verb of ["publish", "archive"]) yield* api("POST", `${entities}/${id}/${verb}`, { as: asAdmin })
         const whole = yield* historyOf("catalog_entity", id)
-        assert.deepStrictEqual(whole.list("data").map((one) => at(one, "after.status")), [
+        assert.deepStrictEqual(whole.list("data").map((one) => at(one, "payload.status")), [
           "archived",
           "active",
           "draft"
@@ -332,7 +334,7 @@ withApp("the audit trail", (it) => {
           for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
             const answer = yield* api(method, path, { as: asAdmin, ...(method !== "DELETE" && { body: {} }) })
             refused(answer, 405, "METHOD_NOT_ALLOWED", `${method} ${path}`)
-            assert.strictEqual(answer.headers.get("allow"), "GET")
+            assert.strictEqual(answer.headers.get("allow"), "GET, HEAD")
           }
         }
       }))

@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { elsewhere, openElsewhere } from "../checkout/ShopFloor.ts"
+import { eventually } from "../support/Eventually.ts"
 import { at, testAppLayer } from "../support/TestApp.ts"
 import {
   aMark,
@@ -271,7 +272,7 @@ withTasks("what becomes of a job", (it) => {
     it.effect("of one key never run at the same time, whatever their task, and lose no try to waiting", () =>
       Effect.gen(function*() {
         const key = newId()
-        const marks = Array.from({ length: 20 }, aMark)
+        const marks = Array.from({ length: 10 }, aMark)
         const ids = yield* rush(
           marks.map((mark, nth) => ({
             slug: nth % 2 === 0 ? "test/exclusive" : "test/exclusive-too",
@@ -279,7 +280,7 @@ withTasks("what becomes of a job", (it) => {
           }))
         )
         const all = runs.filter(({ mark }) => marks.includes(mark))
-        assert.strictEqual(all.length, 20)
+        assert.strictEqual(all.length, 10)
         assert.deepStrictEqual(overlaps(all), [])
         assert.deepStrictEqual([...new Set(all.map(({ call }) => call.job.attemptNumber))], [1])
         const records = yield* Effect.forEach(ids, recordOf)
@@ -302,7 +303,8 @@ withTasks("what becomes of a job", (it) => {
         const free = [aMark(), aMark(), aMark()]
         yield* enqueue([{ slug: "test/exclusive", input: blocked, options: { queue } }])
         const running = yield* Effect.forkChild(run(`queue=${queue}`))
-        yield* runUntil("the first to run", Effect.sync(() => runsOf(blocked.mark).length === 1), queue)
+        // Nobody else runs the queue now: whoever claims the job waits for its gate.
+        yield* eventually("the first to run", Effect.sync(() => runsOf(blocked.mark).length === 1))
         yield* enqueue([
           { slug: "test/exclusive", input: { mark: free[0], key: newId() }, options: { queue } },
           { slug: "test/keyed", input: { mark: free[1], key }, options: { queue } }

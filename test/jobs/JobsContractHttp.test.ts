@@ -210,7 +210,7 @@ withTasks("jobs over HTTP", (it) => {
         }
         const other = yield* run("", "PUT")
         refused(other, 405, "METHOD_NOT_ALLOWED")
-        assert.sameMembers((other.headers.get("allow") ?? "").split(", "), ["GET", "POST"])
+        assert.sameMembers((other.headers.get("allow") ?? "").split(", "), ["GET", "HEAD", "POST"])
       }))
 
     it.effect("runs ten at a time unless told otherwise, and at most a hundred", () =>

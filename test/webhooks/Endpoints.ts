@@ -42,8 +42,8 @@ export const logOf = Effect.fnUntraced(function*(endpointId: string, as: typeof 
 })
 
 /** The rows of one event in the log of an endpoint. */
-export const logOfEvent = (endpointId: string, eventId: unknown, as: typeof asAdmin = asAdmin) =>
-  Effect.map(logOf(endpointId, as), (rows) => rows.filter((row) => at(row, "eventId") === eventId))
+export const logOfEvent = (endpointId: string, webhookId: unknown, as: typeof asAdmin = asAdmin) =>
+  Effect.map(logOf(endpointId, as), (rows) => rows.filter((row) => at(row, "webhookId") === webhookId))
 
 /** Makes a catalog entity, which announces `catalog.create`; its id and slug. */
 export const anEvent = Effect.fnUntraced(function*(as: typeof asAdmin = asAdmin) {

@@ -94,7 +94,7 @@ withDeliveries("a delivery that does not arrive", (it) => {
         assert.strictEqual(tries(yield* logOf(id)), 10)
         assert.isTrue((yield* logOf(id)).some((row) => typeof at(row, "failedAt") === "string"))
         assert.include(job, { taskSlug: "webhooks/deliver", queue: "webhooks", attempts: 10, maxAttempts: 10 })
-        assert.sameMembers(Object.keys(Object(at(job, "input"))), ["endpointId", "eventId"])
+        assert.sameMembers(Object.keys(Object(at(job, "input"))), ["endpointId", "eventId", "entityType", "entityId"])
         for (const hidden of [secret, secret.slice(6), receiver.url]) assert.notInclude(JSON.stringify(job), hidden)
 
         receiver.reply("/hook", { status: 204 })
