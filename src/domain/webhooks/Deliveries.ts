@@ -32,11 +32,11 @@ const outcomeOf = ({ error, refused, statusCode }: AttemptResult): DeliveryOutco
   error === null ? "delivered" : refused ? "refused" : statusCode === 410 ? "gone" : "failed"
 
 /** Why nothing is sent, undefined when it is. */
-const skipReason = ({ message, open, stored }: Due, { redelivery }: DeliveryRun): string | undefined => {
+const skipReason = ({ message, stored }: Due, arrived: boolean): string | undefined => {
   if (stored === undefined) return "the endpoint is gone"
   if (!stored.endpoint.isActive) return "the endpoint is switched off"
   if (message === undefined) return "the event is no longer kept"
-  return open === undefined && !redelivery ? "it was settled before" : undefined
+  return arrived ? "it was delivered before" : undefined
 }
 
 const isWhole = (due: Due): due is Found => due.stored !== undefined && due.message !== undefined
@@ -97,7 +97,10 @@ export class Deliveries extends Context.Service<Deliveries, {
 
       const run = Effect.fn("Deliveries.run")(function*(run: DeliveryRun) {
         const due = yield* dispatches.due(run.endpointId, run.eventId)
-        const skipped = skipReason(due, run)
+        // Nothing open means that it arrived or was given up: a job that failed and is retried tries what did not arrive.
+        const arrived = due.open === undefined && due.message !== undefined && !run.redelivery &&
+          (yield* deliveries.hasArrived(run.endpointId, due.message))
+        const skipped = skipReason(due, arrived)
         if (skipped !== undefined || !isWhole(due)) {
           if (!run.redelivery) yield* settle(run)
           return { skipped: skipped ?? "it is gone" }

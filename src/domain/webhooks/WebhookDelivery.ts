@@ -4,7 +4,8 @@ import { Time } from "../pricing/Bounds.ts"
 
 /**
  * One attempt to deliver an event (contract, platform §9.4). `webhookId` is what the receiver saw: the same over all
- * attempts. `responseSnippet` is the beginning of the answer, 1 kB at most.
+ * attempts. `payload` is the body that was sent; null outside of the log, and when it is no longer kept.
+ * `responseSnippet` is the beginning of the answer, 1 kB at most.
  */
 export const WebhookDelivery = Schema.Struct({
   id: Uuid,
@@ -13,6 +14,7 @@ export const WebhookDelivery = Schema.Struct({
   eventId: Uuid,
   eventName: Schema.String,
   webhookId: Schema.String,
+  payload: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
   /** Which attempt of its event it is, from 1. */
   attemptCount: Schema.Int,
   /** Null when nothing was answered. */

@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
-import type { Attempt } from "./WebhookDispatch.ts"
+import type { Attempt, WebhookMessage } from "./WebhookDispatch.ts"
 import type { DisabledReason, WebhookEndpoint } from "./WebhookEndpoint.ts"
 import { endpointEvent } from "./WebhookEndpointRepo.ts"
 import { type DeliveryRow, toDelivery } from "./WebhookRows.ts"
@@ -31,6 +31,8 @@ export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   ) => Effect.Effect<boolean, never, CurrentActor>
   /** Newest first. */
   readonly list: (endpointId: string, page: PageRequest) => Effect.Effect<PageOf<WebhookDelivery>, never, CurrentActor>
+  /** Whether an attempt that is still in the log delivered this event to the endpoint. */
+  readonly hasArrived: (endpointId: string, message: WebhookMessage) => Effect.Effect<boolean, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<WebhookDelivery | undefined, never, CurrentActor>
   /**
    * Forgets attempts and messages older than so many days, of deleted endpoints too; at most `limit` of each a call.
@@ -96,12 +98,25 @@ const reading = (sql: SqlClient.SqlClient) => {
   const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: string, page: PageRequest) {
     const where = sql`organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid`
     const [rows, counted] = yield* Effect.all([
-      sql<DeliveryRow>`select * from webhook_deliveries where ${where}
-        order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`,
+      sql<DeliveryRow>`select d.*, m.body::json as payload from (select * from webhook_deliveries where ${where}
+          order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) d
+        left join webhook_messages m on m.organization_id = d.organization_id and m.event_id = d.event_id
+        order by d.created_at desc, d.id desc`,
       sql<{ readonly count: bigint }>`select count(*) as count from webhook_deliveries where ${where}`
     ], { concurrency: "unbounded" })
     return { items: rows.map(toDelivery), ...page, total: Number(counted[0]?.count ?? 0) }
   }, Effect.orDie)
+
+  const hasArrived = Effect.fn("WebhookDeliveryRepo.hasArrived")(
+    function*(endpointId: string, message: WebhookMessage) {
+      // The time bounds how much of the endpoint's log is read; the hour is for clocks that differ.
+      const rows = yield* sql`select 1 from webhook_deliveries where organization_id = ${yield* currentOrganization}
+      and endpoint_id = ${endpointId}::uuid and created_at > ${message.eventAt}::timestamptz - interval '1 hour'
+      and event_id = ${message.eventId}::uuid and delivered_at is not null limit 1`
+      return rows.length === 1
+    },
+    Effect.orDie
+  )
 
   const find = Effect.fn("WebhookDeliveryRepo.find")(function*(id: string) {
     const rows = yield* sql<DeliveryRow>`select * from webhook_deliveries
@@ -117,7 +132,7 @@ const reading = (sql: SqlClient.SqlClient) => {
       select ctid from webhook_messages where ${old} order by created_at limit ${limit}::int)) returning 1`
     return Math.max(deliveries.length, messages.length)
   }, Effect.orDie)
-  return { list, find, purge }
+  return { list, find, hasArrived, purge }
 }
 
 /** `WebhookDeliveryRepo` over the database of the process. */

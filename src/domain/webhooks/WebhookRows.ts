@@ -73,6 +73,8 @@ export interface DeliveryRow {
   readonly failed_at: Date | null
   readonly next_retry_at: Date | null
   readonly created_at: Date
+  /** What was sent, where it was asked for and is still kept. */
+  readonly payload?: { readonly [key: string]: unknown } | null
 }
 
 /** How receivers know an event: the body's `id` and the header `webhook-id`. */
@@ -85,6 +87,7 @@ export const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   eventId: row.event_id,
   eventName: row.event_name,
   webhookId: webhookIdOf(row.event_id),
+  payload: row.payload ?? null,
   attemptCount: row.attempt_count,
   statusCode: row.status_code,
   durationMs: row.duration_ms,

@@ -1,0 +1,12 @@
+import { Effect } from "effect"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { asAdmin, inOrganization } from "./TestApp.ts"
+
+let organizations = 0
+
+/** Makes an organization that no other test uses and gives its administrator, who has an id of his own too. */
+export const anOrganization = Effect.gen(function*() {
+  const id = `org_own_${++organizations}`
+  yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id})`)
+  return { ...inOrganization(id, asAdmin), organizationId: id, userId: `admin-of-${id}` }
+})
