@@ -36,7 +36,7 @@ const tasks = [
     slug: "test/actor",
     handler: ({ ctx, job }) =>
       Effect.map(CurrentActor, ({ organizationId, userId }) => ({
-        output: { organizationId, userId, ctx, attempt: job.attemptNumber, of: job.maxAttempts }
+        output: { organizationId, userId, ctx: ctx.organizationId, attempt: job.attemptNumber, of: job.maxAttempts }
       }))
   })
 ]
@@ -120,7 +120,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       assert.deepStrictEqual((yield* rowOf(id)).output, {
         organizationId: "org_other",
         userId: "system:internal",
-        ctx: { organizationId: "org_other" },
+        ctx: "org_other",
         attempt: 1,
         of: 3
       })
