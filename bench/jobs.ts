@@ -7,7 +7,7 @@ import { environment } from "./measure/Environment.ts"
 import { median, percentile } from "./measure/Figures.ts"
 import { atLeast, atMost, heading, note, record, table } from "./measure/Report.ts"
 import type { Options } from "./Options.ts"
-import { type BenchPostgres, startBenchPostgres } from "./servers/BenchPostgres.ts"
+import { type BenchPostgres, onDatabase, startBenchPostgres } from "./servers/BenchPostgres.ts"
 
 /** A queue's process: asks it to do something and gives what it measured. */
 const openProcess = async (queue: QueueName, url: string) => {
@@ -61,22 +61,42 @@ const pickup = (postgres: BenchPostgres, queue: QueueName) =>
     return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) }
   })
 
-/** Mean time of the statements that contain a text, by `pg_stat_statements`. */
-const meanOf = async (postgres: BenchPostgres, url: string, text: string) => {
-  const { rows } = await postgres.admin.query<{ mean: number }>(
-    `select coalesce(sum(total_exec_time) / nullif(sum(calls), 0), 0) as mean from pg_stat_statements s
-     join pg_database d on d.oid = s.dbid where d.datname = $1 and s.query ilike $2 and s.calls > 3`,
-    [new URL(url).pathname.slice(1), text]
+const databaseOf = (url: string) => new URL(url).pathname.slice(1)
+
+/** What the claims of a database cost for each claimed job, by `pg_stat_statements`. */
+const claimsOf = async (postgres: BenchPostgres, url: string) => {
+  const { rows } = await postgres.admin.query<{ perJob: number; perCall: number; jobs: number }>(
+    `select coalesce(sum(total_exec_time) / nullif(sum(rows), 0), 0) as "perJob",
+       coalesce(sum(total_exec_time) / nullif(sum(calls), 0), 0) as "perCall",
+       coalesce(sum(rows) / nullif(sum(calls), 0), 0)::float8 as jobs
+     from pg_stat_statements s join pg_database d on d.oid = s.dbid
+     where d.datname = $1 and s.query ilike '%for update%skip locked%parked%lease_token%'`,
+    [databaseOf(url)]
   )
-  return rows[0]?.mean ?? 0
+  return rows[0] ?? { perJob: 0, perCall: 0, jobs: 0 }
 }
 
+/** The state in which a table is that was not filled a moment ago; what was asked until now does not count. */
+const settled = async (postgres: BenchPostgres, url: string) => {
+  await onDatabase(url, (client) => client.query("vacuum analyze"))
+  await postgres.admin.query("checkpoint")
+  await postgres.admin.query(
+    "select pg_stat_statements_reset(0, oid) from pg_database where datname = $1",
+    [databaseOf(url)]
+  )
+}
+
+/** Jobs that wait in every measurement, so that claims of all depths find enough for a whole batch. */
+const least = 5000
+
 /** What a claim of Stoa costs PostgreSQL while so many jobs wait. */
-const claimCost = (postgres: BenchPostgres, pending: number, seconds: number) =>
+const claimCost = (postgres: BenchPostgres, depth: number, seconds: number) =>
   withQueue(postgres, "stoa", async (ask, url) => {
-    if (pending > 0) await ask({ _tag: "enqueue", count: pending })
-    const perSecond = await ask({ _tag: "steady", pending: 2000, seconds })
-    return { claimMs: await meanOf(postgres, url, "%for update%skip locked%lease_token%"), rate: median(perSecond) }
+    const pending = depth + least
+    await ask({ _tag: "enqueue", count: pending })
+    await settled(postgres, url)
+    const perSecond = await ask({ _tag: "steady", pending, already: pending, seconds })
+    return { ...await claimsOf(postgres, url), rate: median(perSecond) }
   })
 
 /** Jobs a second at the end of some seconds during which an old snapshot was open, and without one. */
@@ -85,7 +105,7 @@ const underSnapshot = (postgres: BenchPostgres, queue: QueueName, seconds: numbe
     const old = new Client({ connectionString: url })
     await old.connect()
     if (open) await old.query("begin isolation level repeatable read; select 1 from pg_class limit 1")
-    const perSecond = await ask({ _tag: "steady", pending: 5000, seconds })
+    const perSecond = await ask({ _tag: "steady", pending: least, already: 0, seconds })
     await old.end()
     return median(perSecond.slice(-Math.ceil(seconds / 3)))
   })
@@ -97,7 +117,7 @@ const underSnapshot = (postgres: BenchPostgres, queue: QueueName, seconds: numbe
  */
 export const runJobs = async (options: Options): Promise<void> => {
   const names = queueNames.filter((name) => name.includes(options.only ?? ""))
-  const [count, seconds] = [options.flows ?? 40_000, options.seconds ?? 20]
+  const [count, seconds] = [options.flows ?? 100_000, options.seconds ?? 20]
   heading(`job queues: ${count} no-op jobs, ${options.windows} runs each`)
   const postgres = await startBenchPostgres()
   try {
@@ -115,6 +135,11 @@ export const runJobs = async (options: Options): Promise<void> => {
       ...waits.get(name) ?? { p50: Infinity, p99: Infinity }
     }))
     table(
+      ["every run", "jobs/s", "enqueued/s"],
+      found.flatMap(({ name, runs }) => runs.map(({ done, enqueued }) => [name, done, enqueued]))
+    )
+    heading("medians")
+    table(
       ["queue", "jobs/s", "enqueued/s", "pick-up p50 ms", "p99 ms"],
       rows.map(({ done, enqueued, name, p50, p99 }) => [name, done, enqueued, p50, p99])
     )
@@ -124,7 +149,10 @@ export const runJobs = async (options: Options): Promise<void> => {
     heading("claims by depth (Stoa)")
     const depths = []
     for (const depth of [0, 100_000, 1_000_000]) depths.push({ depth, ...await claimCost(postgres, depth, 5) })
-    table(["pending", "claim ms", "jobs/s"], depths.map(({ claimMs, depth, rate }) => [`${depth}`, claimMs, rate]))
+    table(
+      ["pending", "claim, µs per job", "ms per claim", "jobs per claim", "jobs/s"],
+      depths.map(({ depth, jobs, perCall, perJob, rate }) => [`${depth}`, perJob * 1000, perCall, jobs, rate])
+    )
     heading("a transaction that stays open (Stoa)")
     const [free, held] = [
       await underSnapshot(postgres, "stoa", seconds, false),
@@ -142,7 +170,7 @@ export const runJobs = async (options: Options): Promise<void> => {
     atLeast("bulk enqueue/s", own.enqueued, 100_000)
     atMost("pick-up p50", own.p50, 3, " ms")
     atMost("pick-up p99", own.p99, 10, " ms")
-    atMost("claim at 1,000,000 over claim at none", (depths[2]?.claimMs ?? 0) / (depths[0]?.claimMs ?? 1), 2)
+    atMost("claim of a job at 1,000,000 over one at none", (depths[2]?.perJob ?? 0) / (depths[0]?.perJob ?? 1), 2)
     atMost("loss under an open transaction", 1 - held / free, 0.15)
     note("peers keep less: graphile-worker deletes finished jobs; pg-boss keeps them, without their output")
   } finally {

@@ -6,12 +6,12 @@ export type ToQueue =
   | { readonly _tag: "prepare" | "stop" | "end" }
   /** Enqueue so many jobs; the answer's times hold the milliseconds. */
   | { readonly _tag: "enqueue"; readonly count: number }
-  /** Start working and wait until so many jobs have run and are recorded; the answer's times hold the milliseconds. */
+  /** Start working until so many jobs have run and are recorded; milliseconds from the first handler's start on. */
   | { readonly _tag: "drain"; readonly count: number }
   /** Enqueue single jobs, `pauseMs` apart, to a worker that has nothing to do; times from the call to the handler. */
   | { readonly _tag: "pickup"; readonly count: number; readonly pauseMs: number }
-  /** Keep `pending` jobs waiting while working for some seconds; the times hold how many ran in each of them. */
-  | { readonly _tag: "steady"; readonly pending: number; readonly seconds: number }
+  /** Keep `pending` jobs waiting, `already` of them enqueued, and work; the times hold how many ran in each second. */
+  | { readonly _tag: "steady"; readonly pending: number; readonly already: number; readonly seconds: number }
 
 export interface FromQueue {
   readonly _tag: "done"

@@ -45,28 +45,63 @@ const pickup = async (queue: Queue, count: number, pauseMs: number) => {
   return times
 }
 
-/** Works for some seconds while the line is kept long; jobs that ran in each second. */
-const steady = async (queue: Queue, client: Client, pending: number, seconds: number) => {
+/** Callers that enqueue at once, as requests of an application do. */
+const writers = 2
+
+const enqueue = (queue: Queue, count: number) => {
+  const share = Math.ceil(count / writers)
+  return Promise.all(Array.from({ length: writers }, (_, n) => queue.enqueue(Math.min(share, count - n * share))))
+}
+
+/** Most jobs that one round of feeding adds: a longer one would hold up the handlers of the same process. */
+const feed = 5000
+
+/**
+ * Works for some seconds while the line is kept long; jobs that ran in each second, from the first handler's start on. It
+ * is the process that counts, since asking the database how many wait would read all of them, again and again.
+ */
+const steady = async (queue: Queue, { already, pending, seconds }: Extract<ToQueue, { _tag: "steady" }>) => {
   let ran = 0
   let working = true
-  await queue.enqueue(pending)
-  await queue.start(() => ran++)
+  let enqueued = already
+  const add = async (count: number) => {
+    await queue.enqueue(count)
+    enqueued += count
+  }
+  if (pending > already) await add(pending - already)
+  await new Promise<void>((resolve) => {
+    void queue.start(() => ++ran === 1 ? resolve() : undefined)
+  })
   const feeding = (async () => {
     while (working) {
-      const { rows } = await client.query<{ open: number }>(queue.open)
-      const short = pending - (rows[0]?.open ?? 0)
-      await (short > 0 ? queue.enqueue(short) : pause(20))
+      const short = pending - (enqueued - ran)
+      await (short > 0 ? add(Math.min(feed, short)) : pause(20))
     }
   })()
   const perSecond: Array<number> = []
   for (let second = 0; second < seconds; second++) {
-    const before = ran
+    const [before, began] = [ran, performance.now()]
     await pause(1000)
-    perSecond.push(ran - before)
+    perSecond.push((ran - before) / since(began) * 1000)
   }
   working = false
   await feeding
   return perSecond
+}
+
+/** From the first handler's start to the last record, whatever the queue's own start takes. */
+const drain = async (queue: Queue, client: Client, count: number) => {
+  let ran = 0
+  let began = 0
+  await new Promise<void>((resolve) => {
+    void queue.start(() => {
+      ran++
+      if (ran === 1) began = performance.now()
+      if (ran === count) resolve()
+    })
+  })
+  await untilDone(client, queue)
+  return since(began)
 }
 
 const serve = async () => {
@@ -84,17 +119,10 @@ const serve = async () => {
     if (message._tag === "prepare") await queue.prepare()
     if (message._tag === "stop") await queue.stop()
     if (message._tag === "end") await client.end()
-    if (message._tag === "enqueue") await queue.enqueue(message.count)
+    if (message._tag === "enqueue") await enqueue(queue, message.count)
     if (message._tag === "pickup") return pickup(queue, message.count, message.pauseMs)
-    if (message._tag === "steady") return steady(queue, client, message.pending, message.seconds)
-    if (message._tag === "drain") {
-      let ran = 0
-      const all = new Promise<void>((resolve) => {
-        void queue?.start(() => ++ran === message.count ? resolve() : undefined)
-      })
-      await all
-      await untilDone(client, queue)
-    }
+    if (message._tag === "steady") return steady(queue, message)
+    if (message._tag === "drain") return [await drain(queue, client, message.count)]
     return [since(began)]
   }
   for (let open = true; open;) {

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import { isStorableObject } from "../text/Storable.ts"
@@ -17,45 +17,58 @@ const storable = (text: string): boolean => text.isWellFormed() && !text.include
 
 const refusal = (path: string, text: string) => ValidationFailed.of(path, text)
 
-const name = (path: string, text: string) =>
+const wrongName = (path: string, text: string) =>
   text.length >= 1 && text.length <= longestName && storable(text)
-    ? Effect.succeed(text)
-    : Effect.fail(refusal(path, `must be 1 to ${longestName} characters`))
+    ? undefined
+    : refusal(path, `must be 1 to ${longestName} characters`)
 
-const whole = (path: string, value: number, [least, most]: readonly [number, number]) =>
+const wrongNumber = (path: string, value: number, [least, most]: readonly [number, number]) =>
   Number.isInteger(value) && value >= least && value <= most
-    ? Effect.succeed(value)
-    : Effect.fail(refusal(path, `must be a whole number from ${least} to ${most}`))
+    ? undefined
+    : refusal(path, `must be a whole number from ${least} to ${most}`)
 
 /** A hundred years; further than any delay and short of what a timestamp holds. */
 const longestDelay = 100 * 365 * 86_400_000
 
-const keyOf = (task: Task | undefined, { input, options }: NewJob) =>
-  Effect.try({
-    try: () => options.concurrencyKey ?? task?.concurrency?.key(input) ?? null,
-    catch: (error) => refusal("input", `the task cannot make its key of it: ${String(error)}`)
-  })
+/** The caller's key, else the one that the task makes of an input that is known to be JSON. */
+const keyOf = (task: Task | undefined, { input, options }: NewJob): Result.Result<string | null, ValidationFailed> => {
+  if (!isStorableObject(input)) return Result.fail(refusal("input", "must be a JSON object"))
+  try {
+    return Result.succeed(options.concurrencyKey ?? task?.concurrency?.key(input) ?? null)
+  } catch (error) {
+    return Result.fail(refusal("input", `the task cannot make its key of it: ${String(error)}`))
+  }
+}
 
-/** The job with its task's policies under the caller's options (spec §2, enqueue options). */
-const prepared = Effect.fnUntraced(function*(task: Task | undefined, job: NewJob) {
+/**
+ * The job with its task's policies under the caller's options (spec §2, enqueue options). A plain function, since it
+ * stands for every single job of a bulk of thousands.
+ */
+const prepared = (task: Task | undefined, job: NewJob): Result.Result<EngineJob, ValidationFailed> => {
   const { input, options } = job
-  const organizationId = yield* name("organizationId", options.organizationId.trim())
-  const slug = yield* name("task", job.task)
-  if (!isStorableObject(input)) return yield* refusal("input", "must be a JSON object")
-  const key = yield* keyOf(task, job)
+  const organizationId = options.organizationId.trim()
+  const unnamed = wrongName("organizationId", organizationId) ?? wrongName("task", job.task)
+  if (unnamed !== undefined) return Result.fail(unnamed)
+  const found = keyOf(task, job)
+  if (Result.isFailure(found)) return Result.fail(found.failure)
+  const key = found.success
   const made: EngineJob = {
-    task: slug,
+    task: job.task,
     input,
     organizationId,
-    queue: yield* name("queue", options.queue ?? task?.queue ?? "default"),
-    delayMs: yield* whole("delayMs", Math.ceil(options.delayMs ?? 0), [0, longestDelay]),
-    maxAttempts: yield* whole("maxAttempts", options.maxAttempts ?? task?.retries?.attempts ?? 1, [1, 1_000_000]),
-    concurrencyKey: key === null ? null : yield* name("concurrencyKey", key),
+    queue: options.queue ?? task?.queue ?? "default",
+    delayMs: Math.ceil(options.delayMs ?? 0),
+    maxAttempts: options.maxAttempts ?? task?.retries?.attempts ?? 1,
+    concurrencyKey: key,
     exclusive: key !== null && task?.concurrency !== undefined && task.concurrency.exclusive !== false,
     supersedes: key !== null && (options.supersedes ?? task?.concurrency?.supersedes ?? false)
   }
-  return made
-})
+  const wrong = wrongName("queue", made.queue) ??
+    wrongNumber("delayMs", made.delayMs, [0, longestDelay]) ??
+    wrongNumber("maxAttempts", made.maxAttempts, [1, 1_000_000]) ??
+    (key === null ? undefined : wrongName("concurrencyKey", key))
+  return wrong === undefined ? Result.succeed(made) : Result.fail(wrong)
+}
 
 const rowOf = (job: EngineJob): NewJobRow => ({
   id: newId(),
@@ -90,10 +103,12 @@ export const queuedJobsLayer = Layer.effect(
 
     const write = Effect.fnUntraced(function*(jobs: ReadonlyArray<EngineJob>) {
       const rows = jobs.map(rowOf)
-      const superseding = new Map(rows.filter((_, index) => jobs[index]?.supersedes).map((row) => [placeOf(row), row]))
-      if (superseding.size === 0) {
+      if (!jobs.some(({ supersedes }) => supersedes)) {
         yield* repo.insert(rows)
       } else {
+        const superseding = new Map(
+          rows.filter((_, index) => jobs[index]?.supersedes).map((row) => [placeOf(row), row])
+        )
         const gone = yield* repo.replace([...superseding.values()], remaining(rows, superseding))
         if (gone.length > 0) yield* Effect.logInfo(`jobs superseded by newer ones: ${gone.join(", ")}`)
       }
@@ -102,7 +117,12 @@ export const queuedJobsLayer = Layer.effect(
     })
 
     const enqueueAll = Effect.fn("Jobs.enqueueAll")(function*(jobs: ReadonlyArray<NewJob>) {
-      const made = yield* Effect.forEach(jobs, (job) => prepared(tasks.find(job.task), job))
+      const made: Array<EngineJob> = []
+      for (const job of jobs) {
+        const one = prepared(tasks.find(job.task), job)
+        if (Result.isFailure(one)) return yield* one.failure
+        made.push(one.success)
+      }
       if (made.length === 0) return []
       return yield* engine === undefined ? write(made) : askEngine(() => engine.enqueue(made))
     })

@@ -1,6 +1,6 @@
 import { Cause, Context, Data, Effect, Exit, Fiber, Layer, Option, Random } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
-import { type HandlerTools, type PromiseTools, promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
+import { promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
 import { emptyKernel, Kernel } from "../modules/Kernel.ts"
 import { backoffAfter } from "./Backoff.ts"
 import type { ClaimedJob, Settlement } from "./Job.ts"
@@ -68,21 +68,35 @@ export const unwritable = (settlement: Settlement): Settlement => ({
   error: "What the task returned could not be stored."
 })
 
-const callOf = (
-  { attempts, id, input, maxAttempts, organizationId }: ClaimedJob,
-  tools: HandlerTools & PromiseTools
-): TaskCall => ({
-  input,
-  ctx: Object.assign(tools, { organizationId }),
-  job: { id, attemptNumber: attempts, maxAttempts }
-})
-
 /** What a handler failed, or its promise was rejected, with. */
 class TaskFailed extends Data.TaggedError("TaskFailed")<{ readonly error: unknown }> {}
 
 type Handled = ReturnType<Task["handler"]>
 
 const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> => !Effect.isEffect(made)
+
+/** The call of a handler; most handlers touch little of it, and what they do not touch is not made. */
+const callOf = (
+  kernel: Kernel["Service"],
+  { attempts, id, input, maxAttempts, organizationId, taskSlug }: ClaimedJob,
+  services: Context.Context<CurrentActor>
+) => {
+  let promised: ReturnType<typeof promiseToolsOf> | undefined
+  const forPromises = () => promised ??= promiseToolsOf(services)
+  let context: TaskCall["ctx"] | undefined
+  const call: TaskCall = {
+    input,
+    get ctx() {
+      return context ??= Object.assign(
+        toolsOf(kernel, organizationId, { task: taskSlug, job: id }, services),
+        forPromises().tools,
+        { organizationId }
+      )
+    },
+    job: { id, attemptNumber: attempts, maxAttempts }
+  }
+  return { call, abort: Effect.suspend(() => forPromises().abort) }
+}
 
 /** A handler may return an effect or a promise, or throw before it does either. */
 const handled = (
@@ -91,12 +105,8 @@ const handled = (
   job: ClaimedJob
 ): Effect.Effect<TaskResult | void, TaskFailed, CurrentActor> =>
   Effect.contextWith((services: Context.Context<CurrentActor>) => {
-    const { abort, tools } = promiseToolsOf(services)
-    const ctx = Object.assign(
-      toolsOf(kernel, job.organizationId, { task: task.slug, job: job.id }, services),
-      tools
-    )
-    const made = task.handler(callOf(job, ctx))
+    const { abort, call } = callOf(kernel, job, services)
+    const made = task.handler(call)
     if (!isPromise(made)) return Effect.mapError(made, (error) => new TaskFailed({ error }))
     const work = Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })
     return Effect.onInterrupt(work, () => abort)
