@@ -9,4 +9,5 @@ it.live(`${kills} kills of the relay in the middle of a batch leave no gap and t
     const { by, entries, seconds, told } = yield* relayUnderKills(kills)
     console.log(`${kills} kills in ${seconds.toFixed(0)} s: ${entries} entries, ${told} events told by ${by} places`)
     assert.isAtLeast(told, 100)
+    assert.strictEqual(by, 2)
   }))

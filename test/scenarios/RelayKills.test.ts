@@ -4,6 +4,11 @@ import { relayUnderKills } from "../support/RelayKills.ts"
 
 it.live(
   "a relay that is killed in the middle of a batch leaves no gap and tells nothing twice",
-  () => Effect.map(relayUnderKills(2), ({ told }) => assert.isAtLeast(told, 20)),
+  () =>
+    Effect.gen(function*() {
+      const { by, told } = yield* relayUnderKills(2)
+      assert.isAtLeast(told, 20)
+      assert.strictEqual(by, 2, "processes that told")
+    }),
   60_000
 )

@@ -152,7 +152,16 @@ export const relayUnderKills = Effect.fnUntraced(function*(kills: number) {
         }),
         60_000
       )
-      yield* places.find((_, n) => nameOf(n) === name)?.strike ?? Effect.die(new Error(`No place is called ${name}.`))
+      const place = places.find((_, n) => nameOf(n) === name)
+      assert.isDefined(place)
+      // In turn the other process has to take over, and the successor has to go on, which is there much earlier.
+      if (kill % 2 === 1) yield* place.strike
+      else {
+        yield* place.kill
+        const told = (yield* counts(url)).told
+        yield* eventually("a takeover", Effect.map(counts(url), (now) => now.told > told), 60_000)
+        yield* place.replace
+      }
     }
     closing = true
     yield* Fiber.join(load)
