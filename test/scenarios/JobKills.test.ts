@@ -1,7 +1,16 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../support/Audit.ts"
-import { auditRuns, enqueueFrom, jobRunner, noteRuns, openJobs, placeFor, runsOf } from "../support/JobKills.ts"
+import {
+  auditRuns,
+  enqueueFrom,
+  jobRunner,
+  noteRuns,
+  openJobs,
+  placeFor,
+  runsOf,
+  takeovers
+} from "../support/JobKills.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -14,7 +23,9 @@ it.live(
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       yield* noteRuns(url)
-      const places = [yield* placeFor(jobRunner(url)), yield* placeFor(jobRunner(url))]
+      // Slow enough for others to be at work when the first takeover comes, four seconds after its kill.
+      const runner = jobRunner(url, 100)
+      const places = [yield* placeFor(runner), yield* placeFor(runner)]
       yield* enqueueFrom(url, "test/keyed", jobs, 20)
       for (let kill = 0; kill < kills; kill++) {
         const wanted = (yield* runsOf(url)) + 50
@@ -32,6 +43,7 @@ it.live(
         waitFor("all jobs", async () => (await Effect.runPromise(openJobs(url, "test/keyed"))) === 0, 40_000)
       )
       yield* auditRuns(url)
+      assert.isAtLeast((yield* takeovers(url)).cutOff, 1, "runs that the kills cut off")
       const ticks = yield* onDatabase(url, (sql) =>
         sql<
           { second: number; n: number }
