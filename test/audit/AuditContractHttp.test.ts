@@ -10,6 +10,7 @@ import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
+import { journalAtRest } from "../tenancy/Footprint.ts"
 import { aNewcomer, assertEntry, audit, auditTable, doneBy, historyOf, trail } from "./Entries.ts"
 
 const entities = "/api/catalog/entities"
@@ -275,6 +276,8 @@ withApp("the audit trail", (it) => {
         const made = yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug: newId() } })
         const id = made.text("data.id")
         for (const verb of ["publish", "archive"]) yield* api("POST", `${entities}/${id}/${verb}`, { as: asAdmin })
+        // Entries get their places a moment later, and show them.
+        yield* journalAtRest
         const whole = yield* historyOf("catalog_entity", id)
         assert.deepStrictEqual(whole.list("data").map((one) => at(one, "payload.status")), [
           "archived",
@@ -343,6 +346,7 @@ withApp("the audit trail", (it) => {
       Effect.gen(function*() {
         yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug: newId() } })
         const table = yield* auditTable
+        yield* journalAtRest
         const before = yield* trail({ limit: "100" })
         for (const change of ["update", "delete"] as const) {
           const refusedBy = yield* onDatabase((sql) =>
