@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { type Claim, type Claimed, JobClaimRepo } from "../../domain/jobs/JobClaimRepo.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { ClaimTurns } from "./ClaimTurns.ts"
 import { now } from "./JobHand.ts"
 
 const nothing: Claimed = { jobs: [], parked: 0 }
@@ -16,6 +17,7 @@ const overlapMs = 50
 export const makeClaims = Effect.fnUntraced(function*(claim: Omit<Claim, "limit">) {
   const repo = yield* JobClaimRepo
   const { order } = yield* JobSettings
+  const { inTurn } = yield* ClaimTurns
   let full = false
   let served: ReadonlyArray<string> = []
   let [fairAt, wholeAt] = [0, 0]
@@ -25,7 +27,10 @@ export const makeClaims = Effect.fnUntraced(function*(claim: Omit<Claim, "limit"
   const takeFairly = Effect.fnUntraced(function*(limit: number, at: number) {
     if (!full || at - fairAt < fairEveryMs) return nothing
     fairAt = at
-    const found = yield* repo.takeFairly({ ...claim, limit: Math.max(1, limit >> 2) }, after, served)
+    const found = yield* inTurn(
+      claim.queue,
+      repo.takeFairly({ ...claim, limit: Math.max(1, limit >> 2) }, after, served)
+    )
     after = found.after
     return found
   })
@@ -33,7 +38,7 @@ export const makeClaims = Effect.fnUntraced(function*(claim: Omit<Claim, "limit"
   const takeNext = Effect.fnUntraced(function*(limit: number, at: number) {
     const whole = !full || at - wholeAt >= wholeEveryMs
     if (whole) wholeAt = at
-    const found = yield* repo.take({ ...claim, limit }, order, whole ? undefined : from)
+    const found = yield* inTurn(claim.queue, repo.take({ ...claim, limit }, order, whole ? undefined : from))
     full = found.jobs.length + found.parked >= limit
     served = [...new Set(found.jobs.map(({ organizationId }) => organizationId))]
     const oldest = found.jobs.reduce((least, { createdAt }) => Math.min(least, createdAt.getTime()), Infinity)
