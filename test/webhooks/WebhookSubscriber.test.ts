@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { coreEvents } from "../../src/domain/webhooks/WebhookEvents.ts"
+import { eventTypes } from "../../src/domain/events/Event.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { JobsDouble } from "./JobsDouble.ts"
@@ -49,9 +49,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a b
   it.effect("is every one of the 14 events", () =>
     Effect.gen(function*() {
       const { id } = yield* register(["*"])
-      const found = yield* enqueued(coreEvents.map((type) => anEvent({ type })))
-      assert.lengthOf(coreEvents, 14)
-      assert.deepStrictEqual(found.map(([, , type]) => type), [...coreEvents])
+      const found = yield* enqueued(eventTypes.map((type) => anEvent({ type })))
+      assert.lengthOf(eventTypes, 14)
+      assert.deepStrictEqual(found.map(([, , type]) => type), [...eventTypes])
       yield* (yield* Webhooks).remove(id)
     }))
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Webhook } from "standardwebhooks"
-import { coreEvents } from "../../src/domain/webhooks/WebhookEvents.ts"
+import { eventTypes } from "../../src/domain/events/Event.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { eventually } from "../support/Eventually.ts"
@@ -90,8 +90,8 @@ withReceivers("webhook endpoints over HTTP", (it) => {
 
   it.effect("take every event by its name, all of them by *, and each once", () =>
     Effect.gen(function*() {
-      const made = yield* register({ events: [...coreEvents, "*", "orders.create"] })
-      assert.deepStrictEqual(made.at("data.events"), [...coreEvents, "*"])
+      const made = yield* register({ events: [...eventTypes, "*", "orders.create"] })
+      assert.deepStrictEqual(made.at("data.events"), [...eventTypes, "*"])
     }))
 
   it.effect("take a client's own secret of either kind", () =>
