@@ -5,7 +5,10 @@ import { RelayRepo } from "./RelayRepo.ts"
 /** Most entries of one transaction. */
 const batchSize = 500
 
-/** How long an idle relay rests before it looks again: the time that a change waits for its place, at most. */
+/**
+ * How long the relay rests before it looks again, unless more is waiting than one batch takes: the time that a change
+ * waits for its place, at most. Without it a busy store would have a transaction for every two or three entries.
+ */
 const rest = "25 millis"
 
 /** Pause after the n-th failure in a row, milliseconds: doubled up to half a minute. */
@@ -48,7 +51,7 @@ export class Relay extends Context.Service<Relay, {
       const safely = turn.pipe(
         Effect.flatMap((count) => {
           failed = 0
-          return count === 0 ? Effect.sleep(rest) : Effect.void
+          return count < batchSize ? Effect.sleep(rest) : Effect.void
         }),
         Effect.catchCause((cause) => {
           failed += 1
