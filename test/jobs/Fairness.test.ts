@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobClaimRepo, jobClaimRepoLayer } from "../../src/domain/jobs/JobClaimRepo.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
-import { makeClaims } from "../../src/workflows/jobs/SlotClaims.ts"
+import { QueueClaims } from "../../src/workflows/jobs/QueueClaims.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 
@@ -17,7 +17,10 @@ const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>
     startupOptions: "-c plan_cache_mode=force_generic_plan"
   })))
 
-const Claims = Layer.merge(jobClaimRepoLayer, JobSettings.layerOf({})).pipe(Layer.provideMerge(OneConnection))
+const Claims = QueueClaims.layer.pipe(
+  Layer.provideMerge(Layer.merge(jobClaimRepoLayer, JobSettings.layerOf({}))),
+  Layer.provideMerge(OneConnection)
+)
 
 const fill = (organization: string, count: number) =>
   Effect.flatMap(
@@ -57,10 +60,11 @@ it.layer(Claims, { excludeTestServices: true, timeout: "120 seconds" })("a flood
       yield* fill("org_flood", 100_000)
       yield* sql`insert into commerce_jobs (id, organization_id, task_slug) values
         (gen_random_uuid(), 'org_small', 'test/none'), (gen_random_uuid(), 'org_tiny', 'test/none')`
-      const claim = yield* makeClaims({ queue: "default", slot: "s", token: newId(), leaseMs: 60_000 })
-      const first = yield* claim(100)
+      const claims = yield* QueueClaims
+      const claim = claims.take({ queue: "default", slot: "s", token: newId(), leaseMs: 60_000, limit: 100 })
+      const first = yield* claim
       assert.deepStrictEqual(new Set(first.jobs.map(({ organizationId }) => organizationId)), new Set(["org_flood"]))
-      const second = yield* claim(100)
+      const second = yield* claim
       assert.strictEqual(second.jobs.length, 100)
       assert.sameMembers(
         second.jobs.map(({ organizationId }) => organizationId).filter((name) => name !== "org_flood"),

@@ -20,6 +20,7 @@ import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import { JobRunner } from "../../src/workflows/jobs/JobRunner.ts"
 import { JobSchedules } from "../../src/workflows/jobs/JobSchedules.ts"
 import { kernelTasksLayer } from "../../src/workflows/jobs/KernelTasks.ts"
+import { QueueClaims } from "../../src/workflows/jobs/QueueClaims.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 export interface QueueOptions {
@@ -48,7 +49,7 @@ export const queueLayer = ({ engine, settings = {}, tasks = [] }: QueueOptions) 
     StoreSettings.layerOf({}),
     repos
   )
-  return Layer.mergeAll(JobRunner.layer, kernelTasksLayer, own).pipe(
+  return Layer.mergeAll(JobRunner.layer, QueueClaims.layer, kernelTasksLayer, own).pipe(
     Layer.provideMerge(JobSchedules.layer),
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer)),
     Layer.provideMerge(given),

@@ -114,7 +114,10 @@ const byField = (sql: Sql, { limit, queue }: Claim, { direction = "asc", field }
     ? sql.literal(`created_at ${direction}, id ${direction}`)
     : sql`${column} ${sql.literal(direction)}, created_at, id`
   const rows = sql.literal(candidateColumns)
-  const fence = from === undefined ? sql.literal("") : sql`and created_at >= ${from}::timestamptz`
+  // Another order may want an old job next.
+  const fence = from === undefined || field !== "createdAt" || direction !== "asc"
+    ? sql.literal("")
+    : sql`and created_at >= ${from}::timestamptz`
   const ready = sql`queue = ${queue} and status = 'pending' and wait_until is null and not blocked`
   const due = sql`queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
     and wait_until <= now()`

@@ -29,7 +29,8 @@ export const migrations = {
       -- Who works on it, under which token, and until when without a sign of life.
       slot text,
       lease_token uuid,
-      lease_until timestamptz
+      lease_until timestamptz,
+      check ((status = 'processing') = (lease_token is not null))
     ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)`,
     // One index for jobs that never waited and one for those whose time came: what waits for tomorrow is never walked.
     `create index jobs_ready on commerce_jobs (queue, created_at, id)

@@ -25,6 +25,7 @@ import { JobRunner } from "../../workflows/jobs/JobRunner.ts"
 import { JobRuns } from "../../workflows/jobs/JobRuns.ts"
 import { JobSchedules } from "../../workflows/jobs/JobSchedules.ts"
 import { kernelTasksLayer } from "../../workflows/jobs/KernelTasks.ts"
+import { QueueClaims } from "../../workflows/jobs/QueueClaims.ts"
 import { schedulesLayer } from "../../workflows/jobs/SchedulesDriver.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { Database } from "../Database.ts"
@@ -74,6 +75,7 @@ export const jobs = defineModule({
   ),
   actors: Layer.mergeAll(jobCyclesLayer, engineDriverLayer, schedulesLayer, jobNotificationsLayer).pipe(
     Layer.provideMerge(jobCycleLayer),
+    Layer.provide(QueueClaims.layer),
     seeing(
       ConfiguredEngine,
       CycleStarter,

@@ -13,21 +13,13 @@ interface Held {
 }
 
 /** Extends the leases of what is held, for ever. What is lost to another worker is interrupted and dropped. */
-const keepLeases = (repo: JobSettleRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) => {
+const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) => {
   const drop = Effect.fnUntraced(function*(lost: ReadonlyArray<Held>) {
     if (lost.length === 0) return
-    for (const { job } of lost) held.delete(job.id)
     yield* Effect.logWarning(`jobs lost to another worker: ${lost.map(({ job }) => job.id).join(", ")}`)
     yield* Fiber.interruptAll(lost.map(({ fiber }) => fiber))
   })
-  const beat = Effect.gen(function*() {
-    const ids = [...held.keys()]
-    if (ids.length === 0) return
-    const ours = new Set(yield* repo.extend(token, ids, leaseMs))
-    // What ended and was settled meanwhile is held no more.
-    yield* drop(ids.flatMap((id) => ours.has(id) ? [] : held.get(id) ?? []))
-  })
-  return beat.pipe(
+  return Effect.flatMap(lose, drop).pipe(
     Effect.catchDefect((defect) => Effect.logWarning("leases of jobs could not be extended", defect)),
     Effect.delay(Math.max(1, Math.floor(leaseMs / 3))),
     Effect.forever
@@ -57,6 +49,8 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
   const runs = yield* TaskRuns
   const { concurrency, drainMs, leaseMs } = yield* JobSettings
   const permits = yield* Semaphore.make(concurrency)
+  // Leases and ends are written in turns: each locks many rows in an order of its own, and two at once could deadlock.
+  const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   const held = new Map<string, Held>()
   const { count, counts } = makeCounts()
   let ended: Array<Settlement> = []
@@ -82,11 +76,21 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
     if (ended.length === 0) return Effect.void
     const settlements = ended.filter(({ id }) => held.has(id))
     ended = []
-    return settlements.length === 0 ? Effect.void : Effect.map(write(settlements), (written) => {
+    const writing = Effect.map(write(settlements), (written) => {
       for (const { id } of settlements) held.delete(id)
       written.forEach(count)
     })
+    return settlements.length === 0 ? Effect.void : inTurn(writing)
   })
+
+  /** Says of all of them that their worker lives; gives those that are its own no more, and forgets them. */
+  const lose = inTurn(Effect.gen(function*() {
+    const ids = [...held.keys()]
+    const ours = new Set(ids.length === 0 ? [] : yield* repo.extend(token, ids, leaseMs))
+    const lost = ids.flatMap((id) => ours.has(id) ? [] : held.get(id) ?? [])
+    for (const { job } of lost) held.delete(job.id)
+    return lost
+  }))
 
   /** Waits for all of them. */
   const finish = Effect.gen(function*() {
@@ -111,7 +115,7 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
     settle,
     finish,
     release,
-    beat: keepLeases(repo, token, held, leaseMs),
+    beat: keepLeases(lose, leaseMs),
     /** Waits a while for all of them and gives back the rest. */
     drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
     /** Jobs in hand, and whether some of them have ended. */

@@ -3,7 +3,7 @@ import { JobClaimRepo } from "../../domain/jobs/JobClaimRepo.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { Wakeups } from "../../domain/jobs/Wakeups.ts"
 import { makeHand, now } from "./JobHand.ts"
-import { makeClaims } from "./SlotClaims.ts"
+import { QueueClaims } from "./QueueClaims.ts"
 
 /** What a slot works on, and for how long. */
 export interface SlotWork {
@@ -26,7 +26,7 @@ export const workSlot = Effect.fnUntraced(function*({ mine, queue, slot, token }
   const repo = yield* JobClaimRepo
   const latch = yield* (yield* Wakeups).latch(queue)
   const hand = yield* makeHand(queue, token, latch)
-  const claim = yield* makeClaims({ queue, slot, token, leaseMs })
+  const claims = yield* QueueClaims
   const begun = yield* now
   let size = concurrency
   let taken = 0
@@ -45,14 +45,15 @@ export const workSlot = Effect.fnUntraced(function*({ mine, queue, slot, token }
     yield* hand.settle
     const free = hand.size() === 0 ? size : concurrency - hand.size()
     if (!mayClaim || free <= 0) return yield* hand.hasEnded() ? Effect.void : wait(pollMs)
-    const found = yield* claim(free)
+    const found = yield* claims.take({ queue, slot, token, leaseMs, limit: free })
     taken += found.jobs.length
     yield* hand.take(found.jobs)
     // Handlers that ended before the next one began: more of them are worth a claim. Else no more than can run.
     size = hand.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
     if (!found.empty || hand.hasEnded()) return yield* Effect.yieldNow
     const due = yield* repo.nextDue(queue)
-    yield* wait(Math.max(1, Math.min(pollMs, Math.ceil(due ?? pollMs))))
+    // What began in the middle may have missed something: it looks again as soon as it may begin at the first.
+    yield* wait(Math.max(1, Math.min(pollMs, Math.ceil(due ?? pollMs), found.wholeInMs || pollMs)))
   })
 
   const safely = (work: Effect.Effect<void>) =>

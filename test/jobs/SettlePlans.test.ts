@@ -1,0 +1,121 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { Effect, Latch, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../src/domain/ids/Id.ts"
+import type { ClaimedJob } from "../../src/domain/jobs/Job.ts"
+import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
+import { JobSettleRepo, jobSettleRepoLayer } from "../../src/domain/jobs/JobSettleRepo.ts"
+import { TaskRuns } from "../../src/domain/jobs/TaskRuns.ts"
+import { makeHand } from "../../src/workflows/jobs/JobHand.ts"
+import { statementsOf } from "../pricing/Statements.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+
+/** One connection, whose plans are made once without looking at the parameters, as those of the service are. */
+const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>
+  PgClient.layer({
+    url: Redacted.make(url),
+    maxConnections: 1,
+    startupOptions: "-c plan_cache_mode=force_generic_plan"
+  })))
+
+/** How often a statement of this worker was under way at the same time as another one. */
+const met = { writing: false, times: 0, extended: 0 }
+
+/** The real ends and leases, which note when two of them meet. */
+const Noted = Layer.effect(
+  JobSettleRepo,
+  Effect.map(JobSettleRepo, (repo) => {
+    const alone = <A>(statement: Effect.Effect<A>) =>
+      Effect.suspend(() => {
+        if (met.writing) met.times++
+        met.writing = true
+        return Effect.ensuring(statement, Effect.sync(() => met.writing = false))
+      })
+    return JobSettleRepo.of({
+      ...repo,
+      settle: (...args) => alone(repo.settle(...args)),
+      extend: (...args) => Effect.tap(alone(repo.extend(...args)), Effect.sync(() => met.extended++))
+    })
+  })
+).pipe(Layer.provide(jobSettleRepoLayer))
+
+/** Every job succeeds in a later turn of the process. */
+const Runs = Layer.succeed(TaskRuns, {
+  run: ({ id }) =>
+    Effect.as(Effect.promise(() => new Promise((end) => setImmediate(end))), {
+      id,
+      status: "succeeded",
+      output: null,
+      error: null,
+      delayMs: 0,
+      counted: true
+    })
+})
+
+const Worker = Layer.merge(Noted, Runs).pipe(
+  Layer.provideMerge(JobSettings.layerOf({ leaseMs: 3, concurrency: 5 })),
+  Layer.provideMerge(OneConnection)
+)
+
+const token = newId()
+
+/** Jobs that are done, and some that this worker has in hand. */
+const fill = (done: number, inHand: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql<ClaimedJob>`insert into commerce_jobs (id, organization_id, task_slug, status, lease_token, lease_until)
+        select gen_random_uuid(), 'org_default', 'test/none', s, case s when 'processing' then ${token}::uuid end, now()
+        from (select case when n > ${done} then 'processing' else 'succeeded' end as s
+          from generate_series(1, ${done + inHand}::int4) n) n
+        returning id, organization_id as "organizationId", task_slug as "taskSlug", input, attempts,
+          max_attempts as "maxAttempts", created_at as "createdAt"`
+  )
+
+it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker's statements", (it) => {
+  it.effect("find their jobs by id, however many were done since the last vacuum", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* JobSettleRepo
+      const jobs = yield* fill(50_000, 500)
+      yield* sql`analyze commerce_jobs`
+      const ids = jobs.slice(-500).map(({ id }) => id)
+      const settlements = ids.map((id) => ({
+        id,
+        status: "succeeded" as const,
+        output: null,
+        error: null,
+        delayMs: 0,
+        counted: true
+      }))
+      const rolledBack = sql.withTransaction(
+        Effect.andThen(
+          repo.extend(token, ids, 1_000),
+          Effect.andThen(repo.settle("default", token, settlements), Effect.die("back"))
+        )
+      )
+      const statements = (yield* statementsOf(Effect.exit(rolledBack))).filter(([text]) => /lease_token/.test(text))
+      assert.strictEqual(statements.length, 2)
+      for (const [text, parameters] of statements) {
+        const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`explain ${text}`, parameters)
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
+        assert.match(plan, /commerce_jobs_pkey/)
+        assert.notMatch(plan.replaceAll(/\{[^}]*\}/g, ""), /jobs_lease|Seq Scan on commerce_jobs/)
+      }
+      yield* sql`truncate commerce_jobs`
+    }))
+
+  it.effect("extend leases and write ends one after the other: two at once could deadlock", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const jobs = yield* fill(0, 500)
+      met.extended = 0
+      const hand = yield* makeHand("default", token, Latch.makeUnsafe(false))
+      yield* Effect.forkScoped(hand.beat)
+      yield* hand.take(jobs)
+      yield* hand.finish
+      const [left] = yield* sql`select count(*)::int4 as count from commerce_jobs where status <> 'succeeded'`
+      assert.deepStrictEqual([left?.["count"], met.times, met.extended > 5], [0, 0, true])
+    }))
+})
