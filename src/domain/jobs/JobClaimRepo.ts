@@ -47,8 +47,8 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo, {
     after: string,
     served: ReadonlyArray<string>
   ) => Effect.Effect<FairlyClaimed>
-  /** Milliseconds until the next job that waits may run; undefined when none waits. */
-  readonly nextDue: (queue: string) => Effect.Effect<number | undefined>
+  /** When the next job that waits may run; undefined when none waits. */
+  readonly nextDue: (queue: string) => Effect.Effect<Date | undefined>
   /** The index that a claim order needs; nothing for the default. */
   readonly prepareOrder: (order: ProcessingOrder) => Effect.Effect<void>
 }>()("stoa/domain/jobs/JobClaimRepo") {}
@@ -218,11 +218,10 @@ export const jobClaimRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const nextDue = Effect.fn("JobClaimRepo.nextDue")(function*(queue: string) {
-      const rows = yield* sql<{ readonly ms: number }>`select greatest(0, extract(epoch from
-          wait_until - ${yield* DateTime.nowAsDate}::timestamptz) * 1000)::float8 as ms from commerce_jobs
+      const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
         where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
         order by wait_until limit 1`
-      return rows[0]?.ms
+      return rows[0]?.at
     }, Effect.orDie)
 
     const prepareOrder = Effect.fn("JobClaimRepo.prepareOrder")(function*(order: ProcessingOrder) {

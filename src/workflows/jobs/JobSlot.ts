@@ -52,7 +52,8 @@ export const workSlot = Effect.fnUntraced(function*({ mine, queue, slot, token }
     size = hand.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
     if (!found.empty || hand.hasEnded()) return yield* Effect.yieldNow
     const due = yield* repo.nextDue(queue)
-    yield* wait(Math.max(1, Math.min(pollMs, Math.ceil(due ?? pollMs))))
+    const left = due === undefined ? pollMs : due.getTime() - (yield* now)
+    yield* wait(Math.max(1, Math.min(pollMs, left)))
   })
 
   const safely = (work: Effect.Effect<void>) =>
