@@ -17,6 +17,9 @@ const jobs = Number(process.env["STOA_CHAOS_JOBS"] ?? 6_000)
 const keys = 100
 const handlerMs = 40
 const leastKills = 30
+/** Kills that cut runs off: where a kill strikes is chance, so the run lasts until enough of them struck home. */
+const leastHits = 15
+const mostKills = 600
 
 it.live(`${jobs} jobs on ${keys} exclusive keys while one of four runners is killed every second`, () =>
   Effect.gen(function*() {
@@ -27,8 +30,17 @@ it.live(`${jobs} jobs on ${keys} exclusive keys while one of four runners is kil
     const begun = performance.now()
     const seconds = () => (performance.now() - begun) / 1_000
     const left = openJobs(url, "test/keyed")
-    let kills = 0
-    for (; (yield* left) > 0; kills++) {
+    let [kills, enqueued] = [0, jobs]
+    /** More jobs while the kills so far prove too little. */
+    const goesOn = Effect.gen(function*() {
+      const open = yield* left
+      if (open > 200 || kills >= mostKills) return open > 0
+      if (kills >= leastKills && (yield* takeovers(url)).hits >= leastHits) return open > 0
+      yield* enqueueFrom(url, "test/keyed", 1_000, keys)
+      enqueued += 1_000
+      return true
+    })
+    for (; yield* goesOn; kills++) {
       yield* Effect.promise(() =>
         waitFor(
           "the next second, or the last job",
@@ -44,11 +56,11 @@ it.live(`${jobs} jobs on ${keys} exclusive keys while one of four runners is kil
     }
     const lasted = seconds()
     yield* auditRuns(url)
-    const { cutOff, seconds: takeover } = yield* takeovers(url)
+    const { cutOff, hits, open } = yield* takeovers(url)
     console.log(
-      `${kills} kills in ${lasted.toFixed(1)} s; ${takeover.length} of them cut off ${cutOff} runs; ` +
-        `${yield* runsOf(url)} runs of ${jobs} jobs`
+      `${kills} kills in ${lasted.toFixed(1)} s; ${hits} of them cut off ${cutOff} runs; ` +
+        `${yield* runsOf(url)} runs of ${enqueued} jobs`
     )
-    assert.isAtLeast(kills, leastKills)
-    assert.isAtLeast(cutOff, leastKills, "runs that were cut off")
+    assert.isAtLeast(hits, leastHits, "kills that cut runs off, else this run proves nothing")
+    assert.strictEqual(open, 0, "runs that were cut off and never began again")
   }))

@@ -1,27 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
 import { onDatabase } from "../support/Audit.ts"
+import { stoa } from "../support/Command.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { writeEntries } from "./Journal.ts"
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
-
 /** Runs `audit verify` on a database; its exit code and what it wrote. */
-const verify = (databaseUrl: string) =>
-  Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
-    const process_ = spawn(process.execPath, ["src/main.ts", "audit", "verify"], {
-      cwd: root,
-      env: { ...process.env, DATABASE_URL: databaseUrl, STOA_LOG_LEVEL: "error" }
-    })
-    let output = ""
-    process_.stdout.on("data", (chunk) => output += String(chunk))
-    process_.stderr.on("data", (chunk) => output += String(chunk))
-    process_.on("close", (code) => resume(Effect.succeed({ code, output })))
-  })
+const verify = (databaseUrl: string) => stoa(["audit", "verify"], { DATABASE_URL: databaseUrl })
 
 describe("audit verify", () => {
   it.live(

@@ -203,10 +203,15 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       const queue = aQueue()
       const repo = yield* JobSettleRepo
       const token = newId()
+      const claims = yield* JobClaimRepo
       const id = yield* enqueue("test/plain", {}, { queue, maxAttempts: 2 })
-      yield* (yield* JobClaimRepo).take({ ...claim(queue, 1, token), slot: "q/7" }, oldest)
+      yield* claims.take({ ...claim(queue, 1, token), slot: "q/7" }, oldest)
+      // Another slot's owner lives, whatever its token.
+      const other = yield* enqueue("test/plain", {}, { queue, maxAttempts: 2 })
+      yield* claims.take({ ...claim(queue, 1), slot: "q/8" }, oldest)
       assert.deepStrictEqual(yield* repo.reclaimSlot("q/7", token), { pending: 0, failed: 0 })
       assert.deepStrictEqual(yield* repo.reclaimSlot("q/7", newId()), { pending: 1, failed: 0 })
+      assert.strictEqual((yield* rowOf(other)).status, "processing")
       assert.deepStrictEqual(idsOf(yield* take(queue)), [id])
     }))
 })

@@ -1,12 +1,17 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { ConfigProvider, Effect } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import type { EngineJob, EngineRegistration, JobEngine, RunCounts } from "../../src/domain/jobs/JobEngine.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
+import { engineDriverLayer } from "../../src/workflows/jobs/EngineDriver.ts"
 import { onDatabase, refused } from "../checkout/ShopFloor.ts"
 import { pushEngine } from "../support/PushEngine.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { countOf, enqueue, queueLayer, run } from "./Queue.ts"
 
 const push = pushEngine()
 const tasks = [
@@ -41,6 +46,89 @@ layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServ
       }))
   }
 )
+
+/** An engine that somebody else has to run, in memory, and every look at its queues. */
+const pullEngine = () => {
+  const waiting: Array<EngineJob & { readonly id: string }> = []
+  const looks: Array<string> = []
+  const [told, state] = [new Array<EngineRegistration>(), { away: false, looking: 0, most: 0 }]
+
+  const work = async (queue: string, limit: number): Promise<RunCounts> => {
+    const counts = { processed: 0, failed: 0, retried: 0, released: 0, reaped: 0 }
+    const due = waiting.filter((job) => job.queue === queue).slice(0, limit)
+    for (const job of due) {
+      waiting.splice(waiting.indexOf(job), 1)
+      const outcome = await told[0]?.run({ ...job, attempt: 1 })
+      if (outcome?.status === "succeeded") counts.processed++
+      if (outcome?.status === "failed") counts.failed++
+      if (outcome?.status === "retry") counts.retried++
+    }
+    return counts
+  }
+  const engine: JobEngine = {
+    enqueue: async (jobs) => {
+      const made = jobs.map((job, n) => ({ ...job, id: `${waiting.length + n}` }))
+      waiting.push(...made)
+      return made.map(({ id }) => id)
+    },
+    register: (given) => {
+      told.push(given)
+    },
+    execution: {
+      mode: "pull",
+      run: async ({ limit, queue }) => {
+        looks.push(queue)
+        if (state.away) throw new Error("The engine is away.")
+        state.most = Math.max(state.most, ++state.looking)
+        return await work(queue, limit).finally(() => state.looking--)
+      }
+    }
+  }
+  return { engine, looks, state, told }
+}
+
+const pull = pullEngine()
+const mail = defineTask({ slug: "test/mail", queue: "mail", handler: () => Effect.void })
+const pulled = (autorun: boolean) =>
+  engineDriverLayer.pipe(
+    Layer.provideMerge(
+      queueLayer({ tasks: [...tasks, mail], engine: pull.engine, settings: { autorun, pollMs: 1_000 } })
+    )
+  )
+
+it.layer(pulled(true))("an engine that the service drives", (it) => {
+  const looked = (times: number) =>
+    Effect.promise(() => waitFor("both queues to be looked at", () => pull.looks.length >= 2 * times))
+
+  it.effect("has its queues looked at every interval, one after the other, and does what is due", () =>
+    Effect.gen(function*() {
+      assert.includeMembers([...(pull.told[0]?.tasks ?? [])].map(({ slug }) => slug), ["test/echo", "jobs/purge-ended"])
+      yield* enqueue("test/echo", { a: 1 })
+      yield* enqueue("test/mail")
+      assert.deepStrictEqual(pull.looks, [])
+      yield* TestClock.adjust(1_000)
+      yield* looked(1)
+      assert.deepStrictEqual(pull.looks, ["default", "mail"])
+      assert.strictEqual(yield* countOf("commerce_jobs"), 0)
+      // An engine that is away is asked again.
+      pull.state.away = true
+      yield* Effect.repeat(TestClock.adjust(1_000), { until: () => pull.looks.length >= 4 })
+      pull.state.away = false
+      yield* Effect.repeat(TestClock.adjust(1_000), { until: () => pull.looks.length >= 6 })
+      assert.deepStrictEqual(pull.looks.slice(0, 6), ["default", "mail", "default", "mail", "default", "mail"])
+      assert.strictEqual(pull.state.most, 1)
+    }))
+
+  it.effect("is run for whoever asks, too, and counts for itself", () =>
+    Effect.gen(function*() {
+      yield* enqueue("test/echo", {}, { queue: "asked" })
+      yield* enqueue("test/again", {}, { queue: "asked" })
+      yield* enqueue("test/unknown", {}, { queue: "asked" })
+      const counts = { processed: 1, failed: 1, retried: 1, released: 0, reaped: 0 }
+      assert.deepStrictEqual(yield* run(10, "asked"), counts)
+      assert.deepStrictEqual(yield* run(10, "asked"), { ...counts, processed: 0, failed: 0, retried: 0 })
+    }))
+})
 
 const read = (deployment: DeploymentConfig, variables: Record<string, string> = {}) =>
   Effect.provide(readSettings(deployment), ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))

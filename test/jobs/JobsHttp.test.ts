@@ -4,7 +4,9 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { onDatabase, refused } from "../checkout/ShopFloor.ts"
-import { api, asAdmin, asCustomer, asStaff, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { stoa } from "../support/Command.ts"
+import { eventually } from "../support/Eventually.ts"
+import { api, asAdmin, asCustomer, asStaff, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 let broken = true
 
@@ -113,6 +115,67 @@ app()("the routes of jobs", (it) => {
         page.list("data").map((job) => Object(job)["taskSlug"]),
         Array.from({ length: 10 }, (_, n) => `test/${n + 11}`)
       )
+    }))
+
+  it.effect("show in the metrics how much a queue has to do, for how long it waits, and what became of it", () =>
+    Effect.gen(function*() {
+      const jobs = yield* Jobs
+      const options = { organizationId: "org_metered", queue: "metered" }
+      for (const delayMs of [0, 0, 3_600_000]) yield* jobs.enqueue("test/fragile", {}, { ...options, delayMs })
+      yield* onDatabase((sql) =>
+        sql`update commerce_jobs set created_at = now() - interval '100 seconds'
+          where queue = 'metered' and wait_until is null`
+      )
+      const metrics = Effect.map(api("GET", "/api/metrics", { as: asAdmin }), ({ body }) => String(body))
+      /** The value of the series that has these labels, in whatever order. */
+      const series = (text: string, name: string, ...labels: ReadonlyArray<string>) => {
+        const line = text.split("\n").find((one) =>
+          one.startsWith(`${name}{`) && labels.every((label) => one.includes(label))
+        )
+        return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(" ")))
+      }
+      const gauge = (text: string, name: string) => series(text, `stoa_job_queue_${name}`, "queue=\"metered\"")
+      const counter = (text: string, name: string, ...labels: ReadonlyArray<string>) =>
+        series(text, `stoa_job_${name}`, "task=\"test/fragile\"", ...labels) ?? 0
+      const failed = (text: string) => counter(text, "runs_total", "outcome=\"failed\"")
+      const timed = (text: string) => counter(text, "duration_seconds_count")
+      // They are written once a second at most.
+      const before = yield* eventually(
+        "three that wait",
+        Effect.map(metrics, (text) => gauge(text, "depth") === 3 && text)
+      )
+      const oldest = gauge(before, "oldest_seconds") ?? 0
+      assert.isTrue(oldest >= 100 && oldest < 160, `${oldest}`)
+      yield* api("POST", "/api/jobs/run?queue=metered")
+      const after = yield* eventually(
+        "one that waits",
+        Effect.map(metrics, (text) => gauge(text, "depth") === 1 && text)
+      )
+      assert.strictEqual(gauge(after, "oldest_seconds"), 0, "one that waits for its time is not late")
+      assert.deepStrictEqual([failed(after) - failed(before), timed(after) - timed(before)], [2, 2])
+      yield* onDatabase((sql) => sql`delete from commerce_jobs where queue = 'metered'`)
+      const none = yield* eventually("none", Effect.map(metrics, (text) => gauge(text, "depth") === 0 && text))
+      assert.strictEqual(gauge(none, "oldest_seconds"), 0)
+    }))
+
+  it.effect("have a command beside them, for a machine's own cron", () =>
+    Effect.gen(function*() {
+      const { databaseUrl } = yield* TestApp
+      const jobs = yield* Jobs
+      const options = { organizationId: "org_command", queue: "command" }
+      for (const task of ["jobs/reap-stale", "jobs/purge-ended", "test/fragile"]) yield* jobs.enqueue(task, {}, options)
+      const run = (...flags: ReadonlyArray<string>) =>
+        stoa(["jobs", "run", "--queue", "command", ...flags], { DATABASE_URL: databaseUrl })
+      // Nobody knows the task of this test there.
+      const [done, refused] = yield* Effect.all([run("--limit", "3"), run("--limit", "0")], { concurrency: 2 })
+      assert.strictEqual(done.code, 0, done.output)
+      const told = "queue command: 2 succeeded, 1 failed, 0 to be tried again, 0 released, 0 taken from dead workers"
+      assert.include(done.output, told)
+      assert.deepStrictEqual([refused.code, refused.output.trim()], [1, "stoa: --limit must be from 1 to 100."])
+      const rows = yield* onDatabase((sql) =>
+        sql<{ status: string }>`select status from commerce_jobs where queue = 'command' order by created_at, id`
+      )
+      assert.deepStrictEqual(rows.map(({ status }) => status), ["succeeded", "succeeded", "failed"])
     }))
 
   for (

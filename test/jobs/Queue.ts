@@ -27,6 +27,8 @@ export interface QueueOptions {
   readonly tasks?: ReadonlyArray<Task>
   readonly settings?: Partial<JobSettingsValues>
   readonly engine?: JobEngine
+  /** Default: a fresh one of the test's server. */
+  readonly database?: typeof TestDatabase
 }
 
 const repos = Layer.mergeAll(
@@ -39,7 +41,7 @@ const repos = Layer.mergeAll(
 )
 
 /** The queue with tasks of the test's over a database of its own; nobody drives it but the test. */
-export const queueLayer = ({ engine, settings = {}, tasks = [] }: QueueOptions) => {
+export const queueLayer = ({ database = TestDatabase, engine, settings = {}, tasks = [] }: QueueOptions) => {
   const own = Layer.effectDiscard(Effect.flatMap(Tasks, (all) => Effect.forEach(tasks, (task) => all.register(task))))
   const given = Layer.mergeAll(
     Tasks.layer,
@@ -53,7 +55,7 @@ export const queueLayer = ({ engine, settings = {}, tasks = [] }: QueueOptions) 
     Layer.provideMerge(JobSchedules.layer),
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer)),
     Layer.provideMerge(given),
-    Layer.provideMerge(TestDatabase)
+    Layer.provideMerge(database)
   )
 }
 
@@ -71,8 +73,6 @@ export interface Row {
   readonly attempts: number
   readonly error: string | null
   readonly output: unknown
-  /** Seconds until it may run. */
-  readonly wait: number | null
   readonly completed: boolean
   readonly blocked: boolean
 }
@@ -83,14 +83,10 @@ export const rowOf = (id: string) =>
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<
       Row
-    >`select id, status, attempts, error, output, blocked, completed_at is not null as completed,
-      extract(epoch from wait_until - updated_at)::float8 as wait from commerce_jobs where id = ${id}::uuid`
+    >`select id, status, attempts, error, output, blocked, completed_at is not null as completed
+      from commerce_jobs where id = ${id}::uuid`
     return row ?? (yield* Effect.die(new Error(`no job ${id}`)))
   })
-
-/** The time of a job that waits is come. */
-export const timeHasCome = (id: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update commerce_jobs set wait_until = now() where id = ${id}::uuid`)
 
 /** How many rows of a table there are. */
 export const countOf = (table: "commerce_jobs" | "job_keys") =>

@@ -2,9 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask, GiveUp } from "../../src/domain/jobs/Task.ts"
-import { countOf, enqueue, queueLayer, rowOf, run, timeHasCome } from "./Queue.ts"
+import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const cyclic: { self?: object } = {}
 cyclic.self = cyclic
@@ -137,16 +138,6 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       yield* run()
     }))
 
-  it.effect("that is delayed waits for its time", () =>
-    Effect.gen(function*() {
-      const id = yield* enqueue("test/echo", {}, { delayMs: 60_000 })
-      assert.strictEqual((yield* run()).processed, 0)
-      const row = yield* rowOf(id)
-      assert.deepStrictEqual([row.status, Math.round(row.wait ?? 0)], ["pending", 60])
-      yield* timeHasCome(id)
-      assert.strictEqual((yield* run()).processed, 1)
-    }))
-
   it.effect("of another queue is left alone", () =>
     Effect.gen(function*() {
       yield* enqueue("test/echo", {}, { queue: "other" })
@@ -176,6 +167,53 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       }
       assert.strictEqual((yield* Effect.flip(enqueue("test/echo", { a: new Date() })))._tag, "ValidationFailed")
       assert.strictEqual(yield* countOf("commerce_jobs"), before)
+    }))
+
+  it.effect("of the queue's own takes others from dead workers and tells how many", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      // Two of a dead worker, one with a try left, and one of a worker that lives.
+      const insert = (lease: string, tries: number) =>
+        sql<{ id: string }>`insert into commerce_jobs (id, organization_id, queue, task_slug, status, attempts,
+            max_attempts, slot, lease_token, lease_until)
+          values (${newId()}, 'org_default', 'reaped', 'test/echo', 'processing', 1, ${tries}::int4, 'dead',
+            gen_random_uuid(), now() + ${lease}::interval) returning id`
+      const ids: Array<string> = []
+      for (const [lease, tries] of [["-1 s", 1], ["-1 s", 2], ["1 min", 2]] as const) {
+        for (const { id } of yield* insert(lease, tries)) ids.push(id)
+      }
+      const own = yield* enqueue("jobs/reap-stale", {}, { queue: "own" })
+      // The settings let a run itself look for dead workers once a minute, and the run before this one did.
+      yield* run(10, "own")
+      assert.deepStrictEqual(ended(yield* rowOf(own)), ["succeeded", 1, null, { reapedCount: 2 }])
+      const rows = yield* Effect.forEach(ids, rowOf)
+      assert.deepStrictEqual(rows.map(({ status }) => status), ["failed", "pending", "processing"])
+      yield* sql`delete from commerce_jobs`
+    }))
+
+  it.effect("of the queue's own removes others that ended long ago, however many", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      // Ids carry the time of their creation.
+      const insert = (status: string, days: number, count = 1) =>
+        sql`insert into commerce_jobs (id, organization_id, queue, task_slug, status, completed_at)
+          select (lpad(to_hex((extract(epoch from now() - ${days}::int4 * interval '1 day') * 1000)::int8), 12, '0')
+              || '7' || lpad(to_hex(n), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid,
+            'org_default', 'old', ${status}::text || ' ' || ${days}::int4, ${status},
+            case when ${status} <> 'pending' then now() - ${days}::int4 * interval '1 day' end
+          from generate_series(1, ${count}::int4) n`
+      yield* insert("succeeded", 40, 1_500)
+      for (const days of [8, 6]) yield* insert("succeeded", days)
+      for (const days of [31, 29]) yield* insert("failed", days)
+      yield* insert("pending", 50)
+      const own = yield* enqueue("jobs/purge-ended")
+      yield* run()
+      assert.deepStrictEqual(ended(yield* rowOf(own)), ["succeeded", 1, null, { purgedCount: 1_502 }])
+      const left = yield* sql<
+        { task: string }
+      >`select task_slug as task from commerce_jobs where queue = 'old' order by 1`
+      assert.deepStrictEqual(left.map(({ task }) => task), ["failed 29", "pending 50", "succeeded 6"])
+      yield* sql`delete from commerce_jobs`
     }))
 
   it.effect("of many at once has its id in their order", () =>

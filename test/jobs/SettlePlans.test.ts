@@ -40,17 +40,17 @@ const Noted = Layer.effect(
   })
 ).pipe(Layer.provide(jobSettleRepoLayer))
 
-/** Every job succeeds in a later turn of the process. */
-const Runs = Layer.succeed(TaskRuns, {
-  run: ({ id }) =>
-    Effect.as(Effect.promise(() => new Promise((end) => setImmediate(end))), {
-      id,
-      status: "succeeded",
-      output: null,
-      error: null,
-      delayMs: 0,
-      counted: true
+/** Every job succeeds in a later turn of the process; the first one when leases were extended a few times. */
+const Runs = Layer.sync(TaskRuns, () => {
+  let first: string | undefined
+  return {
+    run: Effect.fnUntraced(function*({ id }) {
+      first ??= id
+      do yield* Effect.promise(() => new Promise((end) => setImmediate(end)))
+      while (id === first && met.extended < 5)
+      return { id, status: "succeeded", output: null, error: null, delayMs: 0, counted: true }
     })
+  }
 })
 
 const Worker = Layer.merge(Noted, Runs).pipe(
@@ -116,6 +116,6 @@ it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker
       yield* hand.take(jobs)
       yield* hand.finish
       const [left] = yield* sql`select count(*)::int4 as count from commerce_jobs where status <> 'succeeded'`
-      assert.deepStrictEqual([left?.["count"], met.times, met.extended > 5], [0, 0, true])
+      assert.deepStrictEqual([left?.["count"], met.times], [0, 0])
     }))
 })

@@ -1,11 +1,14 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { workSlot } from "../../src/workflows/jobs/JobSlot.ts"
+import { lineTo } from "../support/DatabaseLine.ts"
+import { freshDatabase } from "../support/Postgres.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { enqueue, queueLayer, rowOf } from "./Queue.ts"
+import { countOf, enqueue, queueLayer, rowOf } from "./Queue.ts"
 
 const begun = new Set<string>()
 const cutOff = new Set<string>()
@@ -21,6 +24,18 @@ const waits = defineTask({
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => cutOff.add(job.id))))
 })
 const quick = defineTask({ slug: "test/quick", handler: () => Effect.void })
+let tidyUp: (() => void) | undefined
+const obedient = defineTask({
+  slug: "test/obedient",
+  retries: { attempts: 3 },
+  handler: ({ ctx, job }) =>
+    new Promise((resolve) => {
+      begun.add(job.id)
+      ctx.signal.addEventListener("abort", () => {
+        tidyUp = () => resolve()
+      })
+    })
+})
 
 const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
 
@@ -45,7 +60,7 @@ const aSlot = Effect.gen(function*() {
   }
 })
 
-it.layer(queueLayer({ tasks: [waits, quick], settings }), { excludeTestServices: true })("a slot", (it) => {
+it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTestServices: true })("a slot", (it) => {
   it.effect("that has to stop lets its jobs end", () =>
     Effect.gen(function*() {
       const slot = yield* aSlot
@@ -67,6 +82,21 @@ it.layer(queueLayer({ tasks: [waits, quick], settings }), { excludeTestServices:
       assert.isTrue(cutOff.has(id))
       const row = yield* rowOf(id)
       assert.deepStrictEqual([row.status, row.attempts], ["pending", 0])
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`delete from commerce_jobs`
+    }))
+
+  it.effect("gives a promise back when it has settled after its signal", () =>
+    Effect.gen(function*() {
+      const slot = yield* aSlot
+      const id = yield* enqueue("test/obedient")
+      yield* until("the job to have begun", () => begun.has(id))
+      slot.tell()
+      yield* until("its signal", () => tidyUp !== undefined)
+      for (let look = 0; look < 10; look++) assert.strictEqual((yield* rowOf(id)).status, "processing")
+      tidyUp?.()
+      yield* Effect.repeat(rowOf(id), { until: ({ status }) => status === "pending" })
+      yield* slot.stop
       const sql = yield* SqlClient.SqlClient
       yield* sql`delete from commerce_jobs`
     }))
@@ -114,3 +144,52 @@ it.layer(queueLayer({ tasks: [waits, quick], settings }), { excludeTestServices:
       assert.strictEqual((yield* rowOf(id)).status, "processing")
     }))
 })
+
+/** Runs a slot on a database whose line can be cut. */
+const overALine = Effect.gen(function*() {
+  const { url } = yield* freshDatabase
+  const line = yield* lineTo(url)
+  const clientOf = (of: string) => PgClient.layer({ url: Redacted.make(of), maxConnections: 10 }).pipe(Layer.orDie)
+  const queue = yield* Layer.build(
+    queueLayer({ tasks: [waits, quick], settings: { pollMs: 50 }, database: clientOf(line.url) })
+  )
+  return { line, queue, direct: yield* Layer.build(clientOf(url)) }
+})
+
+for (const lost of ["the statement", "only the answer"] as const) {
+  it.live(`a slot whose database goes away in the middle of a settle writes it once: ${lost} is lost`, () =>
+    Effect.gen(function*() {
+      const { direct, line, queue } = yield* overALine
+      const slot = yield* Effect.provideContext(aSlot, queue)
+      const row = (id: string) => Effect.provideContext(rowOf(id), direct)
+      const succeeded = (id: string) => Effect.repeat(row(id), { until: ({ status }) => status === "succeeded" })
+      const id = yield* Effect.provideContext(enqueue("test/waits"), queue)
+      yield* until("the job to have begun", () => begun.has(id))
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const waiting = sql<{ pid: number }>`select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like 'with t as (select%'`
+        yield* sql.withTransaction(Effect.gen(function*() {
+          yield* sql`select 1 from commerce_jobs where id = ${id}::uuid for update`
+          yield* Deferred.succeed(open, undefined)
+          const [settle] = yield* Effect.repeat(waiting, { until: (rows) => rows.length > 0 })
+          yield* line.cut
+          if (lost === "the statement") yield* sql`select pg_terminate_backend(${settle?.pid ?? 0}::int4)`
+        }))
+        if (lost === "only the answer") yield* succeeded(id)
+        yield* until("somebody to have tried again", () => line.refused() > 0)
+        if (lost === "the statement") assert.strictEqual((yield* row(id)).status, "processing")
+        yield* line.mend
+        const { attempts, output } = yield* succeeded(id)
+        assert.deepStrictEqual([attempts, output], [1, "done"])
+        // It goes on. Another process enqueues: a connection that was refused is somebody's first error.
+        const another = newId()
+        yield* sql`insert into commerce_jobs (id, organization_id, task_slug)
+          values (${another}::uuid, 'org_default', 'test/quick')`
+        yield* succeeded(another)
+        assert.strictEqual((yield* row(id)).attempts, 1)
+        assert.strictEqual(yield* countOf("job_keys"), 0)
+      }).pipe(Effect.provideContext(direct), Effect.ensuring(Effect.andThen(line.mend, Effect.ignore(slot.stop))))
+      assert.strictEqual(yield* Fiber.join(slot.fiber), 2)
+    }))
+}

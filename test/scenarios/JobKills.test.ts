@@ -14,19 +14,28 @@ import {
 import { freshDatabase } from "../support/Postgres.ts"
 import { waitFor } from "../support/waitFor.ts"
 
-const jobs = 1_200
+const jobs = 2_000
 const kills = 4
 
 it.live(
-  "kills of runners lose no job, run no key twice at once and drop no tick of a schedule",
+  "a runner that joins gets slots, and kills of runners lose no job, run no key twice at once and drop no tick",
   () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       yield* noteRuns(url)
       // Slow enough for others to be at work when the first takeover comes, four seconds after its kill.
       const runner = jobRunner(url, 100)
-      const places = [yield* placeFor(runner), yield* placeFor(runner)]
-      yield* enqueueFrom(url, "test/keyed", jobs, 20)
+      const alone = yield* placeFor(runner)
+      // Several queues have enough slots for each of two runners to get some.
+      yield* enqueueFrom(url, "test/keyed", jobs, 20, 1_000, 4)
+      yield* Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(url)) >= 20, 20_000))
+      // Slots that move to it let their jobs end: none runs a second time, as the audit below asks.
+      const joining = yield* placeFor(runner)
+      const { pid } = joining.service()
+      yield* Effect.promise(() =>
+        waitFor("runs of the one that joined", async () => await Effect.runPromise(runsOf(url, pid)) > 0, 20_000)
+      )
+      const places = [alone, joining]
       for (let kill = 0; kill < kills; kill++) {
         const wanted = (yield* runsOf(url)) + 50
         yield* Effect.promise(() =>

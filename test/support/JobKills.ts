@@ -25,13 +25,15 @@ export const noteRuns = (url: string) =>
       begun timestamptz not null default clock_timestamp(), ended timestamptz, died timestamptz)`
     ))
 
-/** Enqueues so many jobs of a task as another process would, their keys in turn. */
-export const enqueueFrom = (url: string, task: string, count: number, keys: number, tries = 1_000) =>
+/** Enqueues so many jobs of a task as another process would, their keys in turn, and their queues too. */
+export const enqueueFrom = (url: string, task: string, count: number, keys: number, tries = 1_000, queues = 1) =>
   onDatabase(
     url,
     (sql) =>
-      sql`insert into commerce_jobs (id, organization_id, task_slug, input, max_attempts, concurrency_key, exclusive)
-      select id::uuid, 'org_default', ${task}, jsonb_build_object('key', ${task}::text || (n % ${keys}::int)), ${tries}::int,
+      sql`insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts, concurrency_key,
+        exclusive)
+      select id::uuid, 'org_default', case when n % ${queues}::int = 0 then 'default' else 'queue ' || n % ${queues}::int end,
+        ${task}, jsonb_build_object('key', ${task}::text || (n % ${keys}::int)), ${tries}::int,
         ${task}::text || (n % ${keys}::int), ${task} = 'test/keyed'
       from unnest(${Array.from({ length: count }, () => newId())}::text[]) with ordinality j(id, n)`
   )
@@ -45,11 +47,16 @@ export const openJobs = (url: string, task: string) =>
       ([row]) => row?.n ?? -1
     ))
 
-/** Runs that have begun. */
-export const runsOf = (url: string) =>
+/** Runs that have begun; of one process alone when it is given. */
+export const runsOf = (url: string, pid?: number) =>
   onDatabase(
     url,
-    (sql) => Effect.map(sql<{ n: number }>`select count(*)::int4 as n from job_runs`, ([row]) => row?.n ?? 0)
+    (sql) =>
+      Effect.map(
+        sql<{ n: number }>`select count(*)::int4 as n from job_runs where ${pid ?? null}::int4 is null
+          or pid = ${pid ?? null}::int4`,
+        ([row]) => row?.n ?? 0
+      )
   )
 
 /** The process that has most runs at work; undefined when there is none. */
@@ -63,7 +70,8 @@ export const busiest = (url: string) =>
 
 /** What the kills came to. */
 export interface Takeovers {
-  /** Runs that a kill cut off. */
+  /** Kills that cut off a run, and the runs that they did. */
+  readonly hits: number
   readonly cutOff: number
   /** How many of them have not begun again. */
   readonly open: number
@@ -81,6 +89,7 @@ export const takeovers = (url: string): Effect.Effect<Takeovers> =>
           order by id limit 1) n on true
         where r.died is not null group by r.died order by r.died`,
       (rows) => ({
+        hits: rows.length,
         cutOff: rows.reduce((sum, { cut }) => sum + cut, 0),
         open: rows.reduce((sum, { open }) => sum + open, 0),
         seconds: rows.flatMap(({ seconds }) => seconds === null ? [] : [seconds])
@@ -89,11 +98,11 @@ export const takeovers = (url: string): Effect.Effect<Takeovers> =>
 
 /** A place for a runner; when it is killed, the moment is noted at the runs that it cut off. */
 export const placeFor = (options: ServiceOptions) =>
-  placeOf(options, (pid) =>
+  placeOf(options, (pid, at) =>
     onDatabase(
       options.databaseUrl,
       (sql) =>
-        sql`with dead as (insert into job_deaths values (${pid}, clock_timestamp()) returning at)
+        sql`with dead as (insert into job_deaths values (${pid}, ${at}::timestamptz) returning at)
         update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
     ))
 
@@ -112,7 +121,10 @@ export const auditRuns = Effect.fnUntraced(function*(url: string) {
     select 'a job that succeeded without a run', j.id::text from commerce_jobs j where j.task_slug = 'test/keyed'
       and not exists (select 1 from job_runs r where r.job = j.id::text and r.ended is not null)
     union all
-    select 'a second run in a process that lived', a.job from job_runs a join job_runs b on a.job = b.job and a.id < b.id
+    select 'a second run in a process that lived', concat_ws(' ', a.job, 'in', a.pid, a.begun, 'to', a.ended, 'and in',
+        b.pid, b.begun, 'to', b.ended, 'of', j.attempts, 'tries:', j.error)
+      from job_runs a join job_runs b on a.job = b.job and a.id < b.id
+        join commerce_jobs j on j.id::text = a.job
       where not exists (select 1 from job_deaths d where d.pid = a.pid and d.at > a.begun and d.at < b.begun)
     union all
     select 'a key that is still taken', k.concurrency_key from job_keys k

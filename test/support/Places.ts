@@ -1,18 +1,20 @@
-import { Effect, Fiber } from "effect"
+import { DateTime, Effect, Fiber } from "effect"
 import { restart, type Service, type ServiceOptions, startService } from "./Service.ts"
 
 /**
  * A place in the deployment: a process is killed, `dead` does what is to be done then, and another one starts in its
- * stead, on the same ports.
+ * stead, on the same ports. The moment that `dead` is given is that of the signal: when the process is known to have ended
+ * others may have taken its work over.
  */
 export const placeOf = Effect.fnUntraced(
-  function*(options: ServiceOptions, dead: (pid: number) => Effect.Effect<void> = () => Effect.void) {
+  function*(options: ServiceOptions, dead: (pid: number, at: Date) => Effect.Effect<void> = () => Effect.void) {
     let service: Service = yield* startService(options)
     let successor: Fiber.Fiber<void> | undefined
     const kill = Effect.gen(function*() {
+      const at = yield* DateTime.nowAsDate
       service.kill("SIGKILL")
       yield* Effect.promise(() => service.ended)
-      yield* dead(service.pid)
+      yield* dead(service.pid, at)
     })
     const replace = Effect.suspend(() =>
       Effect.map(restart(service, options), (next) => {

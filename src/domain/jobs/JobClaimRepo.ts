@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "./Job.ts"
 import { claimedOf, type ClaimedRow, jobColumns, jobOf, type JobRow } from "./JobRows.ts"
@@ -26,7 +26,11 @@ export interface FairlyClaimed extends Claimed {
   readonly after: string
 }
 
-/** Takes jobs for a worker. Each claim is one statement and never takes a job that another one is taking. */
+/**
+ * Takes jobs for a worker. Each claim is one statement and never takes a job that another one is taking. What is due is
+ * decided by the clock of the process, as waits are written by it; a lease is of the database's clock, which is the only
+ * one that two processes have in common.
+ */
 export class JobClaimRepo extends Context.Service<JobClaimRepo, {
   /**
    * Jobs that may run now, in the order of the deployment. `from` leaves out those that were created before, where the
@@ -43,8 +47,8 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo, {
     after: string,
     served: ReadonlyArray<string>
   ) => Effect.Effect<FairlyClaimed>
-  /** Milliseconds until the next job that waits may run; undefined when none waits. */
-  readonly nextDue: (queue: string) => Effect.Effect<number | undefined>
+  /** When the next job that waits may run; undefined when none waits. */
+  readonly nextDue: (queue: string) => Effect.Effect<Date | undefined>
   /** The index that a claim order needs; nothing for the default. */
   readonly prepareOrder: (order: ProcessingOrder) => Effect.Effect<void>
 }>()("stoa/domain/jobs/JobClaimRepo") {}
@@ -108,7 +112,13 @@ const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
 })
 
 /** Candidates by a field: those that never waited, and those whose time has come. */
-const byField = (sql: Sql, { limit, queue }: Claim, { direction = "asc", field }: FieldOrder, from?: Date) => {
+const byField = (
+  sql: Sql,
+  { limit, queue }: Claim,
+  at: Date,
+  { direction = "asc", field }: FieldOrder,
+  from?: Date
+) => {
   const column = sql.literal(columns[field])
   const first = field === "createdAt"
     ? sql.literal(`created_at ${direction}, id ${direction}`)
@@ -120,7 +130,7 @@ const byField = (sql: Sql, { limit, queue }: Claim, { direction = "asc", field }
     : sql`and created_at >= ${from}::timestamptz`
   const ready = sql`queue = ${queue} and status = 'pending' and wait_until is null and not blocked`
   const due = sql`queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
-    and wait_until <= now()`
+    and wait_until <= ${at}::timestamptz`
   return sql`a as materialized (select ${rows}, ${column} as sorted from commerce_jobs
       where ${ready} ${fence} order by ${first} limit ${limit} for update skip locked),
     b as materialized (select ${rows}, ${column} as sorted from commerce_jobs
@@ -134,16 +144,19 @@ const byField = (sql: Sql, { limit, queue }: Claim, { direction = "asc", field }
 }
 
 /** Candidates that a comparator has picked. */
-const byIds = (sql: Sql, { queue }: Claim, ids: ReadonlyArray<string>) =>
+const byIds = (sql: Sql, { queue }: Claim, at: Date, ids: ReadonlyArray<string>) =>
   sql`picked as (select id, place::int4 from unnest(${ids}::uuid[]) with ordinality p(id, place)),
     c as materialized (select j.id, j.organization_id as o, j.concurrency_key as k, j.exclusive as x, j.created_at,
         picked.place
       from picked join commerce_jobs j on j.id = picked.id
       where j.queue = ${queue} and j.status = 'pending' and not j.blocked
-        and (j.wait_until is null or j.wait_until <= now()) for update of j skip locked)`
+        and (j.wait_until is null or j.wait_until <= ${at}::timestamptz) for update of j skip locked)`
 
-/** Candidates of the next organizations, the same number of each. The index is entered once per organization. */
-const byOrganization = (sql: Sql, { limit, queue }: Claim, after: string, served: ReadonlyArray<string>) => {
+/**
+ * Candidates of the next organizations, the same number of each. The index is entered once per organization, and up to
+ * the later of the two clocks: `created_at` is of the database's, waits are of the process's.
+ */
+const byOrganization = (sql: Sql, { limit, queue }: Claim, at: Date, after: string, served: ReadonlyArray<string>) => {
   const pending = sql`queue = ${queue} and status = 'pending' and not blocked`
   return sql`walk(o) as (
       (select organization_id from commerce_jobs where ${pending} and organization_id > ${after}
@@ -155,7 +168,9 @@ const byOrganization = (sql: Sql, { limit, queue }: Claim, after: string, served
     chosen as materialized (select o from seen where o <> all(${served}::text[]) order by o limit ${limit}),
     c as materialized (select j.*, 0 as place from chosen cross join lateral (
       select ${sql.literal(candidateColumns)} from commerce_jobs
-      where ${pending} and organization_id = chosen.o and coalesce(wait_until, created_at) <= now()
+      where ${pending} and organization_id = chosen.o
+        and coalesce(wait_until, created_at) <= greatest(${at}::timestamptz, now())
+        and (wait_until is null or wait_until <= ${at}::timestamptz)
       order by coalesce(wait_until, created_at)
       limit (select greatest(1, ${limit}::int4 / count(*)) from chosen) for update skip locked) j)`
 }
@@ -168,20 +183,25 @@ export const jobClaimRepoLayer = Layer.effect(
     const inPlace = sql.literal("t.place, t.created_at, t.id")
 
     const compared = Effect.fnUntraced(function*(claim: Claim, comparator: (left: Job, right: Job) => number) {
+      const at = yield* DateTime.nowAsDate
       const rows = yield* sql<JobRow>`select ${sql.literal(jobColumns)} from commerce_jobs
         where queue = ${claim.queue} and status = 'pending' and not blocked
-          and (wait_until is null or wait_until <= now())
+          and (wait_until is null or wait_until <= ${at}::timestamptz)
         order by created_at, id limit ${comparable}`
       // Sorting is stable, so equal ones stay by creation.
       const ids = rows.map(jobOf).sort(comparator).slice(0, claim.limit).map(({ id }) => id)
       if (ids.length === 0) return []
-      return yield* claimOf(sql, claim, { before: byIds(sql, claim, ids), after: nothing, order: inPlace })
+      return yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids), after: nothing, order: inPlace })
     })
 
     const take = Effect.fn("JobClaimRepo.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
       const rows = typeof order === "function"
         ? yield* compared(claim, order)
-        : yield* claimOf(sql, claim, { before: byField(sql, claim, order, from), after: nothing, order: inPlace })
+        : yield* claimOf(sql, claim, {
+          before: byField(sql, claim, yield* DateTime.nowAsDate, order, from),
+          after: nothing,
+          order: inPlace
+        })
       return claimedIn(rows)
     }, Effect.orDie)
 
@@ -192,7 +212,7 @@ export const jobClaimRepoLayer = Layer.effect(
     ) {
       // Where more organizations were seen than served, the next look goes on behind the last one that was served.
       const rows = yield* claimOf(sql, claim, {
-        before: byOrganization(sql, claim, after, served),
+        before: byOrganization(sql, claim, yield* DateTime.nowAsDate, after, served),
         after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}
           then (select max(o) from chosen) else (select max(o) from seen) end`),
         order: inPlace
@@ -201,11 +221,10 @@ export const jobClaimRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const nextDue = Effect.fn("JobClaimRepo.nextDue")(function*(queue: string) {
-      const rows = yield* sql<{ readonly ms: number }>`select
-          greatest(0, extract(epoch from wait_until - clock_timestamp()) * 1000)::float8 as ms from commerce_jobs
+      const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
         where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
         order by wait_until limit 1`
-      return rows[0]?.ms
+      return rows[0]?.at
     }, Effect.orDie)
 
     const prepareOrder = Effect.fn("JobClaimRepo.prepareOrder")(function*(order: ProcessingOrder) {

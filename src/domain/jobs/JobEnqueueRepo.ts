@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** A job as it is written: everything decided. */
@@ -24,7 +24,7 @@ export interface Superseded {
   readonly concurrencyKey: string
 }
 
-/** Writes jobs; inside of a caller's transaction as a part of it. */
+/** Writes jobs; inside of a caller's transaction as a part of it. A delay begins at the clock of the process. */
 export class JobEnqueueRepo extends Context.Service<JobEnqueueRepo, {
   /** All of them in one statement, which also wakes the workers of their queues once it is committed. */
   readonly insert: (rows: ReadonlyArray<NewJobRow>) => Effect.Effect<void>
@@ -44,12 +44,12 @@ const values = <A>(rows: ReadonlyArray<NewJobRow>, of: (row: NewJobRow) => A): R
 export const jobEnqueueRepoLayer = Layer.effect(
   JobEnqueueRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const insertion = (rows: ReadonlyArray<NewJobRow>) =>
+    const insertion = (rows: ReadonlyArray<NewJobRow>, at: Date) =>
       sql`with made as (
           insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts, wait_until,
             concurrency_key, exclusive)
           select id, organization, queue, task, input::jsonb, tries,
-            case when delay > 0 then now() + delay * interval '1 ms' end, nullif(key, ''), exclusive
+            case when delay > 0 then ${at}::timestamptz + delay * interval '1 ms' end, nullif(key, ''), exclusive
           from unnest(${values(rows, ({ id }) => id)}::uuid[],
             ${values(rows, ({ organizationId }) => organizationId)}::text[], ${
         values(rows, ({ queue }) => queue)
@@ -65,7 +65,10 @@ export const jobEnqueueRepoLayer = Layer.effect(
         select pg_notify('stoa_jobs', queue) from (select distinct queue from made) told`
 
     const insert = Effect.fn("JobEnqueueRepo.insert")(
-      (rows: ReadonlyArray<NewJobRow>) => rows.length === 0 ? Effect.void : Effect.asVoid(insertion(rows)),
+      (rows: ReadonlyArray<NewJobRow>) =>
+        rows.length === 0
+          ? Effect.void
+          : Effect.flatMap(DateTime.nowAsDate, (at) => Effect.asVoid(insertion(rows, at))),
       Effect.orDie
     )
 
@@ -82,7 +85,7 @@ export const jobEnqueueRepoLayer = Layer.effect(
         const gone = yield* sql<{ readonly id: string }>`delete from commerce_jobs j using ${pairs}
           where j.organization_id = s.organization and j.concurrency_key = s.key and j.task_slug = s.task
             and j.status = 'pending' returning j.id`
-        yield* insertion(rows)
+        yield* insertion(rows, yield* DateTime.nowAsDate)
         return gone.map(({ id }) => id)
       },
       sql.withTransaction,

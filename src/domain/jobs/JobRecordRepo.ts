@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { journalRows } from "../events/JournalRepo.ts"
@@ -51,6 +51,23 @@ const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "again join old on old.id = again.id"
   })
 
+/** What waits in each queue: the ready ones since their creation, the others since their time came. */
+const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
+  sql<QueueDepth>`with recursive queues(queue) as (
+    (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
+    union all
+    select (select queue from commerce_jobs where status = 'pending' and not blocked and queue > queues.queue
+      order by queue limit 1) from queues where queues.queue is not null)
+  select queue,
+    (select count(*) from (select 1 from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
+      and not j.blocked limit ${countable}) counted)::int4 as pending,
+    greatest(0, extract(epoch from greatest(
+      now() - (select min(created_at) from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
+        and j.wait_until is null and not j.blocked),
+      ${at}::timestamptz - (select min(wait_until) from commerce_jobs j where j.queue = queues.queue
+        and j.status = 'pending' and j.wait_until is not null and not j.blocked))))::float8 as "oldestSeconds"
+  from queues where queue is not null`
+
 /** `JobRecordRepo` over the database of the process. */
 export const jobRecordRepoLayer = Layer.effect(
   JobRecordRepo,
@@ -89,20 +106,11 @@ export const jobRecordRepoLayer = Layer.effect(
       return rows[0] && jobOf(rows[0])
     }, Effect.orDie)
 
-    const depths = sql<QueueDepth>`with recursive queues(queue) as (
-        (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
-        union all
-        select (select queue from commerce_jobs where status = 'pending' and not blocked and queue > queues.queue
-          order by queue limit 1) from queues where queues.queue is not null)
-      select queue,
-        (select count(*) from (select 1 from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
-          and not j.blocked limit ${countable}) counted)::int4 as pending,
-        greatest(0, extract(epoch from now() - least(
-          (select min(created_at) from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
-            and j.wait_until is null and not j.blocked),
-          (select min(wait_until) from commerce_jobs j where j.queue = queues.queue and j.status = 'pending'
-            and j.wait_until is not null and not j.blocked))))::float8 as "oldestSeconds"
-      from queues where queue is not null`.pipe(Effect.orDie, Effect.withSpan("JobRecordRepo.depths"))
+    const depths = DateTime.nowAsDate.pipe(
+      Effect.flatMap((at) => depthsAt(sql, at)),
+      Effect.orDie,
+      Effect.withSpan("JobRecordRepo.depths")
+    )
 
     // Ids carry the time of their creation, so the primary key is the index by age and a job needs no other for this.
     const purge = Effect.fn("JobRecordRepo.purge")(

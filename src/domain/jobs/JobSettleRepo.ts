@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Settlement } from "./Job.ts"
 
@@ -10,7 +10,11 @@ export interface Reclaimed {
   readonly failed: number
 }
 
-/** Ends tries of jobs. Each end frees the job's key and lets the next one of that key go on. */
+/**
+ * Ends tries of jobs. Each end frees the job's key and lets the next one of that key go on. When a job may run next is a
+ * moment of the process's clock, so that back-off can be driven by a clock of a test's. Leases begin and end by the
+ * database's: they keep processes apart whose own clocks differ.
+ */
 export class JobSettleRepo extends Context.Service<JobSettleRepo, {
   /**
    * Writes how tries ended, in one statement, for jobs that this token still holds. Gives the ids it was written for: of
@@ -49,20 +53,21 @@ const clear = "slot = null, lease_token = null, lease_until = null, updated_at =
  * The second half of whatever ends tries, after `done(exclusive, organization_id, concurrency_key, id)`: keys go, and the
  * oldest job of each comes into sight as one that is due now, where claims look that do not begin at the oldest.
  */
-const freeing = (sql: SqlClient.SqlClient): Statement.Fragment =>
+const freeing = (sql: SqlClient.SqlClient, at: Date): Statement.Fragment =>
   sql`freed as (delete from job_keys k using done d where d.exclusive and k.organization_id = d.organization_id
       and k.concurrency_key = d.concurrency_key and k.job_id = d.id returning k.organization_id, k.concurrency_key),
     following as materialized (select n.id from freed f cross join lateral (select id from commerce_jobs j
       where j.organization_id = f.organization_id and j.concurrency_key = f.concurrency_key and j.status = 'pending'
         and j.blocked order by created_at, id limit 1 for update skip locked) n),
-    unparked as (update commerce_jobs j set blocked = false, wait_until = now() from following
+    unparked as (update commerce_jobs j set blocked = false, wait_until = ${at}::timestamptz from following
       where j.id = following.id returning j.queue)`
 
 const settleStatement = (
   sql: SqlClient.SqlClient,
   queue: string,
   token: string,
-  all: ReadonlyArray<Settlement>
+  all: ReadonlyArray<Settlement>,
+  at: Date
 ) =>
   sql<{ readonly id: string }>`with t as (select * from unnest(${all.map(({ id }) => id)}::uuid[],
       ${all.map(({ status }) => status)}::text[], ${all.map(({ output }) => output ?? "")}::text[],
@@ -70,35 +75,37 @@ const settleStatement = (
       ${all.map(({ counted }) => counted)}::bool[]) t(id, status, output, error, delay, counted)),
     done as (update commerce_jobs j set status = t.status, output = nullif(t.output, '')::jsonb,
         error = nullif(t.error, ''), attempts = j.attempts - case when t.counted then 0 else 1 end,
-        wait_until = case when t.status = 'pending' then now() + t.delay * interval '1 ms' else j.wait_until end,
+        wait_until = case when t.status = 'pending' then ${at}::timestamptz + t.delay * interval '1 ms'
+          else j.wait_until end,
         completed_at = case when t.status <> 'pending' then now() end,
         processing_started_at = case when t.status <> 'pending' then j.processing_started_at end,
         ${sql.literal(clear)}
       from t where j.id = t.id and j.id = any(${all.map(({ id }) => id)}::uuid[]) and j.lease_token = ${token}::uuid
       returning j.id, j.exclusive, j.organization_id, j.concurrency_key),
-    ${freeing(sql)},
+    ${freeing(sql, at)},
     told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u
       where queue <> ${queue})
     select done.id from done left join told on true`
 
-const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment) =>
+const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment, at: Date) =>
   sql<{ readonly pending: number; readonly failed: number }>`with dead as (select id from commerce_jobs
       where status = 'processing' and ${which} limit 1000 for update skip locked),
     done as (update commerce_jobs j set
         status = case when j.attempts < j.max_attempts then 'pending' else 'failed' end, error = ${died},
-        wait_until = case when j.attempts < j.max_attempts then now() else j.wait_until end,
+        wait_until = case when j.attempts < j.max_attempts then ${at}::timestamptz else j.wait_until end,
         completed_at = case when j.attempts >= j.max_attempts then now() end,
         processing_started_at = case when j.attempts >= j.max_attempts then j.processing_started_at end,
         ${sql.literal(clear)}
-      where j.id = any(array(select id from dead)) returning j.id, j.exclusive, j.organization_id, j.concurrency_key, j.queue, j.status),
-    ${freeing(sql)},
+      where j.id = any(array(select id from dead))
+      returning j.id, j.exclusive, j.organization_id, j.concurrency_key, j.queue, j.status),
+    ${freeing(sql, at)},
     told as (select count(pg_notify('stoa_jobs', queue)) from
       (select queue from unparked union select queue from done where status = 'pending') u)
     select count(*) filter (where done.status = 'pending')::int4 as pending,
       count(*) filter (where done.status = 'failed')::int4 as failed from done left join told on true`
 
 /** One entry of the index per key, however many jobs wait for it. */
-const unparkStatement = (sql: SqlClient.SqlClient) =>
+const unparkStatement = (sql: SqlClient.SqlClient, at: Date) =>
   sql<{ readonly count: number }>`with recursive keys(o, k) as (
       (select organization_id, concurrency_key from commerce_jobs where status = 'pending' and blocked
         order by organization_id, concurrency_key limit 1)
@@ -111,7 +118,7 @@ const unparkStatement = (sql: SqlClient.SqlClient) =>
         where j.organization_id = keys.o and j.concurrency_key = keys.k and j.status = 'pending' and j.blocked
         order by created_at, id limit 1 for update skip locked) n
       where not exists (select 1 from job_keys t where t.organization_id = keys.o and t.concurrency_key = keys.k)),
-    unparked as (update commerce_jobs j set blocked = false, wait_until = now() from orphans
+    unparked as (update commerce_jobs j set blocked = false, wait_until = ${at}::timestamptz from orphans
       where j.id = orphans.id returning j.queue),
     told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u)
     select (select count(*) from unparked)::int4 as count from told`
@@ -121,8 +128,10 @@ export const jobSettleRepoLayer = Layer.effect(
   JobSettleRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const settle = Effect.fn("JobSettleRepo.settle")(
-      (queue: string, token: string, settlements: ReadonlyArray<Settlement>) =>
-        Effect.map(settleStatement(sql, queue, token, settlements), (rows) => rows.map(({ id }) => id)),
+      function*(queue: string, token: string, settlements: ReadonlyArray<Settlement>) {
+        const rows = yield* settleStatement(sql, queue, token, settlements, yield* DateTime.nowAsDate)
+        return rows.map(({ id }) => id)
+      },
       Effect.orDie
     )
     const extend = Effect.fn("JobSettleRepo.extend")(
@@ -135,7 +144,10 @@ export const jobSettleRepoLayer = Layer.effect(
       Effect.orDie
     )
     const counted = (which: Statement.Fragment) =>
-      Effect.map(reclaim(sql, which), ([row]) => row ?? { pending: 0, failed: 0 })
+      Effect.flatMap(
+        DateTime.nowAsDate,
+        (at) => Effect.map(reclaim(sql, which, at), ([row]) => row ?? { pending: 0, failed: 0 })
+      )
     return JobSettleRepo.of({
       settle,
       extend,
@@ -144,7 +156,8 @@ export const jobSettleRepoLayer = Layer.effect(
         (slot: string, token: string) => counted(sql`slot = ${slot} and lease_token <> ${token}::uuid`),
         Effect.orDie
       ),
-      unpark: unparkStatement(sql).pipe(
+      unpark: DateTime.nowAsDate.pipe(
+        Effect.flatMap((at) => unparkStatement(sql, at)),
         Effect.map(([row]) => row?.count ?? 0),
         Effect.orDie,
         Effect.withSpan("JobSettleRepo.unpark")

@@ -71,7 +71,8 @@ export interface Task {
   readonly concurrency?: Concurrency
   /**
    * Milliseconds after which a run is interrupted and counts as failed. Default: `jobs.timeLimitMs` of the deployment,
-   * five minutes. What a promise began goes on in the background all the same.
+   * five minutes. A promise cannot be interrupted: `ctx.signal` is aborted, and the job stays with it, its key too, until
+   * the promise settles, 30 seconds at most. Whatever it begins must end with the signal.
    */
   readonly timeLimitMs?: number
   /** Queue of its jobs where the caller names none. Default `default`. */

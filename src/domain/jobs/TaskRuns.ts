@@ -98,19 +98,38 @@ const callOf = (
   return { call, abort: Effect.suspend(() => forPromises().abort) }
 }
 
-/** A handler may return an effect or a promise, or throw before it does either. */
-const handled = (
-  kernel: Kernel["Service"],
-  task: Task,
-  job: ClaimedJob
-): Effect.Effect<TaskResult | void, TaskFailed, CurrentActor> =>
-  Effect.contextWith((services: Context.Context<CurrentActor>) => {
+/** How long a promise that nobody can interrupt may go on after its signal and keep its job, and so the job's key. */
+const overtimeMs = 30_000
+
+/** The same for one whose worker has to stop: it has eight seconds before and is cut off by the cluster after ten. */
+const stoppingMs = 1_000
+
+/** A handler at work, and how it is told that its time is over before it is interrupted. */
+interface Handling {
+  readonly work: Effect.Effect<TaskResult | void, TaskFailed, CurrentActor>
+  /** Aborts the signal of a promise; undefined for an effect, which ends when it is interrupted. */
+  readonly abort: () => Effect.Effect<void> | undefined
+}
+
+/**
+ * A handler may return an effect or a promise, or throw before it does either. A promise that is told to end is waited
+ * for: what it still does must not meet the next run of its key.
+ */
+const handlingOf = (kernel: Kernel["Service"], task: Task, job: ClaimedJob): Handling => {
+  let stop: Effect.Effect<void> | undefined
+  const work = Effect.contextWith((services: Context.Context<CurrentActor>) => {
     const { abort, call } = callOf(kernel, job, services)
     const made = task.handler(call)
     if (!isPromise(made)) return Effect.mapError(made, (error) => new TaskFailed({ error }))
-    const work = Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })
-    return Effect.onInterrupt(work, () => abort)
+    stop = abort
+    const promised = Effect.tryPromise({ try: () => made, catch: (error) => new TaskFailed({ error }) })
+    return Effect.onInterrupt(
+      promised,
+      () => Effect.andThen(abort, Effect.timeoutOption(Effect.exit(promised), stoppingMs))
+    )
   })
+  return { work, abort: () => stop }
+}
 
 /** The handler's own error, whichever way it came out. */
 const reasonOf = (cause: Cause.Cause<TaskFailed>): unknown => {
@@ -136,22 +155,25 @@ const success = (task: Task, job: ClaimedJob, result: TaskResult | void) => {
  * The end of a handler; undefined when it took too long. Most handlers that only write a row or two are fast, and some
  * end at once: a timer is set only for one that is still at work after its first step.
  */
-const within = Effect.fnUntraced(function*(
-  handler: Effect.Effect<TaskResult | void, TaskFailed>,
-  timeLimitMs: number
-) {
-  const fiber = yield* Effect.forkChild(handler, { startImmediately: true })
+const within = Effect.fnUntraced(function*({ abort, work }: Handling, timeLimitMs: number) {
+  const fiber = yield* Effect.forkChild(work, { startImmediately: true })
   const early = fiber.pollUnsafe()
   if (early !== undefined) return early
   const ended = yield* Effect.timeoutOption(Fiber.await(fiber), timeLimitMs)
   if (Option.isSome(ended)) return ended.value
+  const told = abort()
+  if (told !== undefined) yield* Effect.andThen(told, Effect.timeoutOption(Fiber.await(fiber), overtimeMs))
   yield* Fiber.interrupt(fiber)
   return undefined
 })
 
 const tryOf = Effect.fnUntraced(function*(kernel: Kernel["Service"], task: Task, job: ClaimedJob, timeLimitMs: number) {
-  const acting = Effect.provideService(handled(kernel, task, job), CurrentActor, systemActor(job.organizationId))
-  const exit = yield* within(acting, timeLimitMs)
+  const handling = handlingOf(kernel, task, job)
+  const exit = yield* Effect.provideService(
+    within(handling, timeLimitMs),
+    CurrentActor,
+    systemActor(job.organizationId)
+  )
   if (exit === undefined) return yield* failure(task, job, new Error(`The task took longer than ${timeLimitMs} ms.`))
   if (Exit.isSuccess(exit)) return yield* success(task, job, exit.value)
   yield* Effect.logDebug(`job ${job.id} of ${task.slug} failed`, exit.cause)

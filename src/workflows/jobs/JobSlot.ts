@@ -52,8 +52,9 @@ export const workSlot = Effect.fnUntraced(function*({ mine, queue, slot, token }
     size = hand.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
     if (!found.empty || hand.hasEnded()) return yield* Effect.yieldNow
     const due = yield* repo.nextDue(queue)
+    const left = due === undefined ? pollMs : due.getTime() - (yield* now)
     // What began in the middle may have missed something: it looks again as soon as it may begin at the first.
-    yield* wait(Math.max(1, Math.min(pollMs, Math.ceil(due ?? pollMs), found.wholeInMs || pollMs)))
+    yield* wait(Math.max(1, Math.min(pollMs, left, found.wholeInMs || pollMs)))
   })
 
   const safely = (work: Effect.Effect<void>) =>

@@ -1,0 +1,284 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { backoffAfter } from "../../src/domain/jobs/Backoff.ts"
+import { JobClaimRepo } from "../../src/domain/jobs/JobClaimRepo.ts"
+import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
+import { JobSettleRepo } from "../../src/domain/jobs/JobSettleRepo.ts"
+import type { Input } from "../../src/domain/jobs/NewJob.ts"
+import { defineTask, type Retries, type Task } from "../../src/domain/jobs/Task.ts"
+import { workSlot } from "../../src/workflows/jobs/JobSlot.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
+
+const waits = (retries: Retries | undefined, random = 0.5) => [1, 2, 3, 4].map((n) => backoffAfter(retries, n, random))
+
+describe("the wait before the next try", () => {
+  it("doubles from 5 s: 5 s, 10 s, 20 s, 40 s", () => {
+    const backoff = { type: "exponential", delay: 5_000 } as const
+    assert.deepStrictEqual(waits({ attempts: 5, backoff }), [5_000, 10_000, 20_000, 40_000])
+  })
+  it("is always the same when it is fixed, and one second when the task says nothing", () => {
+    assert.deepStrictEqual(waits({ attempts: 5, backoff: { type: "fixed", delay: 70 } }), [70, 70, 70, 70])
+    assert.deepStrictEqual(waits({ attempts: 5 }), [1_000, 1_000, 1_000, 1_000])
+    assert.deepStrictEqual(waits(undefined), [1_000, 1_000, 1_000, 1_000])
+  })
+  it("is never above its ceiling, spread or not", () => {
+    const backoff = { type: "exponential", delay: 5_000, ceiling: 12_000, jitter: 0.5 } as const
+    assert.deepStrictEqual(waits({ attempts: 5, backoff }, 1), [7_500, 12_000, 12_000, 12_000])
+  })
+  it("is spread by its jitter to both sides", () => {
+    const backoff = { type: "fixed", delay: 1_000, jitter: 0.2 } as const
+    assert.deepStrictEqual([0, 0.5, 1].map((random) => waits({ attempts: 2, backoff }, random)[0]), [800, 1_000, 1_200])
+  })
+  it("stays a number however many tries there were", () => {
+    const backoff = { type: "exponential", delay: 1_000 } as const
+    assert.strictEqual(backoffAfter({ attempts: 1e6, backoff }, 5_000, 0.5), 7 * 86_400_000)
+  })
+})
+
+/** Which job was tried when, by the clock of the test. */
+const tried: Array<{ readonly mark: unknown; readonly at: number }> = []
+
+const triedAt = (mark: string, since: number) => tried.filter((one) => one.mark === mark).map(({ at }) => at - since)
+
+/** A task whose jobs note their tries, and fail when they are told to. */
+const noting = (slug: string, policies: Partial<Task> = {}) =>
+  defineTask({
+    slug,
+    handler: ({ input, job }) =>
+      Effect.gen(function*() {
+        tried.push({ mark: input["mark"], at: yield* Clock.currentTimeMillis })
+        if (input["fails"] === true) return yield* Effect.fail(`try ${job.attemptNumber} of ${job.maxAttempts}`)
+      }),
+    ...policies
+  })
+
+const doubling = { attempts: 4, backoff: { type: "exponential", delay: 5_000 } } as const
+const key = (input: Input) => String(input["key"])
+
+/** Promises at work: how each is ended, and whether its signal was aborted. */
+const promises = new Map<unknown, { readonly end: () => void; readonly signal: AbortSignal }>()
+
+const tasks = [
+  noting("test/doubling", { retries: doubling }),
+  noting("test/fixed", { retries: { attempts: 3, backoff: { type: "fixed", delay: 70 } } }),
+  noting("test/no-backoff", { retries: { attempts: 3 } }),
+  noting("test/plain"),
+  noting("test/exclusive", { retries: doubling, concurrency: { key } }),
+  noting("test/newest", { retries: doubling, concurrency: { key, supersedes: true } }),
+  defineTask({
+    slug: "test/promise",
+    timeLimitMs: 5_000,
+    concurrency: { key },
+    handler: ({ ctx, input }) =>
+      new Promise((resolve) => {
+        promises.set(input["mark"], { end: () => resolve(), signal: ctx.signal })
+      })
+  })
+]
+
+const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
+
+/** What a run of the queue came to: succeeded, failed, to be tried again. */
+const outcome = (queue: string, limit = 10) =>
+  Effect.map(run(limit, queue), ({ failed, processed, retried }) => [processed, failed, retried])
+
+const nothing = [0, 0, 0]
+
+it.layer(queueLayer({ tasks }))("by the clock", (it) => {
+  it.effect("a job is tried 5, 10 and 20 seconds after each failure, to the millisecond, and again when it is told to", () =>
+    Effect.gen(function*() {
+      const id = yield* enqueue("test/doubling", { mark: "doubling", fails: true }, { queue: "doubling" })
+      const wholeSchedule = Effect.gen(function*() {
+        assert.deepStrictEqual(yield* outcome("doubling"), [0, 0, 1])
+        for (const [tries, wait] of [[1, 5_000], [2, 10_000], [3, 20_000]] as const) {
+          const { attempts, completed, error, status } = yield* rowOf(id)
+          assert.deepStrictEqual([status, attempts, error, completed], [
+            "pending",
+            tries,
+            `try ${tries} of 4`,
+            false
+          ])
+          yield* TestClock.adjust(wait - 1)
+          assert.deepStrictEqual(yield* outcome("doubling"), nothing, "not before its time")
+          yield* TestClock.adjust(1)
+          assert.deepStrictEqual(yield* outcome("doubling"), tries === 3 ? [0, 1, 0] : [0, 0, 1])
+        }
+        const { attempts, completed, error, status } = yield* rowOf(id)
+        assert.deepStrictEqual([status, attempts, error, completed], ["failed", 4, "try 4 of 4", true])
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(yield* outcome("doubling"), nothing, "not once more")
+      })
+      const begun = yield* Clock.currentTimeMillis
+      yield* wholeSchedule
+      assert.deepStrictEqual(triedAt("doubling", begun), [0, 5_000, 15_000, 35_000])
+      tried.length = 0
+      const again = yield* Clock.currentTimeMillis
+      const records = yield* JobRecordRepo
+      yield* Effect.provideService(records.retry(id), CurrentActor, systemActor("org_default"))
+      yield* wholeSchedule
+      assert.deepStrictEqual(triedAt("doubling", again), [0, 5_000, 15_000, 35_000])
+    }))
+
+  it.effect("a fixed wait is always the same, a task that says nothing waits a second, and the caller says how often", () =>
+    Effect.gen(function*() {
+      const begun = yield* Clock.currentTimeMillis
+      const options = { queue: "fixed", maxAttempts: 4 }
+      for (const mark of ["fixed", "no-backoff"]) yield* enqueue(`test/${mark}`, { mark, fails: true }, options)
+      yield* enqueue("test/fixed", { mark: "once", fails: true }, { ...options, maxAttempts: 1 })
+      for (let ms = 0; ms <= 3_500; ms += 10) {
+        if (ms % 70 === 0 || ms % 1_000 === 0) yield* run(10, "fixed")
+        yield* TestClock.adjust(10)
+      }
+      assert.deepStrictEqual(triedAt("fixed", begun), [0, 70, 140, 210])
+      assert.deepStrictEqual(triedAt("no-backoff", begun), [0, 1_000, 2_000, 3_000])
+      assert.deepStrictEqual(triedAt("once", begun), [0])
+    }))
+
+  it.effect("a delayed job is due at its time, and of those that are due the oldest goes first", () =>
+    Effect.gen(function*() {
+      const marks = () => tried.splice(0).map(({ mark }) => mark)
+      const wishes = [["ten", 10_000], ["five", 5_000], ["none", 0]] as const
+      const enqueueAll = (queue: string) =>
+        Effect.forEach(wishes, ([mark, delayMs]) => enqueue("test/plain", { mark }, { queue, delayMs }))
+      yield* enqueueAll("one by one")
+      yield* enqueueAll("at once")
+      yield* enqueueAll("one a claim")
+      marks()
+      for (const [wait, expected] of [[0, ["none"]], [4_999, []], [1, ["five"]], [4_999, []], [1, ["ten"]]] as const) {
+        yield* TestClock.adjust(wait)
+        yield* run(10, "one by one")
+        assert.deepStrictEqual(marks(), [...expected])
+      }
+      yield* run(10, "at once")
+      assert.deepStrictEqual(marks(), ["ten", "five", "none"])
+      // More are due than a claim takes: those whose wait ended first, beside those that never waited.
+      for (const _ of wishes) yield* run(1, "one a claim")
+      assert.deepStrictEqual(marks(), ["five", "ten", "none"])
+    }))
+
+  it.effect("a job that waits for another try is superseded, and the new one keeps its own time", () =>
+    Effect.gen(function*() {
+      const [queue, begun] = ["newest", yield* Clock.currentTimeMillis]
+      yield* enqueue("test/newest", { key: "k", mark: "old", fails: true }, { queue })
+      assert.deepStrictEqual(yield* outcome(queue), [0, 0, 1])
+      yield* enqueue("test/newest", { key: "k", mark: "new" }, { queue, delayMs: 60_000 })
+      yield* TestClock.adjust(59_999)
+      assert.deepStrictEqual(yield* outcome(queue), nothing)
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* outcome(queue), [1, 0, 0])
+      assert.deepStrictEqual([triedAt("old", begun), triedAt("new", begun)], [[0], [60_000]])
+    }))
+
+  it.effect("a job that waits for another try leaves its key to others, and takes its turn as the oldest again", () =>
+    Effect.gen(function*() {
+      const [queue, begun] = ["exclusive", yield* Clock.currentTimeMillis]
+      const wish = (mark: string, more: object = {}, delayMs = 0) =>
+        enqueue("test/exclusive", { key: "k", mark, ...more }, { queue, delayMs })
+      yield* wish("first", { fails: true })
+      yield* wish("second")
+      yield* wish("third", {}, 5_000)
+      assert.deepStrictEqual(yield* outcome(queue), [0, 0, 1])
+      assert.deepStrictEqual(yield* outcome(queue), [1, 0, 0])
+      yield* TestClock.adjust(4_999)
+      assert.deepStrictEqual(yield* outcome(queue), nothing)
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* outcome(queue), [0, 0, 1], "the first, and the third waits for its end")
+      assert.deepStrictEqual(yield* outcome(queue), [1, 0, 0])
+      assert.deepStrictEqual(
+        ["first", "second", "third"].map((mark) => triedAt(mark, begun)),
+        [[0, 5_000], [0], [5_000]]
+      )
+    }))
+
+  it.effect("a job that kills its worker is due again at once, and ends after its last try", () =>
+    Effect.gen(function*() {
+      const [claims, settles, sql] = [yield* JobClaimRepo, yield* JobSettleRepo, yield* SqlClient.SqlClient]
+      const queue = "poison"
+      const id = yield* enqueue("test/exclusive", { key: "poison", mark: "poison" }, { queue, maxAttempts: 3 })
+      for (const last of [false, false, true]) {
+        // Its worker has claimed it and is never heard of again.
+        const claim = { queue, limit: 10, slot: "dead", token: newId(), leaseMs: 60_000 }
+        assert.deepStrictEqual((yield* claims.take(claim, { field: "createdAt" })).jobs.map((job) => job.id), [id])
+        yield* sql`update commerce_jobs set lease_until = now() - interval '1 ms' where id = ${id}::uuid`
+        assert.deepStrictEqual(yield* settles.reap, last ? { pending: 0, failed: 1 } : { pending: 1, failed: 0 })
+      }
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* outcome(queue), nothing)
+      const { attempts, error, status } = yield* rowOf(id)
+      assert.deepStrictEqual([status, attempts, error], ["failed", 3, "The process that ran it ended before it did."])
+      assert.deepStrictEqual(tried.filter(({ mark }) => mark === "poison"), [])
+    }))
+
+  it.effect("a slot wakes for a job that waits, at its time", () =>
+    Effect.gen(function*() {
+      const begun = yield* Clock.currentTimeMillis
+      let mine = true
+      const slot = yield* Effect.forkChild(
+        workSlot({ queue: "slot", slot: "slot/0", token: newId(), mine: () => mine })
+      )
+      const options = { queue: "slot", delayMs: 3_000, maxAttempts: 2 }
+      const id = yield* enqueue("test/doubling", { mark: "slot", fails: true }, options)
+      for (const [ms, attempts, status] of [[2_999, 1, "pending"], [4_999, 2, "failed"]] as const) {
+        yield* TestClock.adjust(ms)
+        // The slot looks at the clock when the database has answered, so the clock goes on while it does.
+        const look = Effect.andThen(TestClock.adjust(1), rowOf(id))
+        yield* Effect.repeat(look, { until: (row) => row.attempts === attempts && row.status === status })
+      }
+      const [first = 0, second = 0] = triedAt("slot", begun)
+      assert.isTrue(first >= 3_000 && first < 4_000, `${first}`)
+      assert.isTrue(second >= first + 5_000 && second < first + 6_000, `${second}`)
+      mine = false
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => slot.pollUnsafe() !== undefined })
+      assert.strictEqual(yield* Fiber.join(slot), 2)
+    }))
+})
+
+it.layer(queueLayer({ tasks }))("a promise whose time is over", (it) => {
+  const queue = "promises"
+
+  /** Two jobs of a key, of which the first is at work and is told that its five seconds are over. */
+  const tooLong = Effect.fnUntraced(function*(mark: string) {
+    const first = yield* enqueue("test/promise", { key: mark, mark }, { queue })
+    yield* enqueue("test/exclusive", { key: mark, mark: `after ${mark}` }, { queue })
+    const running = yield* Effect.forkChild(run(10, queue))
+    yield* until("the promise to begin", () => promises.has(mark))
+    assert.isFalse(promises.get(mark)?.signal.aborted)
+    yield* TestClock.adjust(5_000)
+    yield* until("its signal", () => promises.get(mark)?.signal.aborted === true)
+    assert.deepStrictEqual(yield* outcome(queue), nothing, "its key is taken")
+    assert.strictEqual((yield* rowOf(first)).status, "processing")
+    return { first, running }
+  })
+
+  const ends = Effect.fnUntraced(function*(first: string, mark: string) {
+    const { error, status } = yield* rowOf(first)
+    assert.deepStrictEqual([status, error], ["failed", "The task took longer than 5000 ms."])
+    assert.deepStrictEqual(yield* outcome(queue), [1, 0, 0], "the next one of its key")
+    assert.strictEqual(triedAt(`after ${mark}`, 0).length, 1)
+    assert.strictEqual(yield* countOf("job_keys"), 0)
+  })
+
+  it.effect("keeps its job and the job's key until it settles, and the try has failed", () =>
+    Effect.gen(function*() {
+      const { first, running } = yield* tooLong("obedient")
+      promises.get("obedient")?.end()
+      assert.strictEqual((yield* Fiber.join(running)).failed, 1)
+      yield* ends(first, "obedient")
+    }))
+
+  it.effect("loses them half a minute later when it does not", () =>
+    Effect.gen(function*() {
+      const { first, running } = yield* tooLong("deaf")
+      yield* TestClock.adjust(29_000)
+      assert.deepStrictEqual(yield* outcome(queue), nothing, "its key is taken")
+      assert.isUndefined(running.pollUnsafe())
+      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => running.pollUnsafe() !== undefined, times: 5 })
+      assert.strictEqual((yield* Fiber.join(running)).failed, 1)
+      yield* ends(first, "deaf")
+    }))
+})

@@ -1,0 +1,61 @@
+import { Effect, type Scope } from "effect"
+import { connect, createServer, type Socket } from "node:net"
+
+/** The way to a database, which a test can cut and mend. The database itself stays as it is. */
+export interface DatabaseLine {
+  /** What a client has to be given to come this way. */
+  readonly url: string
+  /** Ends all connections at once and refuses new ones. */
+  readonly cut: Effect.Effect<void>
+  readonly mend: Effect.Effect<void>
+  /** How many connections were refused. */
+  readonly refused: () => number
+}
+
+/** Opens one; it is closed with the scope. */
+export const lineTo = (databaseUrl: string): Effect.Effect<DatabaseLine, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const url = new URL(databaseUrl)
+    const target = { host: url.hostname, port: Number(url.port) }
+    const open = new Set<Socket>()
+    let [whole, refused] = [true, 0]
+    const server = createServer((client) => {
+      if (!whole) {
+        refused++
+        client.destroy()
+        return
+      }
+      const database = connect(target)
+      for (const [from, to] of [[client, database], [database, client]] as const) {
+        open.add(from)
+        from.pipe(to)
+        from.on("error", () => to.destroy())
+        from.on("close", () => {
+          open.delete(from)
+          to.destroy()
+        })
+      }
+    })
+    const cutAll = () => {
+      whole = false
+      for (const socket of open) socket.destroy()
+    }
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+      () =>
+        Effect.promise(() => {
+          cutAll()
+          return new Promise<void>((resolve) => server.close(() => resolve()))
+        })
+    )
+    const address = server.address()
+    url.host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    return {
+      url: url.href,
+      cut: Effect.sync(cutAll),
+      mend: Effect.sync(() => {
+        whole = true
+      }),
+      refused: () => refused
+    }
+  })
