@@ -43,14 +43,17 @@ const Noted = Layer.effect(
 /** Every job succeeds in a later turn of the process; the first one when leases were extended a few times. */
 const Runs = Layer.sync(TaskRuns, () => {
   let first: string | undefined
-  return {
-    run: Effect.fnUntraced(function*({ id }) {
+  const turn = Effect.promise(() => new Promise((end) => setImmediate(end)))
+  return TaskRuns.of({
+    run: ({ id }) => {
       first ??= id
-      do yield* Effect.promise(() => new Promise((end) => setImmediate(end)))
-      while (id === first && met.extended < 5)
-      return { id, status: "succeeded", output: null, error: null, delayMs: 0, counted: true }
-    })
-  }
+      const more = () => id === first && met.extended < 5
+      return turn.pipe(
+        Effect.repeat({ while: more }),
+        Effect.as({ id, status: "succeeded", output: null, error: null, delayMs: 0, counted: true })
+      )
+    }
+  })
 })
 
 const Worker = Layer.merge(Noted, Runs).pipe(
