@@ -1,6 +1,10 @@
 import { Effect, Option, Redacted } from "effect"
 import { oneOf, refuse, text } from "./Variables.ts"
 
+/** Names of OpenTelemetry: all requests, or those of clients that do not say that theirs is not sampled. */
+const samplers = ["always_on", "parentbased_always_on"] as const
+export type Sampler = typeof samplers[number]
+
 /** A receiver of traces that speaks OTLP over HTTP, with JSON bodies. */
 export interface TracingSettings {
   /** Full address, `http://collector:4318/v1/traces`. */
@@ -8,6 +12,8 @@ export interface TracingSettings {
   readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
   /** Name of this service among those of the receiver. */
   readonly serviceName: string
+  /** Who decides whether a request is traced: the service, which traces all, or the client that began the trace. */
+  readonly sampler: Sampler
 }
 
 /** `name=value,name=value`, with values as in an URL, as OpenTelemetry writes headers. */
@@ -34,6 +40,7 @@ export const tracing = Effect.gen(function*() {
   }
   const settings: TracingSettings = {
     url,
+    sampler: yield* oneOf("OTEL_TRACES_SAMPLER", samplers, "always_on"),
     headers: headersOf(Option.getOrElse(yield* text("OTEL_EXPORTER_OTLP_HEADERS"), () => "")),
     serviceName: Option.getOrElse(yield* text("OTEL_SERVICE_NAME"), () => "stoa")
   }
