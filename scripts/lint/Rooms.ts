@@ -68,6 +68,9 @@ const pluginOf = (path: string): string | undefined => /^src\/plugins\/([^/]+)\/
 /** The module of the domain, or the plugin, that a file belongs to. */
 const moduleOf = (path: string): string | undefined => /^(src\/(?:domain|plugins)\/[^/]+)\//.exec(path)?.[1]
 
+/** Files that keep to the tables of their own module; other rooms may use the repositories of all. */
+const inModule = (path: string): boolean => isRepo(path) || path.startsWith("src/domain/")
+
 const isRepo = (path: string): boolean => path.endsWith("Repo.ts")
 
 /** Why `from` may not import the package `name`, or undefined when it may. */
@@ -93,8 +96,10 @@ export const refusedFile = (
     return from.startsWith("src/") && /^(test|bench|scripts)\//.test(to) ? `src may not import ${to}` : undefined
   }
   if (target === undefined) return `${room.name} may not import ${to}: it lies outside the rooms`
-  if (isRepo(from) && isRepo(to) && moduleOf(from) !== moduleOf(to) && target.name !== "kernel repositories") {
-    return `a Repo may not import another module's Repo (${to}): compose both in a service`
+  if (inModule(from) && isRepo(to) && moduleOf(from) !== moduleOf(to) && target.name !== "kernel repositories") {
+    return isRepo(from)
+      ? `a Repo may not import another module's Repo (${to}): compose both in a service`
+      : `a service may not import another module's Repo (${to}): ask that module's service`
   }
   const [own, other] = [pluginOf(from), pluginOf(to)]
   if (own !== undefined && other !== undefined) return own === other ? undefined : neighbour(own, other, to, requires)

@@ -45,7 +45,11 @@ const isDeliveryError = (error: { readonly _tag: string }): boolean =>
   error._tag === "MailboxFull" || error._tag === "AlreadyProcessingMessage" || error._tag === "PersistenceError" ||
   error._tag === "EntityNotAssignedToRunner"
 
-/** Calls an actor: volatile, with a time limit; whatever goes wrong on the way there becomes 503 (ARCHITECTURE §4.6). */
+/**
+ * Calls an actor: volatile, with a time limit; whatever goes wrong on the way there becomes 503 (ARCHITECTURE §4.6).
+ * A caller who gives up ends the actor's work as well, and the statement that it waits for is called off a few
+ * milliseconds later. So 503 says nothing of whether the change was made; who sends a key is told when he comes again.
+ */
 export const call = <A, E extends { readonly _tag: string }, R>(
   message: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, DeliveryError> | Unavailable, R> =>

@@ -18,11 +18,15 @@ const freePort = Effect.callback<number>((resume) => {
 })
 
 /**
+ * All that there is to set, so that no variable of the environment changes any of it: runners that disagree, on how many
+ * shards there are for example, would each act for actors of the others.
+ *
  * What a killed runner had goes on elsewhere within six seconds: it counts as dead once it does not answer for 2.5 s or,
  * when it was itself the one that asks, once its heartbeat is older than the lock expiration; the others look twice a
  * second. Durable clocks wake on the message poll.
  */
-const timing = {
+const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "runnerListenAddress"> = {
+  ...ShardingConfig.defaults,
   shardLockExpiration: "4 seconds",
   shardLockRefreshInterval: "1 second",
   refreshAssignmentsInterval: "500 millis",
@@ -30,9 +34,9 @@ const timing = {
   entityMessagePollInterval: "500 millis",
   entityTerminationTimeout: "10 seconds",
   maxResidentEntities: 50_000,
-  // Equal on all runners. Every confirmation of the locks reads them all, so no more than spread well over ten runners.
+  // Every confirmation of the locks reads them all, so no more than spread well over ten runners.
   shardsPerGroup: 64
-} as const
+}
 
 /** The binary form, which is the default, loses the answers of actors in other processes (Effect 4.1.0). */
 const serialization = "ndjson"
@@ -49,7 +53,7 @@ export const clusterLayer = Layer.unwrap(
     const port = config.runnerPort === 0 ? yield* freePort : config.runnerPort
     const address = RunnerAddress.make(config.runnerHost, port)
     const shardingConfig = {
-      ...timing,
+      ...pinned,
       runnerAddress: clientOnly ? Option.none() : Option.some(address),
       runnerListenAddress: clientOnly ? Option.none() : Option.some(RunnerAddress.make(config.runnerHost, port))
     }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Option, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type AppSettings, readSettings } from "../../src/layers/config/AppConfig.ts"
 
@@ -47,8 +47,8 @@ const settingsOf = (name: string): Effect.Effect<AppSettings, unknown> =>
 
 /** Names of the variables the service reads. */
 const known = new Set(
-  ["AppConfig", "WebhookConfig"].flatMap((name) =>
-    [...file(`src/layers/config/${name}.ts`).matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, variable]) => variable)
+  readdirSync(`${root}/src/layers/config`).flatMap((name) =>
+    [...file(`src/layers/config/${name}`).matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, variable]) => variable)
   )
 )
 

@@ -12,6 +12,11 @@ export const CartRepo = [SqlClient, Cart, Journal]
   "src/domain/carts/Carts.ts": `import { CartRepo } from "./CartRepo.ts"\nexport const Carts = CartRepo\n`,
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
   "src/domain/events/JournalRepo.ts": `import { SqlClient } from "effect/sql"\nexport const Journal = [SqlClient]\n`,
+  "src/domain/orders/Orders.ts": `import { Carts } from "../carts/Carts.ts"
+import { Journal } from "../events/JournalRepo.ts"
+import { OrderRepo } from "./OrderRepo.ts"
+export const Orders = [Carts, Journal, OrderRepo]
+`,
   "src/domain/orders/Order.ts": `import { Cart } from "../carts/Cart.ts"\nexport const Order = [Cart]\n`,
   "src/domain/orders/OrderRepo.ts": `import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -90,6 +95,27 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
   [
     "a Repo that imports another module's Repo",
     "src/domain/a/ARepo.ts",
+    "stoa(rooms)",
+    use("x", "../carts/CartRepo.ts"),
+    /a Repo may not import another module's Repo/
+  ],
+  [
+    "a service that imports another module's Repo",
+    "src/domain/a/Services.ts",
+    "stoa(rooms)",
+    use("x", "../carts/CartRepo.ts"),
+    /a service may not import another module's Repo/
+  ],
+  [
+    "a rule that imports a type of another module's Repo",
+    "src/domain/a/Kinds.ts",
+    "stoa(rooms)",
+    `import type { CartRepo } from "../carts/CartRepo.ts"\nexport type Used = typeof CartRepo\n`,
+    /another module's Repo/
+  ],
+  [
+    "a migration that imports another module's Repo",
+    "src/domain/a/migrations.ts",
     "stoa(rooms)",
     use("x", "../carts/CartRepo.ts"),
     /another module's Repo/

@@ -195,7 +195,7 @@ withApp("the journal", (it) => {
       const told: Array<string> = []
       for (const probe of [...further, ...writes, refusedAnyway, webhook]) {
         const route = routeOf(probe)
-        // Open to everybody; and whoever comes first gets his profile, which is told.
+        // Open to everybody.
         if (route === "POST /api/promotions/validate" || route === "POST /api/jobs/run") continue
         const forbidden = yield* ask(probe, store, inOrganization("org_refused", asNobody))
         assert.isAtLeast(forbidden.answer.status, 400, route)

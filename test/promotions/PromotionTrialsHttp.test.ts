@@ -167,6 +167,14 @@ describe("POST /promotions/validate", () => {
         assert.strictEqual((yield* attempt(first.code, {}, asCustomer("somebody-new"))).status, 200)
       }))
 
+    it.effect("makes no profile for a customer who only asks", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { code } = yield* create()
+        assert.strictEqual((yield* attempt(code, {}, asCustomer("window-shopper"))).status, 200)
+        assert.deepStrictEqual(yield* sql`select id from customers where user_id = 'window-shopper'`, [])
+      }))
+
     it.effect("tries a promotion of the whole order on a subtotal without lines, and one of items not", () =>
       Effect.gen(function*() {
         const bare = { subtotal: 2_000, lineItems: [] }

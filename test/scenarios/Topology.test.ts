@@ -9,10 +9,13 @@ import { api } from "../support/TestApp.ts"
 
 const all = { concurrency: "unbounded" } as const
 
+/** Variables that Effect's cluster would follow, each to a deployment in which no runner has any actors. */
+const ofEffect = { SHARD_GROUPS: "elsewhere", RUNNER_SHARD_WEIGHT: "0" }
+
 it.live("two edges and three runners are one service, also when a runner is taken away", () =>
   Effect.gen(function*() {
     const { url } = yield* freshDatabase
-    const { apis, runners } = yield* startDeployment(url, { apis: 2, runners: 3 })
+    const { apis, runners } = yield* startDeployment(url, { apis: 2, runners: 3, environment: ofEffect })
     const [left, right] = apis
     assert.isDefined(left)
     assert.isDefined(right)

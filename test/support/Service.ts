@@ -135,10 +135,17 @@ export interface Deployment {
 }
 
 /** Starts that many processes of each role at once. */
-export const startDeployment = (databaseUrl: string, counts: { readonly apis: number; readonly runners: number }) =>
+export const startDeployment = (databaseUrl: string, counts: {
+  readonly apis: number
+  readonly runners: number
+  readonly environment?: Readonly<Record<string, string>>
+}) =>
   Effect.gen(function*() {
+    const { environment = {} } = counts
     const started = (role: "api" | "runner", count: number) =>
-      Effect.all(Array.from({ length: count }, () => startService({ databaseUrl, role })), { concurrency: 3 })
+      Effect.all(Array.from({ length: count }, () => startService({ databaseUrl, role, environment })), {
+        concurrency: 3
+      })
     const deployment: Deployment = yield* Effect.all(
       { apis: started("api", counts.apis), runners: started("runner", counts.runners) },
       { concurrency: "unbounded" }

@@ -16,7 +16,12 @@ const hooks: ReadonlyArray<Hook> = [
   }
 ]
 
-const tracing = { url: receiver.url, headers: { "x-tenant": Redacted.make("acme") }, serviceName: "stoa-test" }
+const tracing = {
+  url: receiver.url,
+  headers: { "x-tenant": Redacted.make("acme") },
+  serviceName: "stoa-test",
+  sampler: "always_on"
+} as const
 
 const traced = testAppLayer({ hooks }, { tracing }).pipe(
   Layer.provideMerge(Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => Effect.promise(receiver.close))))
@@ -50,6 +55,15 @@ layer(traced, { excludeTestServices: true, timeout: "60 seconds" })("traces over
       assert.strictEqual(String(request?.attributes["http.response.status_code"]), "404")
       assert.deepInclude(receiver.requests[0], { path: "/v1/traces" })
       assert.strictEqual(receiver.requests[0]?.headers["x-tenant"], "acme")
+    }))
+
+  it.effect("a client who says that his trace is not sampled is traced all the same", () =>
+    Effect.gen(function*() {
+      const traceId = "9".repeat(32)
+      yield* api("GET", "/api/catalog/entities", { headers: { traceparent: `00-${traceId}-${"b".repeat(16)}-00` } })
+      const spans = yield* traceWith(traceId, isRequest)
+      assert.isTrue(spans.some(({ parentSpanId }) => parentSpanId === "b".repeat(16)))
+      assert.isAbove(spans.length, 1, "and so is what the request does")
     }))
 
   it.effect("one trace holds the request, the actor it called and the statement that the actor wrote", () =>

@@ -8,8 +8,8 @@ import { newId } from "../ids/Id.ts"
 import { OrderHistory } from "../orders/OrderHistory.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { Prices } from "../pricing/Prices.ts"
-import { PromotionRepo } from "../promotions/PromotionRepo.ts"
 import { type AppliedPromotions, applyPromotions, type PromotionRow } from "../promotions/PromotionRules.ts"
+import { Promotions } from "../promotions/Promotions.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { CheckoutRequest, DecidedLine, Decision } from "./Checkout.ts"
 import type { ClaimedCart } from "./ClaimRepo.ts"
@@ -38,7 +38,7 @@ export class Decisions extends Context.Service<Decisions, {
     Decisions,
     Effect.gen(function*() {
       const prices = yield* Prices
-      const promotions = yield* PromotionRepo
+      const promotions = yield* Promotions
       const customers = yield* Customers
       const history = yield* OrderHistory
       const settings = yield* StoreSettings

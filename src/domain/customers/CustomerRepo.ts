@@ -44,6 +44,8 @@ export class CustomerRepo extends Context.Service<CustomerRepo, {
   readonly profileOf: (actor: Actor) => Effect.Effect<Customer | null>
   /** The same, and whether it is this request that made it. */
   readonly openProfile: (actor: Actor) => Effect.Effect<Profile | null>
+  /** The profile that a signed-in user has already; null before its first use, and for whoever is nobody's customer. */
+  readonly existingProfileOf: (actor: Actor) => Effect.Effect<Customer | null>
   /** A profile by its id; undefined when the organization has none such. */
   readonly find: (id: string) => Effect.Effect<Customer | undefined, never, CurrentActor>
   /** Groups a profile is in: they decide about prices and promotions. Empty for an unknown profile. */
@@ -95,6 +97,13 @@ export const customerRepoLayer = Layer.effect(
 
     const profileOf = (actor: Actor) => Effect.map(openProfile(actor), (profile) => profile?.customer ?? null)
 
+    const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
+      if (actor.type !== "user" || actor.userId === null) return null
+      const rows = yield* sql<CustomerRow>`select * from customers
+        where organization_id = ${actor.organizationId} and user_id = ${actor.userId}`
+      return rows[0] === undefined ? null : toCustomer(rows[0])
+    }, Effect.orDie)
+
     const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
       const organization = yield* currentOrganization
       const rows = yield* sql<CustomerRow>`select * from customers
@@ -109,6 +118,6 @@ export const customerRepoLayer = Layer.effect(
       return rows[0]?.group_ids ?? []
     }, Effect.orDie)
 
-    return CustomerRepo.of({ profileOf, openProfile, find, groupsOf })
+    return CustomerRepo.of({ profileOf, openProfile, existingProfileOf, find, groupsOf })
   })
 )

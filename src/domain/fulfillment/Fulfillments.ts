@@ -4,7 +4,7 @@ import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader } from "../orders/OrderAccess.ts"
-import { OrderRepo } from "../orders/OrderRepo.ts"
+import { Orders } from "../orders/Orders.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { digitalFulfillments } from "./DigitalDelivery.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
@@ -26,7 +26,7 @@ export class Fulfillments extends Context.Service<Fulfillments, {
   static readonly layer = Layer.effect(
     Fulfillments,
     Effect.gen(function*() {
-      const orders = yield* OrderRepo
+      const orders = yield* Orders
       const repo = yield* FulfillmentRepo
       const hooks = yield* Hooks
       return {

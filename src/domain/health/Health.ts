@@ -13,7 +13,7 @@ export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
   readonly _tag = "Unhealthy"
 }
 
-/** What `GET /api/health` answers. */
+/** What `GET /api/health` answers. However many ask, and anybody may, the database is asked at most once a second. */
 export class Health extends Context.Service<Health, {
   readonly check: Effect.Effect<typeof Healthy.Type, Unhealthy>
   /** What a process answers that lives, whatever its database does. */
@@ -22,12 +22,16 @@ export class Health extends Context.Service<Health, {
   static readonly layerOf = (version: string) =>
     Layer.effect(
       Health,
-      Effect.map(HealthRepo, (repo) => ({
-        alive: { status: "ok", version } as const,
-        check: Effect.flatMap(repo.databaseAnswers, (answers) =>
-          answers
-            ? Effect.succeed({ status: "ok", version } as const)
-            : Effect.fail(new Unhealthy({ status: "error", version, database: "unreachable" })))
-      }))
+      Effect.gen(function*() {
+        const repo = yield* HealthRepo
+        const latest = yield* Effect.cachedWithTTL(repo.databaseAnswers, "1 second")
+        return Health.of({
+          alive: { status: "ok", version },
+          check: Effect.flatMap(latest, (answers) =>
+            answers
+              ? Effect.succeed({ status: "ok", version } as const)
+              : Effect.fail(new Unhealthy({ status: "error", version, database: "unreachable" })))
+        })
+      })
     )
 }

@@ -78,3 +78,16 @@ export const isOrderNumber = (value: string): boolean => numberPattern.test(valu
 /** The number of the n-th order of an organization in a year. */
 export const orderNumber = (year: number, sequence: number): string =>
   `ORD-${String(year).padStart(4, "0")}-${String(sequence).padStart(6, "0")}`
+
+/** An order and what decides who may see it and who moved its money. */
+export interface StoredOrder {
+  readonly order: Order
+  /** User whose profile the order belongs to; null for a guest's order. */
+  readonly ownerUserId: string | null
+  /** The cart it was made from. */
+  readonly cartId: string | null
+  /** SHA-256 of the secret of that cart. */
+  readonly cartSecretHash: string | null
+  /** Provider that authorized the payment. */
+  readonly paymentProvider: string | null
+}

@@ -3,8 +3,7 @@ import { timingSafeEqual } from "node:crypto"
 import { type Actor, CurrentActor, holds } from "../access/Actor.ts"
 import { hashCartSecret } from "../carts/CartSecret.ts"
 import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
-import type { Order } from "./Order.ts"
-import type { StoredOrder } from "./OrderRepo.ts"
+import type { Order, StoredOrder } from "./Order.ts"
 
 /** How long after its placement a guest may read an order by the secret of its cart (contract §4). */
 const guestAccess = Duration.days(7)

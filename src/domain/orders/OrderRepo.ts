@@ -3,22 +3,9 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { isUuid } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { isOrderNumber, type Order } from "./Order.ts"
+import { isOrderNumber, type Order, type StoredOrder } from "./Order.ts"
 import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
 import { OrderStatus } from "./OrderStatus.ts"
-
-/** An order and what decides who may see it and who moved its money. */
-export interface StoredOrder {
-  readonly order: Order
-  /** User whose profile the order belongs to; null for a guest's order. */
-  readonly ownerUserId: string | null
-  /** The cart it was made from. */
-  readonly cartId: string | null
-  /** SHA-256 of the secret of that cart. */
-  readonly cartSecretHash: string | null
-  /** Provider that authorized the payment. */
-  readonly paymentProvider: string | null
-}
 
 /** Which orders a list shows. An unknown status shows none (contract §4). */
 export interface OrderFilter {

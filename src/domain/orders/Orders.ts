@@ -3,11 +3,11 @@ import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { type Conflict, type Forbidden, type InvalidTransition, NotFound } from "../errors/ApiErrors.ts"
 import type { Unauthorized, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import type { Order } from "./Order.ts"
+import type { Order, StoredOrder } from "./Order.ts"
 import { admitReader } from "./OrderAccess.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { transition, type TransitionSource } from "./OrderStatus.ts"
-import type { OrderTransition, TransitionOutcome } from "./OrderStatusRepo.ts"
+import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
 
 /** A change of status as it is asked for; `status` may be any text, `reason` goes into the history. */
 export interface StatusRequest
@@ -26,29 +26,39 @@ export type StatusChangeError =
   | InvalidTransition
   | ValidationFailed
 
+/** Writes a decided change of status with all that follows from it, in one transaction. */
+type Transition = OrderStatusRepo["Service"]["transition"]
+
 /** Orders after their placement (spec §4, contract §4). */
 export class Orders extends Context.Service<Orders, {
   /** One order with its lines for whoever may read it; runs `orders.afterGet`. 404, 403. */
   readonly get: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
+  /**
+   * An order with what decides who may read it and who moved its money, for services that decide that themselves; no
+   * hook runs. Undefined when the organization has no such order.
+   */
+  readonly find: (idOrNumber: string) => Effect.Effect<StoredOrder | undefined, never, CurrentActor>
   /** A page of all orders with their lines, newest first. */
   readonly list: OrderRepo["Service"]["list"]
   /**
    * Moves an order to another status (needs `orders:update`): the table of transitions decides (422
    * INVALID_TRANSITION), then `orders.beforeStatusChange`, `write`, `orders.afterStatusChange`. `write` is given what
-   * was decided and has `OrderStatusRepo` write it where it wants: at the order's actor, or in a transaction of its own.
+   * was decided and the one writer of a status, to be run where it wants: at the order's actor, or in a transaction of
+   * its own together with what another module writes.
    * Where it gives undefined instead nothing was written, and no hook is told. The hooks have no part in its time. The
    * money of `refundId` is settled by a durable step afterwards.
    */
   readonly changeStatus: <Written extends TransitionOutcome | undefined, E, R>(
     orderId: string,
     request: StatusRequest,
-    write: (change: OrderTransition) => Effect.Effect<Written, E, R>
+    write: (change: OrderTransition, transition: Transition) => Effect.Effect<Written, E, R>
   ) => Effect.Effect<Written, StatusChangeError | E, CurrentActor | R>
 }>()("stoa/domain/orders/Orders") {
   static readonly layer = Layer.effect(
     Orders,
     Effect.gen(function*() {
       const orders = yield* OrderRepo
+      const statuses = yield* OrderStatusRepo
       const hooks = yield* Hooks
 
       const get = Effect.fn("Orders.get")(function*(idOrNumber: string) {
@@ -75,16 +85,16 @@ export class Orders extends Context.Service<Orders, {
         function*<Written extends TransitionOutcome | undefined, E, R>(
           orderId: string,
           request: StatusRequest,
-          write: (change: OrderTransition) => Effect.Effect<Written, E, R>
+          write: (change: OrderTransition, transition: Transition) => Effect.Effect<Written, E, R>
         ) {
           const { asked, change } = yield* prepare(orderId, request)
-          const outcome = yield* write(change)
+          const outcome = yield* write(change, statuses.transition)
           if (outcome !== undefined) yield* hooks.after("orders.afterStatusChange", outcome.order, asked)
           return outcome
         }
       )
 
-      return { get, list: orders.list, changeStatus }
+      return { get, find: orders.find, list: orders.list, changeStatus }
     })
   )
 }

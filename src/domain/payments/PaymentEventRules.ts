@@ -1,5 +1,4 @@
-import type { Order } from "../orders/Order.ts"
-import type { StoredOrder } from "../orders/OrderRepo.ts"
+import type { Order, StoredOrder } from "../orders/Order.ts"
 import type { StatusRequest } from "../orders/Orders.ts"
 import { transition } from "../orders/OrderStatus.ts"
 import type { PaymentAdapter, PaymentEvent } from "./PaymentAdapter.ts"

@@ -3,9 +3,8 @@ import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
-import { OrderRepo, type StoredOrder } from "../orders/OrderRepo.ts"
+import type { StoredOrder } from "../orders/Order.ts"
 import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
-import { OrderStatusRepo } from "../orders/OrderStatusRepo.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
 import { refusalOf, type WebhookRefusal, WebhookUnconfigured } from "./PaymentErrors.ts"
@@ -67,19 +66,17 @@ const noProvider = new WebhookUnconfigured({
 })
 
 interface Parts {
-  readonly orderRepo: OrderRepo["Service"]
   readonly orders: Orders["Service"]
-  readonly statuses: OrderStatusRepo["Service"]
   readonly events: PaymentEventRepo["Service"]
   readonly refunds: RefundRepo["Service"]
 }
 
 /** Claims the event and does what it asks for, in one transaction: a failure gives the event back to the provider. */
-const applier = ({ events, orderRepo, orders, refunds, statuses }: Parts) => {
+const applier = ({ events, orders, refunds }: Parts) => {
   /** Money the provider gave back is noted first; true when nothing of what was captured is left. */
   const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: string) {
     yield* refunds.recordExternal(orderId, event.amount, event.id)
-    const now = yield* orderRepo.find(orderId)
+    const now = yield* orders.find(orderId)
     return now !== undefined && now.order.refundedTotal > 0 && now.order.refundedTotal === now.order.amountCaptured
   })
 
@@ -108,12 +105,12 @@ const applier = ({ events, orderRepo, orders, refunds, statuses }: Parts) => {
     const outcome = yield* orders.changeStatus(
       id,
       { ...request, amountCaptured },
-      (change) =>
+      (change, transition) =>
         events.once(
           claim,
           Effect.gen(function*() {
             claimed = true
-            return (yield* proceeds) ? yield* statuses.transition(change) : undefined
+            return (yield* proceeds) ? yield* transition(change) : undefined
           })
         )
     )
@@ -141,17 +138,11 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
     PaymentEvents,
     Effect.gen(function*() {
       const settings = yield* StoreSettings
-      const orderRepo = yield* OrderRepo
+      const orders = yield* Orders
       const verify = verifier(yield* PaymentAdapters)
       const events = yield* PaymentEventRepo
       const fulfillments = yield* Fulfillments
-      const apply = applier({
-        orderRepo,
-        orders: yield* Orders,
-        statuses: yield* OrderStatusRepo,
-        events,
-        refunds: yield* RefundRepo
-      })
+      const apply = applier({ orders, events, refunds: yield* RefundRepo })
 
       /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
       const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
@@ -165,7 +156,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
         const { id, orderId } = verified.event
         for (let round = 0; round < rounds; round++) {
-          const stored = orderId !== null && isUuid(orderId) ? yield* orderRepo.find(orderId) : undefined
+          const stored = orderId !== null && isUuid(orderId) ? yield* orders.find(orderId) : undefined
           if (stored === undefined || !concerns(verified, stored)) {
             yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
             return received

@@ -25,11 +25,12 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
 
       const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
         // A shopper who could name his own groups would take every group's promotion.
-        const trusted = holds(yield* CurrentActor, "customers:read")
-        const named = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
-        const id = trusted ? named : yield* customers.ownProfileId
-        const claimed = trusted ? customerGroupIds ?? null : null
-        return { id, groupIds: claimed ?? (id === null ? [] : yield* customers.groupsOf(id)) }
+        if (!holds(yield* CurrentActor, "customers:read")) {
+          const own = yield* customers.existingProfile
+          return { id: own?.id ?? null, groupIds: own?.groupIds ?? [] }
+        }
+        const id = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
+        return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
       })
 
       /** The lines with their categories, looked up only where the promotion asks for some. */

@@ -27,6 +27,8 @@ export class Promotions extends Context.Service<Promotions, {
     status: PromotionStatus,
     page: PageRequest
   ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
+  /** What a checkout chooses from: the promotions of its codes, and the automatic ones; by one statement. */
+  readonly candidates: PromotionRepo["Service"]["candidates"]
 }>()("stoa/domain/promotions/Promotions") {
   static readonly layer = Layer.effect(
     Promotions,
@@ -68,7 +70,7 @@ export class Promotions extends Context.Service<Promotions, {
         return yield* repo.list(status, yield* clock, page)
       })
 
-      return { create, change, deactivate, list }
+      return { create, change, deactivate, list, candidates: repo.candidates }
     })
   )
 }

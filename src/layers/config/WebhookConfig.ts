@@ -1,7 +1,8 @@
-import { Config, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { developmentKeyring, type Keyring, readKeyring } from "../../domain/webhooks/SecretBox.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
+import { type Environment, text } from "./Variables.ts"
 
 /** What the environment says of webhooks, over the deployment's configuration. */
 export interface WebhookEnvironment {
@@ -13,15 +14,10 @@ export interface WebhookEnvironment {
 /** What tests run with: a key that everybody knows, and nothing internal may be reached. */
 export const testWebhooks: WebhookEnvironment = { keyring: developmentKeyring, allowPrivate: false }
 
-type Environment = "development" | "production" | "test"
-
 const refuse = (message: string) => Effect.fail(new InvalidSetting({ message }))
 
-const variable = (name: string) =>
-  Effect.map(Config.option(Config.String(name)), Option.filter((value) => value !== ""))
-
 const keyring = Effect.fnUntraced(function*(environment: Environment) {
-  const found = yield* variable("STOA_SECRETS_KEY")
+  const found = yield* text("STOA_SECRETS_KEY")
   if (Option.isNone(found)) return environment === "production" ? undefined : developmentKeyring
   return readKeyring(found.value) ?? (yield* refuse(
     "STOA_SECRETS_KEY=\"…\" is not allowed: expected 32 random bytes in base64 (openssl rand -base64 32), or several " +
@@ -30,7 +26,7 @@ const keyring = Effect.fnUntraced(function*(environment: Environment) {
 })
 
 const allowPrivate = Effect.fnUntraced(function*(webhooks: DeploymentConfig["webhooks"], environment: Environment) {
-  const found = yield* variable("STOA_WEBHOOKS_ALLOW_PRIVATE")
+  const found = yield* text("STOA_WEBHOOKS_ALLOW_PRIVATE")
   if (Option.isSome(found) && found.value !== "true" && found.value !== "false") {
     return yield* refuse(`STOA_WEBHOOKS_ALLOW_PRIVATE="${found.value}" is not allowed: expected true or false.`)
   }

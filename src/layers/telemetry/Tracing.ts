@@ -1,7 +1,8 @@
-import { Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Tracer } from "effect"
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { AppSettings } from "../config/AppConfig.ts"
+import type { Sampler } from "../config/TracingConfig.ts"
 import { version } from "../Version.ts"
 import { redactValue } from "./Redaction.ts"
 
@@ -12,15 +13,32 @@ const serialization = Layer.succeed(OtlpSerialization.OtlpSerialization, {
   logs: (data) => HttpBody.text(JSON.stringify(data), "application/json")
 })
 
+/** A span whose trace began elsewhere: at a client, or in another process of ours, where the edge has decided already. */
+const isIncoming = ({ kind, parent }: Parameters<Tracer.Tracer["span"]>[0]): boolean =>
+  kind === "server" && parent._tag === "Some" && parent.value._tag === "ExternalSpan"
+
+/** Whether a client's trace is sampled is a stranger's word: by it he could keep what he does out of the traces. */
+const sampledBy = (sampler: Sampler) => (tracer: Tracer.Tracer): Tracer.Tracer =>
+  sampler === "parentbased_always_on"
+    ? tracer
+    : Tracer.make({ span: (options) => tracer.span(isIncoming(options) ? { ...options, sampled: true } : options) })
+
 /**
  * Sends spans to the receiver that the environment names (`OTEL_EXPORTER_OTLP_ENDPOINT`): requests, calls of actors,
  * durable processes and statements, in one trace across processes. Without a receiver there is no layer, and Effect's
  * own tracer, which keeps nothing, stays.
  */
 export const tracingLayer = ({ tracing }: AppSettings): Layer.Layer<never> =>
-  tracing === undefined ? Layer.empty : OtlpTracer.layer({
-    url: tracing.url,
-    headers: Object.fromEntries(Object.entries(tracing.headers).map(([name, value]) => [name, Redacted.value(value)])),
-    resource: { serviceName: tracing.serviceName, serviceVersion: version },
-    exportInterval: "1 second"
-  }).pipe(Layer.provide(Layer.merge(serialization, FetchHttpClient.layer)))
+  tracing === undefined ?
+    Layer.empty :
+    Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, sampledBy(tracing.sampler))).pipe(
+      Layer.provide(OtlpTracer.layer({
+        url: tracing.url,
+        headers: Object.fromEntries(
+          Object.entries(tracing.headers).map(([name, value]) => [name, Redacted.value(value)])
+        ),
+        resource: { serviceName: tracing.serviceName, serviceVersion: version },
+        exportInterval: "1 second"
+      })),
+      Layer.provide(Layer.merge(serialization, FetchHttpClient.layer))
+    )

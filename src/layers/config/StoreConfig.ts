@@ -1,0 +1,43 @@
+import { Effect } from "effect"
+import { defaultRoles } from "../../domain/access/Role.ts"
+import { isCurrencyCode } from "../../domain/money/Currency.ts"
+import { defaultSettings, type Settings } from "../../domain/settings/StoreSettings.ts"
+import type { DeploymentConfig } from "./DeploymentConfig.ts"
+import { refuse } from "./Variables.ts"
+
+/** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
+export const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: DeploymentConfig) {
+  const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
+  const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
+  if (!isCurrencyCode(defaultCurrency)) {
+    return yield* refuse("store.defaultCurrency", defaultCurrency, "the upper-case code of a currency, for example USD")
+  }
+  const keepDays = journal?.keepDays ?? defaultSettings.journalDays
+  if (!Number.isInteger(keepDays) || keepDays < 0 || keepDays > 36_500) {
+    return yield* refuse("journal.keepDays", String(keepDays), "a whole number of days, 0 for ever")
+  }
+  for (const [name, value] of Object.entries(retention ?? {})) {
+    if (!Number.isInteger(value) || value < 1 || value > 36_500) {
+      return yield* refuse(`retention.${name}`, String(value), "a whole number from 1 to 36500")
+    }
+  }
+  if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
+    return yield* refuse("store.defaultOrganizationId", defaultOrganizationId, "1 to 64 letters, digits, _ and -")
+  }
+})
+
+/** What `commerce.config.ts` says of the store, over what holds everywhere. */
+export const storeSettings = (deployment: DeploymentConfig): Settings => ({
+  defaultOrganizationId: deployment.store?.defaultOrganizationId ?? defaultSettings.defaultOrganizationId,
+  defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
+  cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
+  holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
+  confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
+  shipping: deployment.shipping ?? defaultSettings.shipping,
+  roles: { ...defaultRoles, ...deployment.auth?.roles },
+  idempotencyHours: deployment.retention?.idempotencyHours ?? defaultSettings.idempotencyHours,
+  journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,
+  endedCartDays: deployment.retention?.cartDays ?? defaultSettings.endedCartDays,
+  endedHoldDays: deployment.retention?.holdDays ?? defaultSettings.endedHoldDays,
+  providerEventDays: deployment.retention?.providerEventDays ?? defaultSettings.providerEventDays
+})
