@@ -3,10 +3,12 @@ import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
+import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
+import { readRateLimits } from "./RateLimitConfig.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
@@ -36,6 +38,7 @@ export interface AppSettings {
   readonly logFormat: "pretty" | "json"
   readonly webhooks: WebhookEnvironment
   readonly jobs: JobSettingsValues
+  readonly rateLimits: RateLimitValues
   readonly deployment: DeploymentConfig
 }
 
@@ -232,6 +235,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     webhooks: yield* readWebhooks(deployment, environment),
     jobs: yield* jobs(deployment.jobs ?? {}),
+    rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
     deployment
   }
   return settings
