@@ -1,9 +1,9 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { createHash, timingSafeEqual } from "node:crypto"
-import { type Actor, anonymousActor } from "../domain/access/Actor.ts"
+import { anonymousActor } from "../domain/access/Actor.ts"
 import { Unauthorized } from "../domain/errors/ApiErrors.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
-import { Actors } from "../http/access/Actors.ts"
+import { Actors, type Caller } from "../http/access/Actors.ts"
 import { RequestId } from "../http/server/RequestId.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { testActor } from "./TestActors.ts"
@@ -28,16 +28,27 @@ export const actorsLayer = Layer.effect(
   Effect.gen(function*() {
     const { developmentKey, environment, metricsKey } = yield* AppConfig
     const { defaultOrganizationId, roles } = yield* StoreSettings
-    const anonymous = anonymousActor(defaultOrganizationId, roles["customer"] ?? [])
-    const developer: Actor = {
+    const anonymous: Caller = {
+      ...anonymousActor(defaultOrganizationId, roles["customer"] ?? []),
+      credential: "none"
+    }
+    const developer: Caller = {
       ...anonymous,
       type: "api_key",
       userId: null,
       name: "Development key",
+      credential: "key",
+      keyId: "development",
       role: "admin",
       permissions: roles["admin"] ?? []
     }
-    const scraper: Actor = { ...developer, name: "Metrics key", role: "metrics", permissions: ["metrics:read"] }
+    const scraper: Caller = {
+      ...developer,
+      name: "Metrics key",
+      keyId: "metrics",
+      role: "metrics",
+      permissions: ["metrics:read"]
+    }
 
     const known = (key: string) =>
       Option.isSome(developmentKey) && sameKey(key, developmentKey.value)
@@ -49,10 +60,13 @@ export const actorsLayer = Layer.effect(
     return Actors.of({
       fromHeaders: Effect.fnUntraced(function*(headers) {
         const sent = environment === "test" ? headers["x-test-actor"] : undefined
-        const injected = sent === undefined ? Option.none() : testActor(sent)
+        const injected = sent === undefined ? undefined : Option.getOrUndefined(testActor(sent))
         const key = headers["x-api-key"] ?? bearer(headers["authorization"])
-        const actor = Option.isSome(injected) ? injected.value : key === undefined ? anonymous : yield* known(key)
-        return { ...actor, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
+        const test: Caller | undefined = injected === undefined
+          ? undefined
+          : { ...anonymous, ...injected, credential: "test" }
+        const caller = test ?? (key === undefined ? anonymous : yield* known(key))
+        return { ...caller, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
       })
     })
   })

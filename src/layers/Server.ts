@@ -11,6 +11,7 @@ import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/Idempotency.ts"
 import { originTest } from "../http/server/Cors.ts"
 import { edge } from "../http/server/Edge.ts"
+import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
 import { actorsLayer } from "./Actors.ts"
 import { AppConfig } from "./config/AppConfig.ts"
@@ -45,6 +46,7 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
         production,
         allowedOrigin: originTest([], production),
         trustedProxy: Option.getOrUndefined(trustedProxy),
+        limiting: yield* RateLimiting,
         methodsOf
       }
       return HttpServer.serve(edge(app, options)).pipe(
@@ -52,7 +54,7 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
         Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
       )
     })
-  ).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
+  ).pipe(Layer.provide(Layer.merge(NodeHttpServer.layerHttpServices, RateLimiting.layer)))
 
 /** A stream of events never ends of itself: it is told before the server waits for what is being answered. */
 const endStreams = Layer.effectDiscard(Effect.flatMap(EventTailer, ({ end }) => Effect.addFinalizer(() => end)))

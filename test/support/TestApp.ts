@@ -7,6 +7,7 @@ import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
+import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { freshDatabase } from "./Postgres.ts"
 
@@ -111,6 +112,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   logFormat: "pretty",
   webhooks: testWebhooks,
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
+  rateLimits: ratesOf(deployment.rateLimits ?? {}, false, 1),
   deployment
 })
 

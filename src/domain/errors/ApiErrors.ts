@@ -93,6 +93,15 @@ export class CheckoutFailed
   static of = (message: string) => new CheckoutFailed({ error: { code: "CHECKOUT_FAILED", message } })
 }
 
+/** 429: more requests than the limit of the caller; `Retry-After` says when he may come again (spec §8). */
+export class TooManyRequests
+  extends Schema.Error<TooManyRequests>("TooManyRequests")(body("TOO_MANY_REQUESTS"), { httpApiStatus: 429 })
+{
+  readonly _tag = "TooManyRequests"
+  static of = () =>
+    new TooManyRequests({ error: { code: "TOO_MANY_REQUESTS", message: "Too many requests, please try again later." } })
+}
+
 /** 503: the work could not be taken on in time; the same request may be sent again after `Retry-After` seconds. */
 export class Unavailable
   extends Schema.Error<Unavailable>("Unavailable")(body("SERVICE_UNAVAILABLE"), { httpApiStatus: 503 })

@@ -3,11 +3,23 @@ import type { Headers } from "effect/http"
 import type { Actor } from "../../domain/access/Actor.ts"
 import type { Unauthorized } from "../../domain/errors/ApiErrors.ts"
 
+/** What authenticated a request: nothing, a session's cookie or token, an API key, or a test that says who it is. */
+export type Credential = "none" | "cookie" | "bearer" | "key" | "test"
+
+/** An actor, and by what the request showed that it is his. */
+export interface Caller extends Actor {
+  readonly credential: Credential
+  /** Of an API key: its id. Its requests are counted by it. */
+  readonly keyId?: string
+  /** Of an API key: its own limit of requests, in place of those that hold for every key. */
+  readonly rateLimit?: { readonly limit: number; readonly windowMs: number }
+}
+
 /**
  * Turns the credentials of a request into an actor (contract, platform §2). What stands behind it, keys, sessions,
  * store resolution, is wired in `layers`; the edge and the modules only know this.
  */
 export class Actors extends Context.Service<Actors, {
   /** The actor of these headers: 401 for credentials that are not valid, an anonymous shopper where there are none. */
-  readonly fromHeaders: (headers: Headers.Headers) => Effect.Effect<Actor, Unauthorized>
+  readonly fromHeaders: (headers: Headers.Headers) => Effect.Effect<Caller, Unauthorized>
 }>()("stoa/http/access/Actors") {}

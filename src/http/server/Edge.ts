@@ -3,7 +3,8 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import { withClientAddress } from "./ClientAddress.ts"
 import { corsHeaders, type OriginTest, preflightHeaders } from "./Cors.ts"
 import { answerFailure, envelope } from "./Failure.ts"
-import { CurrentRequest, RequestId, requestIdOf } from "./RequestId.ts"
+import { type RateLimiting, secondsToWait, standingHeaders } from "./RateLimiting.ts"
+import { CurrentRequest, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
 import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
 
 /** What the edge has to know of the deployment and of the router it stands around. */
@@ -12,6 +13,7 @@ export interface EdgeOptions {
   readonly allowedOrigin: OriginTest
   /** Address of the proxy whose `X-Forwarded-For` is believed; undefined for nobody's. */
   readonly trustedProxy: string | undefined
+  readonly limiting: RateLimiting["Service"]
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
 }
@@ -56,6 +58,10 @@ const hasJsonBody = (response: HttpServerResponse.HttpServerResponse): boolean =
 const retryAfter = (response: HttpServerResponse.HttpServerResponse): Record<string, string> =>
   response.status === 503 && response.headers["retry-after"] === undefined ? { "retry-after": "1" } : {}
 
+/** A browser asks whether a page may send what it is about to send. */
+const isPreflight = ({ headers, method }: HttpServerRequest.HttpServerRequest): boolean =>
+  method === "OPTIONS" && headers["access-control-request-method"] !== undefined
+
 /**
  * What holds for every answer, in one place around the router: request id, security and CORS headers, the body limit,
  * 405 with `Allow`, and the error envelope for everything that no handler answered (ARCHITECTURE §6).
@@ -67,9 +73,10 @@ export const edge = <E, R>(
   const fixedHeaders = options.production ? { ...securityHeaders, ...strictTransport } : securityHeaders
   const limits = Context.make(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
   const count = requestMetrics()
+  const { limiting } = options
 
   const answer = (request: HttpServerRequest.HttpServerRequest) => {
-    if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+    if (isPreflight(request)) {
       return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
     }
     // Declared sizes are refused before a byte is read; undeclared ones while they stream.
@@ -86,33 +93,49 @@ export const edge = <E, R>(
     return hasJsonBody(response) ? response : envelope(response.status)
   }
 
+  const refused = envelope(429)
+
+  /** Counted before it is worked on where its caller is an address, and else by the routes or when it is answered. */
+  const admitted = (request: HttpServerRequest.HttpServerRequest, facts: RequestFacts) =>
+    isPreflight(request)
+      ? answer(request)
+      : Effect.flatMap(limiting.arrive(request, facts), (so) => so ? answer(request) : Effect.succeed(refused))
+
   /** The router leaves the route it found in the fiber's context, which is the enclosing context again further out. */
-  const counted = (request: HttpServerRequest.HttpServerRequest, began: number) =>
-    Effect.flatMap(answer(request), (answered) =>
-      Effect.withFiberSucceed((fiber) => {
-        const response = complete(request, answered)
-        const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
-        count(route, response.status, (performance.now() - began) / 1_000)
-        if (route !== undefined) nameSpan(fiber.context, route.path)
-        return response
-      }))
+  const counted = (request: HttpServerRequest.HttpServerRequest, facts: RequestFacts, began: number) =>
+    Effect.flatMap(admitted(request, facts), (answered) => {
+      const own = complete(request, answered)
+      return Effect.flatMap(
+        limiting.leave(request, facts, own.status),
+        (standing) =>
+          Effect.withFiberSucceed((fiber) => {
+            const response = standing.admitted ? own : refused
+            const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
+            count(route, response.status, (performance.now() - began) / 1_000)
+            if (route !== undefined) nameSpan(fiber.context, route.path)
+            return HttpServerResponse.setHeaders(response, {
+              ...fixedHeaders,
+              ...standingHeaders(standing),
+              ...corsHeaders(request.headers["origin"], options.allowedOrigin),
+              ...retryAfter(response),
+              ...(standing.admitted ? {} : { "retry-after": secondsToWait(standing) }),
+              ...(isPage(response) ? pagePolicy : {})
+            })
+          })
+      )
+    })
 
   return Effect.gen(function*() {
     const began = performance.now()
     const request = yield* HttpServerRequest.HttpServerRequest
     const requestId = requestIdOf(request.headers["x-request-id"])
     const own = withClientAddress(request, options.trustedProxy)
-    const perRequest = Context.add(Context.add(limits, RequestId, requestId), CurrentRequest, {})
+    const facts: RequestFacts = {}
+    const perRequest = Context.add(Context.add(limits, RequestId, requestId), CurrentRequest, facts)
     const response = yield* Effect.provideContext(
-      counted(own, began),
+      counted(own, facts, began),
       own === request ? perRequest : Context.add(perRequest, HttpServerRequest.HttpServerRequest, own)
     )
-    return HttpServerResponse.setHeaders(response, {
-      ...fixedHeaders,
-      ...corsHeaders(request.headers["origin"], options.allowedOrigin),
-      ...retryAfter(response),
-      ...(isPage(response) ? pagePolicy : {}),
-      "x-request-id": requestId
-    })
+    return HttpServerResponse.setHeader(response, "x-request-id", requestId)
   })
 }

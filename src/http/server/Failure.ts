@@ -9,6 +9,7 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
   405: ["METHOD_NOT_ALLOWED", "This path does not answer to that method."],
   413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
   415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
+  429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."],
   499: ["CLIENT_CLOSED_REQUEST", "The client closed the connection."],
   503: ["SERVICE_UNAVAILABLE", "The service is not available. Try again shortly."]
 }

@@ -1,10 +1,12 @@
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
+import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
+import { readRateLimits } from "./RateLimitConfig.ts"
 import { checkStore, storeSettings } from "./StoreConfig.ts"
 import { tracing, type TracingSettings } from "./TracingConfig.ts"
 import { type Environment, oneOf, port, text } from "./Variables.ts"
@@ -37,6 +39,7 @@ export interface AppSettings {
   readonly logFormat: "pretty" | "json"
   readonly webhooks: WebhookEnvironment
   readonly jobs: JobSettingsValues
+  readonly rateLimits: RateLimitValues
   readonly deployment: DeploymentConfig
 }
 
@@ -70,6 +73,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     webhooks: yield* readWebhooks(deployment, environment),
     jobs: yield* jobs(deployment.jobs ?? {}),
+    rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
     deployment
   }
   return settings
