@@ -8,7 +8,7 @@ import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
-import { mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
+import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { freshDatabase } from "./Postgres.ts"
 
@@ -112,7 +112,9 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   logLevel: "error",
   logFormat: "pretty",
   webhooks: testWebhooks,
-  mail: { way: mailWayWithoutServer(deployment.email, "test"), keyring: developmentKeyring },
+  mail: Effect.runSync(
+    mailSettingsOf(deployment.email, mailWayWithoutServer(deployment.email, "test"), developmentKeyring)
+  ),
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   deployment
 })
