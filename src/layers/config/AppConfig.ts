@@ -6,6 +6,7 @@ import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
+import { type MailEnvironment, readMail } from "./MailConfig.ts"
 import { readRateLimits } from "./RateLimitConfig.ts"
 import { checkStore, storeSettings } from "./StoreConfig.ts"
 import { tracing, type TracingSettings } from "./TracingConfig.ts"
@@ -38,6 +39,7 @@ export interface AppSettings {
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
   readonly webhooks: WebhookEnvironment
+  readonly mail: MailEnvironment
   readonly jobs: JobSettingsValues
   readonly rateLimits: RateLimitValues
   readonly deployment: DeploymentConfig
@@ -56,6 +58,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing
+  const webhooks = yield* readWebhooks(deployment, environment)
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
@@ -71,7 +74,8 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     ...traced === undefined ? {} : { tracing: traced },
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
-    webhooks: yield* readWebhooks(deployment, environment),
+    webhooks,
+    mail: yield* readMail(deployment.email, environment, webhooks.keyring),
     jobs: yield* jobs(deployment.jobs ?? {}),
     rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
     deployment

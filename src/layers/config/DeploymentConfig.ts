@@ -4,6 +4,7 @@ import type { Task } from "../../domain/jobs/Task.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
 import type { JobOptions } from "./JobOptions.ts"
+import type { EmailOptions } from "./MailConfig.ts"
 import type { RateLimitOptions } from "./RateLimitConfig.ts"
 
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
@@ -83,6 +84,10 @@ export interface DeploymentConfig {
   }
   /** Limits of requests (docs/security.md). */
   readonly rateLimits?: RateLimitOptions
+  /** Name of the store in mails. Default `Stoa`. */
+  readonly storeName?: string
+  /** Mails: how they leave, and which (docs/mail.md). */
+  readonly email?: EmailOptions
   /** Background jobs: who drives them, how many at once, how long they stay. */
   readonly jobs?: JobOptions
   /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */
