@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { type Answer, api, type asAdmin, asNobody, inOrganization, withApp } from "../support/TestApp.ts"
-import { asks, filled, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
+import { askerOf, asks, filled, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
 import { aStore, type Store } from "../tenancy/Stores.ts"
 import type { Entry } from "./Journal.ts"
 
@@ -24,6 +24,7 @@ const further: ReadonlyArray<Probe> = [
     body: { code: "SAVE", currency: "USD", subtotal: 100, lineItems: [] }
   },
   { method: "POST", path: "/api/inventory/warehouses", body: { name: "Another", code: "ANOTHER" } },
+  { method: "POST", path: "/api/customers", body: { firstName: "Ann" } },
   { method: "POST", path: "/api/webhooks", body: { url: "https://shop.example/hook", events: ["*"] } },
   { method: "POST", path: "/api/jobs/run?queue=nobody", body: undefined },
   { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
@@ -74,6 +75,9 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "DELETE /api/carts/:id/items/:itemId": ["cart.removeItem"],
   "POST /api/checkout": ["orders.create", "payments.capture"],
   "PATCH /api/orders/:id/status": ["orders.statusChange", "refunds.create"],
+  "POST /api/customers": ["customers.create"],
+  "PATCH /api/customers/:id": ["customers.update"],
+  "PATCH /api/me/profile": ["customers.update"],
   "POST /api/webhooks": ["webhooks.create"],
   "PATCH /api/webhooks/:id": ["webhooks.update"],
   "POST /api/webhooks/:id/rotate-secret": ["webhooks.rotateSecret"],
@@ -154,7 +158,8 @@ withApp("the journal", (it) => {
         })).text("data.id")
         const removal = { method: "DELETE", path: `/api/catalog/entities/${doomed}`, body: undefined }
         for (const probe of [...further, ...writes, removal]) {
-          const { answer, entries } = yield* ask(probe, store, store.as)
+          const asker = askerOf(probe, store)
+          const { answer, entries } = yield* ask(probe, store, asker)
           const route = routeOf(probe)
           asked.add(route)
           assert.isBelow(answer.status, 300, `${route} ${JSON.stringify(answer.body)}`)
@@ -164,7 +169,7 @@ withApp("the journal", (it) => {
             wrong.push(`${route}: [${types.join(", ")}] instead of [${expected.join(", ")}]`)
           }
           for (const entry of entries) {
-            wrong.push(...flawsOf(entry, "user-admin", "user").map((flaw) => `${route} ${entry.type}: ${flaw}`))
+            wrong.push(...flawsOf(entry, asker.userId ?? null, "user").map((flaw) => `${route} ${entry.type}: ${flaw}`))
           }
         }
         assert.deepStrictEqual(wrong, [])
@@ -189,7 +194,9 @@ withApp("the journal", (it) => {
       const store = yield* aStore("org_refused")
       const nowhere: Store = {
         ...store,
-        ...Object.fromEntries(Object.keys(store).filter((key) => key !== "as").map((key) => [key, crypto.randomUUID()]))
+        ...Object.fromEntries(
+          Object.keys(store).filter((key) => key !== "as" && key !== "buyer").map((key) => [key, crypto.randomUUID()])
+        )
       }
       const webhook = { method: "POST", path: "/api/payments/webhook", body: { type: "payment_intent.succeeded" } }
       const told: Array<string> = []
@@ -201,7 +208,7 @@ withApp("the journal", (it) => {
         assert.isAtLeast(forbidden.answer.status, 400, route)
         const unknown = filled(probe, nowhere).path === filled(probe, store).path && probe.path !== "/api/checkout"
           ? forbidden
-          : yield* ask(probe, nowhere, store.as)
+          : yield* ask(probe, nowhere, askerOf(probe, store))
         assert.isAtLeast(unknown.answer.status, 400, route)
         told.push(...[...forbidden.entries, ...unknown.entries].map(({ type }) => `${route}: ${type}`))
       }

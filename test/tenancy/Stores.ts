@@ -6,6 +6,8 @@ import { api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 /** A store with one record of everything, as the ids that name them; `as` is its administrator. */
 export interface Store {
   readonly as: typeof asAdmin
+  /** Its customer, who has bought something. */
+  readonly buyer: typeof asAdmin
   readonly entity: string
   readonly optionType: string
   readonly optionValue: string
@@ -106,7 +108,8 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   const promotion = yield* make(as, "/api/promotions", saving)
   const warehouse = (yield* make(as, "/api/inventory/warehouses", { name: "Main", code: "MAIN" })).text("data.id")
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
-  const bought = yield* buy(inOrganization(organization, asCustomer("buyer")), item)
+  const buyer = inOrganization(organization, asCustomer("buyer"))
+  const bought = yield* buy(buyer, item)
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
   const line = yield* make(as, `/api/carts/${cart}/items`, { ...item, quantity: 2 })
@@ -122,6 +125,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   )
   const store: Store = {
     as,
+    buyer,
     ...catalog,
     price: price.text("data.id"),
     modifier: modifier.text("data.id"),

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Access } from "../../domain/access/AccessRule.ts"
-import { type Actor, CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
+import { Access, admit } from "../../domain/access/AccessRule.ts"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { Actors } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
@@ -40,7 +40,7 @@ export const accessLayer = Layer.effect(
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
         const facts = yield* CurrentRequest
         if (facts !== undefined) facts.organizationId = actor.organizationId
-        if (rule.value._tag === "AnyOf") yield* requireAnyOf(actor, rule.value.permissions)
+        yield* admit(actor, rule.value)
         return yield* Effect.provideService(handler, CurrentActor, actor)
       })
     ))
