@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { type Answer, api, type asAdmin, asNobody, inOrganization, withApp } from "../support/TestApp.ts"
-import { askerOf, asks, filled, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
-import { aStore, type Store } from "../tenancy/Stores.ts"
+import { askerOf, asks, filled, namesIn, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
+import { anAddress, aStore, type Store } from "../tenancy/Stores.ts"
 import type { Entry } from "./Journal.ts"
 
 const entity = "/api/catalog/entities/{entity}"
@@ -25,6 +25,7 @@ const further: ReadonlyArray<Probe> = [
   },
   { method: "POST", path: "/api/inventory/warehouses", body: { name: "Another", code: "ANOTHER" } },
   { method: "POST", path: "/api/customers", body: { firstName: "Ann" } },
+  { method: "POST", path: "/api/me/addresses", body: anAddress, own: true },
   { method: "POST", path: "/api/webhooks", body: { url: "https://shop.example/hook", events: ["*"] } },
   { method: "POST", path: "/api/jobs/run?queue=nobody", body: undefined },
   { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
@@ -78,6 +79,9 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "POST /api/customers": ["customers.create"],
   "PATCH /api/customers/:id": ["customers.update"],
   "PATCH /api/me/profile": ["customers.update"],
+  // The default there was is none any more.
+  "POST /api/me/addresses": ["customers.addAddress", "customers.changeAddress"],
+  "DELETE /api/me/addresses/:id": ["customers.removeAddress"],
   "POST /api/webhooks": ["webhooks.create"],
   "PATCH /api/webhooks/:id": ["webhooks.update"],
   "POST /api/webhooks/:id/rotate-secret": ["webhooks.rotateSecret"],
@@ -123,7 +127,7 @@ const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<
 })
 
 /** The kinds of changes that have nothing before them. */
-const isBeginning = (type: string): boolean => /\.(create|createValue|link)$/.test(type)
+const isBeginning = (type: string): boolean => /\.(create|createValue|link|addAddress)$/.test(type)
 
 const flawsOf = (entry: Entry, actorId: string | null, actorType: string): ReadonlyArray<string> => [
   ...(entry.actor_id === actorId && entry.actor_type === actorType ? [] : ["the wrong actor"]),
@@ -142,7 +146,7 @@ const flawsOf = (entry: Entry, actorId: string | null, actorType: string): Reado
 
 const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other)
 
-const isRemoval = (type: string) => /\.(delete|removeItem|unlink)$/.test(type)
+const isRemoval = (type: string) => /\.(delete|removeItem|unlink|removeAddress)$/.test(type)
 
 withApp("the journal", (it) => {
   it.effect(
@@ -198,13 +202,21 @@ withApp("the journal", (it) => {
           Object.keys(store).filter((key) => key !== "as" && key !== "buyer").map((key) => [key, crypto.randomUUID()])
         )
       }
-      const webhook = { method: "POST", path: "/api/payments/webhook", body: { type: "payment_intent.succeeded" } }
+      const webhook: Probe = {
+        method: "POST",
+        path: "/api/payments/webhook",
+        body: { type: "payment_intent.succeeded" }
+      }
       const told: Array<string> = []
       for (const probe of [...further, ...writes, refusedAnyway, webhook]) {
         const route = routeOf(probe)
         // Open to everybody; and whoever comes first gets his profile, which is told.
         if (route === "POST /api/promotions/validate" || route === "POST /api/jobs/run") continue
-        const forbidden = yield* ask(probe, store, inOrganization("org_refused", asNobody))
+        // Everybody's own: there is nobody to refuse it to. Of another's record it is refused as an unknown one.
+        if (probe.own === true && namesIn(probe, store).length === 0) continue
+        const forbidden = probe.own === true
+          ? yield* ask(probe, nowhere, store.buyer)
+          : yield* ask(probe, store, inOrganization("org_refused", asNobody))
         assert.isAtLeast(forbidden.answer.status, 400, route)
         const unknown = filled(probe, nowhere).path === filled(probe, store).path && probe.path !== "/api/checkout"
           ? forbidden

@@ -18,7 +18,12 @@ const open: ReadonlySet<string> = new Set([
 ])
 
 /** Whoever has signed in may do this for himself, whatever his permissions are (contract, platform §7). */
-const personal: ReadonlySet<string> = new Set(["GET /api/me/profile"])
+const personal: ReadonlySet<string> = new Set([
+  "GET /api/me/profile",
+  "GET /api/me/addresses",
+  "POST /api/me/addresses",
+  "DELETE /api/me/addresses/{id}"
+])
 
 /**
  * What an anonymous visitor may do with the permissions of the role customer (contract §0.4): catalog:read,

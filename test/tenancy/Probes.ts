@@ -51,7 +51,9 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders/{order}/fulfillments"),
   probe("GET", "/api/customers"),
   probe("GET", "/api/customers/{customer}"),
+  probe("GET", "/api/customers/{customer}/addresses"),
   mine("GET", "/api/me/profile"),
+  mine("GET", "/api/me/addresses"),
   probe("GET", "/api/webhooks"),
   probe("GET", "/api/webhooks/{endpoint}"),
   probe("GET", "/api/webhooks/{endpoint}/deliveries"),
@@ -141,6 +143,7 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", `${entity}/discontinue`),
   probe("PATCH", "/api/customers/{customer}", { phone: "1" }),
   mine("PATCH", "/api/me/profile", { phone: "2" }),
+  mine("DELETE", "/api/me/addresses/{address}"),
   probe("PATCH", "/api/webhooks/{endpoint}", { description: "Changed" }),
   probe("POST", "/api/webhooks/{endpoint}/rotate-secret", {}),
   probe("POST", "/api/webhooks/{endpoint}/test"),
@@ -169,7 +172,8 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/promotions/validate",
   "POST /api/inventory/warehouses",
   "POST /api/webhooks",
-  "POST /api/customers"
+  "POST /api/customers",
+  "POST /api/me/addresses"
 ])
 
 /** Does the probe ask this route? Its path is written with a colon before each parameter. */

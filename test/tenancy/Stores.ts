@@ -21,6 +21,8 @@ export interface Store {
   readonly promotion: string
   readonly warehouse: string
   readonly customer: string
+  /** An address of the customer. */
+  readonly address: string
   /** An open cart of nobody in particular, so that any staff may serve it, with a line in it. */
   readonly cart: string
   readonly item: string
@@ -74,6 +76,17 @@ const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
   return { entity, optionType, optionValue: value.text("data.id"), variant, category, parent, brand }
 })
 
+/** An address as customers send it. */
+export const anAddress = {
+  type: "shipping",
+  firstName: "Ann",
+  lastName: "Buyer",
+  line1: "1 Main St",
+  city: "Town",
+  country: "NL",
+  isDefault: true
+}
+
 /** A webhook endpoint whose host nobody finds, and a delivery that failed for that. */
 const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization: string) {
   const sent = { url: "https://receiver.invalid/hook", events: ["orders.create"] }
@@ -110,6 +123,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
   const buyer = inOrganization(organization, asCustomer("buyer"))
   const bought = yield* buy(buyer, item)
+  const address = (yield* make(buyer, "/api/me/addresses", anAddress)).text("data.id")
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
   const line = yield* make(as, `/api/carts/${cart}/items`, { ...item, quantity: 2 })
@@ -131,6 +145,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
     modifier: modifier.text("data.id"),
     promotion: promotion.text("data.id"),
     warehouse,
+    address,
     cart,
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),

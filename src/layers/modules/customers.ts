@@ -1,4 +1,6 @@
 import { Layer } from "effect"
+import { Addresses } from "../../domain/customers/Addresses.ts"
+import { addressRepoLayer } from "../../domain/customers/AddressRepo.ts"
 import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
@@ -20,6 +22,9 @@ export const customers = defineModule({
     { scope: "customers:update:self", description: "Change one's own profile" }
   ],
   migrations,
-  services: Customers.layer.pipe(Layer.provideMerge(customerRepoLayer)),
-  routes: Layer.mergeAll(customersHttp, meHttp).pipe(seeing(Customers, ...ofRoutes))
+  services: Addresses.layer.pipe(
+    Layer.provideMerge(Customers.layer),
+    Layer.provideMerge(Layer.mergeAll(customerRepoLayer, addressRepoLayer))
+  ),
+  routes: Layer.mergeAll(customersHttp, meHttp).pipe(seeing(Addresses, Customers, ...ofRoutes))
 })
