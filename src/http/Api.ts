@@ -6,6 +6,8 @@ import { CatalogGroup } from "./catalog/CatalogApi.ts"
 import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
 import { VariantsGroup } from "./catalog/VariantsApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
+import { CustomersGroup } from "./customers/CustomersApi.ts"
+import { MeGroup } from "./customers/MeApi.ts"
 import { EventsGroup } from "./events/EventsApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
 import { MetricsGroup } from "./health/MetricsApi.ts"
@@ -35,6 +37,8 @@ export const Api = HttpApi.make("stoa")
   .add(CheckoutGroup)
   .add(OrdersGroup)
   .add(PaymentsGroup)
+  .add(MeGroup)
+  .add(CustomersGroup)
   .add(WebhooksGroup)
   .add(JobsGroup)
   .add(EventsGroup)

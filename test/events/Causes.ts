@@ -210,6 +210,27 @@ const promotionCauses: ReadonlyArray<Cause> = [
   }
 ]
 
+const customerCauses: ReadonlyArray<Cause> = [
+  {
+    name: "entering a customer",
+    event: "customers.create",
+    entityType: "customer",
+    prepare: () => Effect.succeed({ method: "POST", path: "/api/customers", body: { firstName: "Ann" } })
+  },
+  {
+    name: "changing a customer",
+    event: "customers.update",
+    entityType: "customer",
+    changes: { field: "phone", before: null, after: "1" },
+    prepare: (as) =>
+      Effect.map(made(as, "/api/customers", {}), (customer) => ({
+        method: "PATCH",
+        path: `/api/customers/${idOf(customer)}`,
+        body: { phone: "1" }
+      }))
+  }
+]
+
 const orderTo = (status: string): Cause => ({
   name: `an order becoming ${status}`,
   event: "orders.statusChange",
@@ -271,7 +292,13 @@ const orderCauses: ReadonlyArray<Cause> = [
 ]
 
 /** Every way in which a request of a member of staff causes an event whose record its answer or its path names. */
-export const causes: ReadonlyArray<Cause> = [...catalogCauses, ...pricingCauses, ...promotionCauses, ...orderCauses]
+export const causes: ReadonlyArray<Cause> = [
+  ...catalogCauses,
+  ...pricingCauses,
+  ...promotionCauses,
+  ...customerCauses,
+  ...orderCauses
+]
 
 /** Sends the request of a cause under this request id; the answer and the id of the record it is about. */
 export const bringAbout = Effect.fnUntraced(function*(cause: Cause, ready: Ready, as: Who, requestId: string) {

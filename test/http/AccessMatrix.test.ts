@@ -17,6 +17,14 @@ const open: ReadonlySet<string> = new Set([
   "POST /api/promotions/validate"
 ])
 
+/** Whoever has signed in may do this for himself, whatever his permissions are (contract, platform §7). */
+const personal: ReadonlySet<string> = new Set([
+  "GET /api/me/profile",
+  "GET /api/me/addresses",
+  "POST /api/me/addresses",
+  "DELETE /api/me/addresses/{id}"
+])
+
 /**
  * What an anonymous visitor may do with the permissions of the role customer (contract §0.4): catalog:read,
  * cart:create, cart:read, cart:update, orders:create and orders:read:own.
@@ -94,9 +102,11 @@ withApp("access", (it) => {
       assert.isTrue(keys.has("POST /api/checkout"))
     }))
 
-  it.effect("somebody signed in without permissions is forbidden everything that is not open", () =>
+  it.effect("somebody signed in without permissions is forbidden everything that is neither open nor his own", () =>
     Effect.gen(function*() {
-      const guarded = (yield* documented).filter(({ key, path }) => !open.has(key) && !isAuthentication(path))
+      const guarded = (yield* documented).filter(({ key, path }) =>
+        !open.has(key) && !personal.has(key) && !isAuthentication(path)
+      )
       const wrong = yield* failing(
         guarded,
         (route) =>
@@ -121,6 +131,22 @@ withApp("access", (it) => {
               ? undefined
               : `${answer.status} ${JSON.stringify(answer.body)}`)
       )
+      assert.deepStrictEqual(wrong, [])
+    }))
+
+  it.effect("what is one's own asks for a signed-in person: a key of the API is none", () =>
+    Effect.gen(function*() {
+      const own = (yield* documented).filter(({ path }) => path.startsWith("/api/me/") || path === "/api/me")
+      assert.includeMembers(own.map(({ key }) => key), [...personal])
+      const wrong = yield* failing(own, (route) =>
+        Effect.map(
+          api(route.method, filled(route.path), {
+            headers: { "x-api-key": "dev-admin-key" },
+            ...(route.method === "GET" || route.method === "DELETE" ? {} : { body: {} })
+          }),
+          (answer) =>
+            answer.status === 401 && answer.at("error.code") === "UNAUTHORIZED" ? undefined : `${answer.status}`
+        ))
       assert.deepStrictEqual(wrong, [])
     }))
 

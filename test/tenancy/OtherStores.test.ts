@@ -3,11 +3,25 @@ import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { type Answer, api, withApp } from "../support/TestApp.ts"
 import { footprintOf, journalAtRest, ownerless } from "./Footprint.ts"
-import { asks, filled, nameless, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
+import {
+  askerOf,
+  asks,
+  filled,
+  nameless,
+  namesIn,
+  type Probe,
+  reads,
+  type RecordName,
+  refusedAnyway,
+  writes
+} from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
 
-const send = ({ body, method, path }: Probe, { as }: Store) =>
-  api(method, path, { as, ...(body === undefined ? {} : { body }) })
+const send = (probe: Probe, store: Store) =>
+  api(probe.method, probe.path, {
+    as: askerOf(probe, store),
+    ...(probe.body === undefined ? {} : { body: probe.body })
+  })
 
 const told = ({ method, path }: Probe, about: string, { body, status }: Answer) =>
   `${method} ${path} ${about}: ${status} ${JSON.stringify(body)}`
@@ -17,7 +31,7 @@ const isEmpty = (answer: Answer): boolean =>
   answer.status === 200 && !/"id":|:[1-9]/.test(JSON.stringify(answer.at("data")))
 
 /** The names of all records of a store. */
-const names = ({ as: _, ...records }: Store): ReadonlyArray<RecordName> =>
+const names = ({ as: _, buyer: __, ...records }: Store): ReadonlyArray<RecordName> =>
   // Every other key of a store names a record.
   Object.keys(records) as ReadonlyArray<RecordName>
 

@@ -1,16 +1,23 @@
 import type { Store } from "./Stores.ts"
 
 /** The name of a record of a store, as it stands in braces in a request. */
-export type RecordName = Exclude<keyof Store, "as">
+export type RecordName = Exclude<keyof Store, "as" | "buyer">
 
 /** A request about records of a store, which its path and body name in braces. */
 export interface Probe {
   readonly method: string
   readonly path: string
   readonly body: Readonly<Record<string, unknown>> | undefined
+  /** Asked by the store's customer about himself, and not by its administrator. */
+  readonly own?: boolean
 }
 
 const probe = (method: string, path: string, body?: Probe["body"]): Probe => ({ method, path, body })
+
+const mine = (method: string, path: string, body?: Probe["body"]): Probe => ({
+  ...probe(method, path, body),
+  own: true
+})
 
 const everything = "attributes,variants,categories,brands,inventory,pricing,optionTypes"
 
@@ -42,6 +49,11 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders/{order}"),
   probe("GET", "/api/orders/{orderNumber}"),
   probe("GET", "/api/orders/{order}/fulfillments"),
+  probe("GET", "/api/customers"),
+  probe("GET", "/api/customers/{customer}"),
+  probe("GET", "/api/customers/{customer}/addresses"),
+  mine("GET", "/api/me/profile"),
+  mine("GET", "/api/me/addresses"),
   probe("GET", "/api/webhooks"),
   probe("GET", "/api/webhooks/{endpoint}"),
   probe("GET", "/api/webhooks/{endpoint}/deliveries"),
@@ -129,6 +141,9 @@ export const writes: ReadonlyArray<Probe> = [
   probe("DELETE", "/api/catalog/brands/{brand}"),
   probe("POST", `${entity}/archive`),
   probe("POST", `${entity}/discontinue`),
+  probe("PATCH", "/api/customers/{customer}", { phone: "1" }),
+  mine("PATCH", "/api/me/profile", { phone: "2" }),
+  mine("DELETE", "/api/me/addresses/{address}"),
   probe("PATCH", "/api/webhooks/{endpoint}", { description: "Changed" }),
   probe("POST", "/api/webhooks/{endpoint}/rotate-secret", {}),
   probe("POST", "/api/webhooks/{endpoint}/test"),
@@ -156,7 +171,9 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/promotions",
   "POST /api/promotions/validate",
   "POST /api/inventory/warehouses",
-  "POST /api/webhooks"
+  "POST /api/webhooks",
+  "POST /api/customers",
+  "POST /api/me/addresses"
 ])
 
 /** Does the probe ask this route? Its path is written with a colon before each parameter. */
@@ -166,7 +183,7 @@ export const asks = ({ method, path }: Probe, route: { readonly method: string; 
 
 const braces = /\{(\w+)\}/g
 
-const isName = (text: string, store: Store): text is RecordName => text !== "as" && text in store
+const isName = (text: string, store: Store): text is RecordName => text !== "as" && text !== "buyer" && text in store
 
 /** The records that a request names. */
 export const namesIn = ({ body, path }: Probe, store: Store): ReadonlyArray<RecordName> =>
@@ -174,7 +191,10 @@ export const namesIn = ({ body, path }: Probe, store: Store): ReadonlyArray<Reco
     .filter((name) => isName(name, store))
 
 /** The request with the ids of a store's records in place of their names. */
-export const filled = ({ body, method, path }: Probe, store: Store): Probe => {
+export const filled = ({ body, path, ...probe }: Probe, store: Store): Probe => {
   const fill = (text: string) => text.replace(braces, (_, name: string) => isName(name, store) ? store[name] : name)
-  return { method, path: fill(path), body: body && JSON.parse(fill(JSON.stringify(body))) }
+  return { ...probe, path: fill(path), body: body && JSON.parse(fill(JSON.stringify(body))) }
 }
+
+/** Who asks: the store's customer about himself, else its administrator. */
+export const askerOf = ({ own }: Probe, { as, buyer }: Store): Store["as"] => own === true ? buyer : as

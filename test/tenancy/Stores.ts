@@ -6,6 +6,8 @@ import { api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 /** A store with one record of everything, as the ids that name them; `as` is its administrator. */
 export interface Store {
   readonly as: typeof asAdmin
+  /** Its customer, who has bought something. */
+  readonly buyer: typeof asAdmin
   readonly entity: string
   readonly optionType: string
   readonly optionValue: string
@@ -19,6 +21,8 @@ export interface Store {
   readonly promotion: string
   readonly warehouse: string
   readonly customer: string
+  /** An address of the customer. */
+  readonly address: string
   /** An open cart of nobody in particular, so that any staff may serve it, with a line in it. */
   readonly cart: string
   readonly item: string
@@ -72,6 +76,17 @@ const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
   return { entity, optionType, optionValue: value.text("data.id"), variant, category, parent, brand }
 })
 
+/** An address as customers send it. */
+export const anAddress = {
+  type: "shipping",
+  firstName: "Ann",
+  lastName: "Buyer",
+  line1: "1 Main St",
+  city: "Town",
+  country: "NL",
+  isDefault: true
+}
+
 /** A webhook endpoint whose host nobody finds, and a delivery that failed for that. */
 const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization: string) {
   const sent = { url: "https://receiver.invalid/hook", events: ["orders.create"] }
@@ -106,7 +121,9 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   const promotion = yield* make(as, "/api/promotions", saving)
   const warehouse = (yield* make(as, "/api/inventory/warehouses", { name: "Main", code: "MAIN" })).text("data.id")
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
-  const bought = yield* buy(inOrganization(organization, asCustomer("buyer")), item)
+  const buyer = inOrganization(organization, asCustomer("buyer"))
+  const bought = yield* buy(buyer, item)
+  const address = (yield* make(buyer, "/api/me/addresses", anAddress)).text("data.id")
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
   const line = yield* make(as, `/api/carts/${cart}/items`, { ...item, quantity: 2 })
@@ -122,11 +139,13 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   )
   const store: Store = {
     as,
+    buyer,
     ...catalog,
     price: price.text("data.id"),
     modifier: modifier.text("data.id"),
     promotion: promotion.text("data.id"),
     warehouse,
+    address,
     cart,
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),

@@ -1,4 +1,6 @@
-import { Context } from "effect"
+import { Context, Effect } from "effect"
+import { type Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
+import { type Actor, isSignedIn, requireAnyOf } from "./Actor.ts"
 
 /** What a route asks of its caller. */
 export type AccessRule =
@@ -6,6 +8,10 @@ export type AccessRule =
   | { readonly _tag: "Open" }
   /** Any of these permissions; the first one is named in the refusal. */
   | { readonly _tag: "AnyOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
+  /** All of these permissions; the first one that is missing is named in the refusal. */
+  | { readonly _tag: "AllOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
+  /** A signed-in user, who holds all of these permissions where any are named. Others are asked to sign in. */
+  | { readonly _tag: "SignedIn"; readonly permissions: ReadonlyArray<string> }
 
 /**
  * The access rule of an endpoint, as an annotation on it. The `Access` middleware enforces it before anything of the
@@ -21,3 +27,32 @@ export const anyOf = (...permissions: readonly [string, ...ReadonlyArray<string>
   _tag: "AnyOf",
   permissions
 })
+
+/** All of the permissions are needed. */
+export const allOf = (...permissions: readonly [string, ...ReadonlyArray<string>]): AccessRule => ({
+  _tag: "AllOf",
+  permissions
+})
+
+/**
+ * A route about the caller himself (spec §4, `/me`): 401 for visitors without credentials and for API keys, who are
+ * nobody, 403 for a user without one of the permissions.
+ */
+export const signedIn = (...permissions: ReadonlyArray<string>): AccessRule => ({ _tag: "SignedIn", permissions })
+
+const requireAll = (actor: Actor, permissions: ReadonlyArray<string>) =>
+  Effect.forEach(permissions, (permission) => requireAnyOf(actor, [permission]), { discard: true })
+
+/** Holds an actor to a rule: 401 where credentials of another kind would help, 403 where they would not (contract §0.3). */
+export const admit = (actor: Actor, rule: AccessRule): Effect.Effect<void, Unauthorized | Forbidden> => {
+  switch (rule._tag) {
+    case "Open":
+      return Effect.void
+    case "AnyOf":
+      return requireAnyOf(actor, rule.permissions)
+    case "AllOf":
+      return requireAll(actor, rule.permissions)
+    case "SignedIn":
+      return isSignedIn(actor) ? requireAll(actor, rule.permissions) : Effect.fail(Unauthorized.of())
+  }
+}

@@ -45,6 +45,10 @@ export const currentOrganization: Effect.Effect<string, never, CurrentActor> = E
 /** Without credentials: an anonymous shopper. He has permissions of his own and is asked to sign in where they end. */
 export const isAnonymous = (actor: Actor): boolean => actor.type === "user" && actor.userId === null
 
+/** A person who has signed in: he has a profile, which visitors and API keys have not. */
+export const isSignedIn = (actor: Actor): actor is Actor & { readonly userId: string } =>
+  actor.type === "user" && actor.userId !== null
+
 /** Does the actor hold this permission? */
 export const holds = (actor: Actor, permission: string): boolean => grants(actor.permissions, permission)
 

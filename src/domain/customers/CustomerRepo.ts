@@ -1,33 +1,13 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { type Actor, type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type Actor, CurrentActor, currentOrganization, isSignedIn } from "../access/Actor.ts"
+import { Conflict } from "../errors/ApiErrors.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
-import type { Customer } from "./Customer.ts"
-
-interface CustomerRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly user_id: string | null
-  readonly email: string | null
-  readonly name: string | null
-  readonly group_ids: ReadonlyArray<string>
-  readonly metadata: Customer["metadata"]
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-const toCustomer = (row: CustomerRow): Customer => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  userId: row.user_id,
-  email: row.email,
-  name: row.name,
-  groupIds: row.group_ids,
-  metadata: row.metadata,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { blankCustomer, type Customer, nameParts } from "./Customer.ts"
+import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
 /** A profile, and whether it was made just now. */
 export interface Profile {
@@ -35,7 +15,13 @@ export interface Profile {
   readonly made: boolean
 }
 
-/** All SQL of customer profiles. */
+/** A profile after a change; `changed` is false when the rule left it as it was and nothing was written. */
+export interface CustomerChanged {
+  readonly customer: Customer
+  readonly changed: boolean
+}
+
+/** All SQL of customer profiles. A profile that was erased is nobody's and found by nobody. */
 export class CustomerRepo extends Context.Service<CustomerRepo, {
   /**
    * The profile of a signed-in user, made on first use with the event `customers.create`; one statement, and one
@@ -48,76 +34,131 @@ export class CustomerRepo extends Context.Service<CustomerRepo, {
   readonly existingProfileOf: (actor: Actor) => Effect.Effect<Customer | null>
   /** A profile by its id; undefined when the organization has none such. */
   readonly find: (id: string) => Effect.Effect<Customer | undefined, never, CurrentActor>
+  /** A page of profiles, newest first, in two statements. */
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
+  /** Writes a new profile with its event; 409 when its login has one already. */
+  readonly insert: (customer: Customer) => Effect.Effect<void, Conflict, CurrentActor>
+  /**
+   * Changes a profile by a rule that sees it as it stands, with the event `customers.update`. The row is locked
+   * meanwhile, so that of two changes the later one builds on the earlier one. Undefined for an unknown profile.
+   */
+  readonly change: (
+    id: string,
+    rule: (before: Customer) => Customer
+  ) => Effect.Effect<CustomerChanged | undefined, never, CurrentActor>
   /** Groups a profile is in: they decide about prices and promotions. Empty for an unknown profile. */
   readonly groupsOf: (id: string) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/customers/CustomerRepo") {}
 
+/** The columns of a new row and their values, to be selected from wherever the statement wants. */
+const newCustomerRow = (sql: SqlClient.SqlClient, c: Customer) => ({
+  columns: sql.literal(
+    "id, organization_id, user_id, email, phone, first_name, last_name, metadata, created_at, updated_at"
+  ),
+  values: sql`${c.id}::uuid, ${c.organizationId}, ${c.userId}, ${c.email}, ${c.phone}, ${c.firstName}, ${c.lastName},
+    ${JSON.stringify(c.metadata)}::jsonb, ${c.createdAt}::timestamptz, ${c.updatedAt}::timestamptz`
+})
+
+const openingOf = (sql: SqlClient.SqlClient) =>
+  Effect.fn("CustomerRepo.openProfile")(function*(actor: Actor) {
+    if (!isSignedIn(actor)) return null
+    const { email, organizationId, userId } = actor
+    const now = DateTime.toDateUtc(yield* DateTime.now)
+    const profile = { ...blankCustomer({ id: newId(), organizationId, userId, now }), ...nameParts(actor.name), email }
+    const { columns, values } = newCustomerRow(sql, profile)
+    // Of two requests that both find nothing, one inserts; the other's insert waits, meets the row and only reads it
+    // (the update changes nothing but makes the row visible to this statement).
+    const rows = yield* sql<CustomerRow>`with found as (
+        select * from customers where organization_id = ${organizationId} and user_id = ${userId}),
+      made as (
+        insert into customers as c (${columns}) select ${values} where not exists (select 1 from found)
+        on conflict (organization_id, user_id) do update set user_id = c.user_id
+        returning *),
+      fresh as (select 1 from made where id = ${profile.id}::uuid),
+      event as (${journalInsert(sql, actor, [customerChange(profile, null)], "fresh")})
+      select * from found union all select * from made`
+    return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
+  }, Effect.orDie)
+
+/** The one unique key a request can collide with is the login; ids are our own. */
+const orTaken = (error: SqlError.SqlError) =>
+  error.reason._tag === "UniqueViolation"
+    ? Effect.fail(Conflict.of("This login has a customer profile already."))
+    : Effect.die(error)
+
+const writing = (sql: SqlClient.SqlClient) => {
+  const insert = Effect.fn("CustomerRepo.insert")(function*(customer: Customer) {
+    const actor = yield* CurrentActor
+    const { columns, values } = newCustomerRow(sql, customer)
+    yield* sql`with made as (insert into customers (${columns}) select ${values} returning id),
+      event as (${journalInsert(sql, actor, [customerChange(customer, null)], "made")})${mark(sql, actor, "made")}
+      select id from made`
+  }, Effect.catchTag("SqlError", orTaken))
+
+  const change = Effect.fn("CustomerRepo.change")(
+    function*(id: string, rule: (before: Customer) => Customer) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<CustomerRow>`select * from customers where id = ${id}::uuid
+      and organization_id = ${actor.organizationId} and erased_at is null for update`
+      if (rows[0] === undefined) return undefined
+      const before = toCustomer(rows[0])
+      const c = rule(before)
+      if (c === before) return { customer: before, changed: false }
+      yield* sql`with event as (${journalInsert(sql, actor, [customerChange(c, before)])})${mark(sql, actor)}
+      update customers set email = ${c.email}, phone = ${c.phone}, first_name = ${c.firstName},
+        last_name = ${c.lastName}, metadata = ${JSON.stringify(c.metadata)}::jsonb,
+        updated_at = ${c.updatedAt}::timestamptz
+      where id = ${id}::uuid and organization_id = ${actor.organizationId}`
+      return { customer: c, changed: true }
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  return { insert, change }
+}
+
+const reading = (sql: SqlClient.SqlClient) => {
+  const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<CustomerRow>`select * from customers
+      where id = ${id}::uuid and organization_id = ${organization} and erased_at is null`
+    return rows[0] === undefined ? undefined : toCustomer(rows[0])
+  }, Effect.orDie)
+
+  const list = Effect.fn("CustomerRepo.list")(function*(page: PageRequest) {
+    const organization = yield* currentOrganization
+    const where = sql`organization_id = ${organization} and erased_at is null`
+    const [rows, counted] = yield* Effect.all([
+      sql<CustomerRow>`select * from customers where ${where} order by created_at desc, id desc
+        limit ${page.limit} offset ${offsetOf(page)}`,
+      sql<{ readonly count: bigint }>`select count(*) as count from customers where ${where}`
+    ], { concurrency: "unbounded" })
+    return { ...page, items: rows.map(toCustomer), total: Number(counted[0]?.count ?? 0) }
+  }, Effect.orDie)
+
+  const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<Pick<CustomerRow, "group_ids">>`select group_ids from customers
+      where id = ${id}::uuid and organization_id = ${organization}`
+    return rows[0]?.group_ids ?? []
+  }, Effect.orDie)
+
+  return { find, list, groupsOf }
+}
+
 /** `CustomerRepo` over the database of the process. */
 export const customerRepoLayer = Layer.effect(
   CustomerRepo,
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-
-    const openProfile = Effect.fn("CustomerRepo.openProfile")(function*(actor: Actor) {
-      if (actor.type !== "user" || actor.userId === null) return null
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const profile: Customer = {
-        id: newId(),
-        organizationId: actor.organizationId,
-        userId: actor.userId,
-        email: actor.email,
-        name: actor.name,
-        groupIds: [],
-        metadata: {},
-        createdAt: now,
-        updatedAt: now
-      }
-      const event = {
-        type: "customers.create",
-        entityType: "customer",
-        entityId: profile.id,
-        payload: profile
-      } as const
-      // Of two requests that both find nothing, one inserts; the other's insert waits, meets the row and only reads it
-      // (the update changes nothing but makes the row visible to this statement).
-      const rows = yield* sql<CustomerRow>`with found as (
-          select * from customers where organization_id = ${actor.organizationId} and user_id = ${actor.userId}),
-        made as (
-          insert into customers as c (id, organization_id, user_id, email, name, created_at, updated_at)
-          select ${profile.id}::uuid, ${actor.organizationId}, ${actor.userId}, ${actor.email}, ${actor.name},
-            ${now}::timestamptz, ${now}::timestamptz
-          where not exists (select 1 from found)
-          on conflict (organization_id, user_id) do update set user_id = c.user_id
-          returning *),
-        fresh as (select 1 from made where id = ${profile.id}::uuid),
-        event as (${journalInsert(sql, actor, [event], "fresh")})
-        select * from found union all select * from made`
-      return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
-    }, Effect.orDie)
-
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const openProfile = openingOf(sql)
     const profileOf = (actor: Actor) => Effect.map(openProfile(actor), (profile) => profile?.customer ?? null)
-
     const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
       if (actor.type !== "user" || actor.userId === null) return null
       const rows = yield* sql<CustomerRow>`select * from customers
         where organization_id = ${actor.organizationId} and user_id = ${actor.userId}`
       return rows[0] === undefined ? null : toCustomer(rows[0])
     }, Effect.orDie)
-
-    const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql<CustomerRow>`select * from customers
-        where id = ${id}::uuid and organization_id = ${organization}`
-      return rows[0] === undefined ? undefined : toCustomer(rows[0])
-    }, Effect.orDie)
-
-    const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: string) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql<Pick<CustomerRow, "group_ids">>`select group_ids from customers
-        where id = ${id}::uuid and organization_id = ${organization}`
-      return rows[0]?.group_ids ?? []
-    }, Effect.orDie)
-
-    return CustomerRepo.of({ profileOf, openProfile, existingProfileOf, find, groupsOf })
+    return CustomerRepo.of({ profileOf, openProfile, existingProfileOf, ...reading(sql), ...writing(sql) })
   })
 )

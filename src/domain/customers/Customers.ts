@@ -1,12 +1,14 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
+import { type Conflict, NotFound, Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { isUuid } from "../ids/Id.ts"
-import type { Customer } from "./Customer.ts"
+import { isUuid, newId } from "../ids/Id.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { Customer, CustomerChange, NewCustomer, ProfileChange } from "./Customer.ts"
 import { CustomerRepo } from "./CustomerRepo.ts"
+import { changedCustomer, type MetadataMode, newCustomer } from "./CustomerRules.ts"
 
-/** What other modules need to know of customers: whose profile a request acts for (contract §2, §3.1). */
+/** Customer profiles: one's own, and those that staff keeps (spec §4 `/me`; contract §2, platform §7, §8). */
 export class Customers extends Context.Service<Customers, {
   /**
    * Profile of the signed-in user of the request, made on first use, when `customers.afterCreate` runs; null for anonymous
@@ -15,6 +17,22 @@ export class Customers extends Context.Service<Customers, {
   readonly ownProfileId: Effect.Effect<string | null, never, CurrentActor>
   /** The profile that the signed-in user of the request has already, for whoever only asks; none is made. */
   readonly existingProfile: Effect.Effect<Customer | null, never, CurrentActor>
+  /** The same as a record; 401 for visitors and API keys. */
+  readonly ownProfile: Effect.Effect<Customer, Unauthorized, CurrentActor>
+  /** Changes one's own profile; runs `customers.afterUpdate` when something is different then. */
+  readonly changeOwn: (sent: ProfileChange) => Effect.Effect<Customer, Unauthorized | NotFound, CurrentActor>
+  /** A customer that staff enters; 409 when his login has a profile. Runs `customers.afterCreate`. */
+  readonly create: (sent: NewCustomer) => Effect.Effect<Customer, Conflict, CurrentActor>
+  /** Changes any profile of the organization; runs `customers.afterUpdate` when something is different then. */
+  readonly change: (
+    customerId: string,
+    sent: CustomerChange,
+    metadata: MetadataMode
+  ) => Effect.Effect<Customer, NotFound, CurrentActor>
+  /** One profile; 404. */
+  readonly get: (customerId: string) => Effect.Effect<Customer, NotFound, CurrentActor>
+  /** A page of profiles, newest first. */
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
   /** 404 unless the organization has this customer. */
   readonly mustExist: (customerId: string) => Effect.Effect<void, NotFound, CurrentActor>
   /** Groups stored for a profile; empty for an unknown one. What a client claims to be in never counts here. */
@@ -25,18 +43,54 @@ export class Customers extends Context.Service<Customers, {
     Effect.gen(function*() {
       const repo = yield* CustomerRepo
       const hooks = yield* Hooks
+      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+      const opened = Effect.gen(function*() {
+        const profile = yield* repo.openProfile(yield* CurrentActor)
+        if (profile?.made) yield* hooks.after("customers.afterCreate", profile.customer)
+        return profile?.customer ?? null
+      })
+
+      const ownProfile = Effect.flatMap(opened, (own) => own === null ? Unauthorized.of() : Effect.succeed(own))
+
+      const get = Effect.fn("Customers.get")(function*(customerId: string) {
+        const found = isUuid(customerId) ? yield* repo.find(customerId) : undefined
+        return found ?? (yield* NotFound.of("Customer not found."))
+      })
+
+      const change = Effect.fn("Customers.change")(function*(id: string, sent: CustomerChange, mode: MetadataMode) {
+        const now = yield* clock
+        const outcome = yield* repo.change(id, (before) => changedCustomer(before, sent, mode, now))
+        if (outcome === undefined) return yield* NotFound.of("Customer not found.")
+        if (outcome.changed) yield* hooks.after("customers.afterUpdate", outcome.customer)
+        return outcome.customer
+      })
+
+      const create = Effect.fn("Customers.create")(function*(sent: NewCustomer) {
+        const { organizationId } = yield* CurrentActor
+        const customer = newCustomer(sent, { id: newId(), organizationId, now: yield* clock })
+        yield* repo.insert(customer)
+        yield* hooks.after("customers.afterCreate", customer)
+        return customer
+      })
+
+      const changeOwn = Effect.fn("Customers.changeOwn")(
+        function*({ firstName, lastName, metadata, phone }: ProfileChange) {
+          // Field by field: whoever calls this with more than a profile's owner may set changes no more than that.
+          return yield* change((yield* ownProfile).id, { firstName, lastName, metadata, phone }, "replace")
+        }
+      )
+
       return {
-        ownProfileId: Effect.gen(function*() {
-          const profile = yield* repo.openProfile(yield* CurrentActor)
-          if (profile === null) return null
-          if (profile.made) yield* hooks.after("customers.afterCreate", profile.customer)
-          return profile.customer.id
-        }),
+        ownProfileId: Effect.map(opened, (own) => own?.id ?? null),
+        ownProfile,
         existingProfile: Effect.flatMap(CurrentActor, repo.existingProfileOf),
-        mustExist: Effect.fn("Customers.mustExist")(function*(customerId: string) {
-          const found = isUuid(customerId) ? yield* repo.find(customerId) : undefined
-          if (found === undefined) return yield* NotFound.of("Customer not found.")
-        }),
+        changeOwn,
+        create,
+        change,
+        get,
+        list: repo.list,
+        mustExist: Effect.fn("Customers.mustExist")((customerId: string) => Effect.asVoid(get(customerId))),
         groupsOf: repo.groupsOf
       }
     })

@@ -160,7 +160,7 @@ export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, Hoo
   "promotions.afterCreate": { operation: "create", fires: "POST of a promotion" },
   "promotions.afterUpdate": { operation: "update", fires: "PATCH and deactivation of a promotion" },
   "fulfillment.afterCreate": { operation: "create", fires: "delivery of the digital lines of a paid order" },
-  "customers.afterCreate": { operation: "create", fires: "first visit of a signed-in shopper" },
+  "customers.afterCreate": { operation: "create", fires: "first visit of a signed-in shopper, POST of a customer" },
   "customers.afterUpdate": { operation: "update", fires: "change of a profile" }
 }
 

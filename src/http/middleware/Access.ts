@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Access } from "../../domain/access/AccessRule.ts"
-import { type Actor, CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
+import { Access, admit } from "../../domain/access/AccessRule.ts"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { Forbidden, TooManyRequests, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { Actors } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
@@ -61,7 +61,7 @@ export const accessLayer = Layer.effect(
         facts.organizationId = actor.organizationId
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
-        if (rule.value._tag === "AnyOf") yield* requireAnyOf(actor, rule.value.permissions)
+        yield* admit(actor, rule.value)
         return yield* Effect.provideService(handler, CurrentActor, actor)
       })
     )

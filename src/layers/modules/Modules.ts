@@ -81,6 +81,7 @@ export const routes = Layer.mergeAll(
   pricing.routes,
   promotions.routes,
   inventory.routes,
+  customers.routes,
   carts.routes,
   orders.routes,
   payments.routes,

@@ -1,0 +1,51 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { Conflict, NotFound, type Unauthorized } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { type Address, addressOf, mostAddresses, type NewAddress } from "./Address.ts"
+import { AddressRepo } from "./AddressRepo.ts"
+import { Customers } from "./Customers.ts"
+
+/** Addresses of customers (spec §4 `/me/addresses`, contract, platform §7, §8). */
+export class Addresses extends Context.Service<Addresses, {
+  /** A page of one's own addresses, oldest first. */
+  readonly own: (page: PageRequest) => Effect.Effect<PageOf<Address>, Unauthorized, CurrentActor>
+  /** A page of the addresses of any customer of the organization; 404 without him. */
+  readonly of: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, NotFound, CurrentActor>
+  /** Adds to one's own addresses; 409 when there are `mostAddresses`. */
+  readonly add: (sent: NewAddress) => Effect.Effect<Address, Unauthorized | NotFound | Conflict, CurrentActor>
+  /** Deletes one's own address; 404 for anything else. */
+  readonly remove: (id: string) => Effect.Effect<void, Unauthorized | NotFound, CurrentActor>
+}>()("stoa/domain/customers/Addresses") {
+  static readonly layer = Layer.effect(
+    Addresses,
+    Effect.gen(function*() {
+      const repo = yield* AddressRepo
+      const customers = yield* Customers
+
+      const own = Effect.fn("Addresses.own")(function*(page: PageRequest) {
+        return yield* repo.list((yield* customers.ownProfile).id, page)
+      })
+
+      const of = Effect.fn("Addresses.of")(function*(customerId: string, page: PageRequest) {
+        yield* customers.mustExist(customerId)
+        return yield* repo.list(customerId, page)
+      })
+
+      const add = Effect.fn("Addresses.add")(function*(sent: NewAddress) {
+        const address = addressOf(newId(), (yield* customers.ownProfile).id, sent)
+        const outcome = yield* repo.add(address)
+        if (outcome === "no such customer") return yield* NotFound.of("Customer not found.")
+        if (outcome === "too many") return yield* Conflict.of(`A customer has at most ${mostAddresses} addresses.`)
+        return address
+      })
+
+      const remove = Effect.fn("Addresses.remove")(function*(id: string) {
+        if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* NotFound.of("Address not found.")
+      })
+
+      return { own, of, add, remove }
+    })
+  )
+}

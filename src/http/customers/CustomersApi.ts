@@ -1,0 +1,55 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, allOf, anyOf } from "../../domain/access/AccessRule.ts"
+import { Address } from "../../domain/customers/Address.ts"
+import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+
+const customer = { id: Uuid }
+
+/** Customers as staff keeps them (contract, platform §8). */
+export const CustomersGroup = HttpApiGroup.make("customers").add(
+  HttpApiEndpoint.get("list", "/api/customers", { query: pageQuery, success: Page(Customer) })
+    .annotate(Access, anyOf("customers:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "List customers, newest first" })),
+  HttpApiEndpoint.post("create", "/api/customers", {
+    payload: NewCustomer,
+    success: Data(Customer).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, allOf("customers:read", "customers:create"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Enter a customer",
+      description: "Without userId it is a walk-in without a login. 409 when the login has a profile."
+    })),
+  HttpApiEndpoint.get("read", "/api/customers/:id", { params: customer, success: Data(Customer) })
+    .annotate(Access, anyOf("customers:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "Read a customer" })),
+  HttpApiEndpoint.patch("change", "/api/customers/:id", {
+    params: customer,
+    query: {
+      metadataReplace: Schema.optional(
+        Schema.String.annotate({ description: "true: metadata replaces all of it instead of being laid over it." })
+      )
+    },
+    payload: CustomerChange,
+    success: Data(Customer)
+  })
+    .annotate(Access, allOf("customers:read", "customers:update"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({ summary: "Change a customer; null empties a field" })),
+  HttpApiEndpoint.get("addresses", "/api/customers/:id/addresses", {
+    params: customer,
+    query: pageQuery,
+    success: Page(Address)
+  })
+    .annotate(Access, anyOf("customers:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "List a customer's addresses, oldest first" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,0 +1,43 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, signedIn } from "../../domain/access/AccessRule.ts"
+import { Address, NewAddress } from "../../domain/customers/Address.ts"
+import { Customer, ProfileChange } from "../../domain/customers/Customer.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+
+/** What a signed-in person keeps of himself (spec §4 `/me`, contract, platform §7). */
+export const MeGroup = HttpApiGroup.make("me").add(
+  HttpApiEndpoint.get("profile", "/api/me/profile", { success: Data(Customer) })
+    .annotate(Access, signedIn())
+    .annotateMerge(OpenApi.annotations({ summary: "Read one's own profile; the first request makes it" })),
+  HttpApiEndpoint.patch("changeProfile", "/api/me/profile", { payload: ProfileChange, success: Data(Customer) })
+    .annotate(Access, signedIn("customers:update:self"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Change one's own profile",
+      description: "Null empties a field, metadata replaces all of it. The e-mail address is not changed here."
+    })),
+  HttpApiEndpoint.get("addresses", "/api/me/addresses", { query: pageQuery, success: Page(Address) })
+    .annotate(Access, signedIn())
+    .annotateMerge(OpenApi.annotations({ summary: "List one's own addresses, oldest first" })),
+  HttpApiEndpoint.post("addAddress", "/api/me/addresses", {
+    payload: NewAddress,
+    success: Data(Address).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, signedIn())
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Add an address",
+      description: "isDefault takes the place of the default of its type. 409 when there are too many."
+    })),
+  HttpApiEndpoint.delete("removeAddress", "/api/me/addresses/:id", { params: { id: Uuid }, success: Deleted })
+    .annotate(Access, signedIn())
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({ summary: "Delete one of one's own addresses" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

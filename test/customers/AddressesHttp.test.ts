@@ -1,0 +1,137 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { mostAddresses } from "../../src/domain/customers/Address.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../support/TestApp.ts"
+import { anAddress } from "../tenancy/Stores.ts"
+
+const add = (as: typeof asAdmin, body: object = {}, headers = {}) =>
+  api("POST", "/api/me/addresses", { as, body: { ...anAddress, isDefault: false, ...body }, headers })
+
+const list = (as: typeof asAdmin) => api("GET", "/api/me/addresses", { as })
+
+/** Cities of the default addresses of a type. */
+const defaults = (as: typeof asAdmin, type: string) =>
+  Effect.map(
+    list(as),
+    (answer) =>
+      answer.list("data").filter((one) => at(one, "isDefault") === true && at(one, "type") === type).map((one) =>
+        at(one, "city")
+      )
+  )
+
+withApp("addresses", (it) => {
+  it.effect("are added and listed, oldest first, with the fields of the contract", () =>
+    Effect.gen(function*() {
+      const ann = asCustomer("ann")
+      const made = yield* add(ann, { line2: "back", state: "ZH", postalCode: "1000", phone: "1", city: "A" })
+      assert.strictEqual(made.status, 201)
+      const customerId = (yield* api("GET", "/api/me/profile", { as: ann })).at("data.id")
+      assert.deepStrictEqual(made.at("data"), {
+        ...anAddress,
+        id: made.at("data.id"),
+        customerId,
+        isDefault: false,
+        line2: "back",
+        state: "ZH",
+        postalCode: "1000",
+        phone: "1",
+        city: "A"
+      })
+      const bare = yield* add(ann, { type: "billing", city: "B" })
+      assert.deepInclude(bare.at("data"), { line2: null, state: null, postalCode: null, phone: null })
+      assert.deepStrictEqual((yield* list(ann)).at("data"), [made.at("data"), bare.at("data")])
+      assert.deepStrictEqual((yield* list(ann)).at("meta.pagination.total"), 2)
+    }))
+
+  it.effect("have one default of each type: the last one that was asked for, also of many at once", () =>
+    Effect.gen(function*() {
+      const ben = asCustomer("ben")
+      yield* add(ben, { isDefault: true, city: "first" })
+      yield* add(ben, { isDefault: true, city: "invoice", type: "billing" })
+      yield* add(ben, { isDefault: true, city: "second" })
+      assert.deepStrictEqual(yield* defaults(ben, "shipping"), ["second"])
+      const cities = Array.from({ length: 8 }, (_, n) => `at once ${n}`)
+      const added = yield* Effect.all(cities.map((city) => add(ben, { isDefault: true, city })), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(added.map(({ status }) => status), cities.map(() => 201))
+      assert.strictEqual((yield* defaults(ben, "shipping")).length, 1)
+      assert.deepStrictEqual(yield* defaults(ben, "billing"), ["invoice"])
+      const refusal = yield* onDatabase((sql) =>
+        sql`update customer_addresses set is_default = true where city = 'second'`.pipe(
+          Effect.as("none"),
+          Effect.catchTag("SqlError", ({ reason }) => Effect.succeed(reason._tag))
+        )
+      )
+      assert.strictEqual(refusal, "UniqueViolation")
+    }))
+
+  it.effect(`are at most ${mostAddresses}, also when many are added at once, and one can go for another`, () =>
+    Effect.gen(function*() {
+      const cleo = asCustomer("cleo")
+      yield* list(cleo)
+      const tries = yield* Effect.all(Array.from({ length: mostAddresses + 5 }, () => add(cleo)), {
+        concurrency: "unbounded"
+      })
+      const made = tries.filter(({ status }) => status === 201)
+      assert.strictEqual(made.length, mostAddresses)
+      for (const other of tries) if (other.status !== 201) refused(other, 409, "CONFLICT")
+      const gone = yield* api("DELETE", `/api/me/addresses/${made[0]?.text("data.id")}`, { as: cleo })
+      assert.deepStrictEqual([gone.status, gone.at("data")], [200, { deleted: true }])
+      assert.strictEqual((yield* add(cleo)).status, 201)
+    }))
+
+  it.effect("are deleted by their owner alone, once", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      const dora = asCustomer("dora")
+      const path = `/api/me/addresses/${(yield* add(dora)).text("data.id")}`
+      for (const as of [asCustomer("emil"), inOrganization("org_other", dora), asAdmin]) {
+        refused(yield* api("DELETE", path, { as }), 404, "NOT_FOUND")
+      }
+      refused(yield* api("DELETE", path), 401, "UNAUTHORIZED")
+      const headers = { "idempotency-key": "dora-deletes" }
+      assert.strictEqual((yield* api("DELETE", path, { as: dora, headers })).status, 200)
+      assert.strictEqual((yield* api("DELETE", path, { as: dora, headers })).status, 200)
+      refused(yield* api("DELETE", path, { as: dora }), 404, "NOT_FOUND")
+      refused(yield* api("DELETE", "/api/me/addresses/home", { as: dora }), 422, "VALIDATION_FAILED")
+    }))
+
+  it.effect("are added once for each Idempotency-Key", () =>
+    Effect.gen(function*() {
+      const fay = asCustomer("fay")
+      const headers = { "idempotency-key": "fay-adds-one" }
+      const [first, again] = [yield* add(fay, {}, headers), yield* add(fay, {}, headers)]
+      assert.deepStrictEqual(again.body, first.body)
+      assert.strictEqual((yield* list(fay)).list("data").length, 1)
+    }))
+
+  it.effect("name who, where and what for", () =>
+    Effect.gen(function*() {
+      const gus = asCustomer("gus")
+      const wrong = [
+        { type: "home" },
+        { type: undefined },
+        { firstName: "" },
+        { lastName: undefined },
+        { line1: undefined },
+        { city: null },
+        { country: undefined },
+        { isDefault: "yes" },
+        { postalCode: 1000 }
+      ]
+      for (const body of wrong) refused(yield* add(gus, body), 422, "VALIDATION_FAILED", JSON.stringify(body))
+      refused(yield* api("POST", "/api/me/addresses", { body: anAddress }), 401, "UNAUTHORIZED")
+    }))
+
+  it.effect("are shown to staff that may read customers, of their own organization", () =>
+    Effect.gen(function*() {
+      const made = yield* add(asCustomer("hal"))
+      const path = `/api/customers/${made.text("data.customerId")}/addresses`
+      const shown = yield* api("GET", path, { as: holding("customers:read") })
+      assert.deepStrictEqual(shown.at("data"), [made.at("data")])
+      refused(yield* api("GET", path, { as: asCustomer("hal") }), 403, "FORBIDDEN")
+      refused(yield* api("GET", path, { as: elsewhere }), 404, "NOT_FOUND")
+    }))
+})

@@ -1,0 +1,251 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import type { Entry } from "../events/Journal.ts"
+import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
+
+const profile = (as: typeof asAdmin) => api("GET", "/api/me/profile", { as })
+
+const change = (as: typeof asAdmin, body: object, headers = {}) =>
+  api("PATCH", "/api/me/profile", { as, body, headers })
+
+/** A customer that staff entered; his id. */
+const entered = Effect.fnUntraced(function*(body: object = {}) {
+  const made = yield* api("POST", "/api/customers", { as: asAdmin, body })
+  assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+  return made.text("data.id")
+})
+
+const entriesOf = (customerId: string) =>
+  onDatabase((sql) =>
+    sql<Entry>`select * from journal_entries where entity_type = 'customer' and entity_id = ${customerId}
+      order by entry_number`
+  )
+
+withApp("customers", (it) => {
+  describe("one's own profile", () => {
+    it.effect("is made on the first visit of what the login says, with the fields of the contract", () =>
+      Effect.gen(function*() {
+        const first = yield* profile({ ...asCustomer("ann"), email: "ann@example.test", name: "Ann  van Dyck" })
+        assert.strictEqual(first.status, 200)
+        assert.hasAllKeys(first.at("data"), [
+          "id",
+          "organizationId",
+          "userId",
+          "email",
+          "phone",
+          "firstName",
+          "lastName",
+          "groupIds",
+          "metadata",
+          "createdAt",
+          "updatedAt"
+        ])
+        assert.deepInclude(first.at("data"), {
+          organizationId: "org_default",
+          userId: "ann",
+          email: "ann@example.test",
+          firstName: "Ann",
+          lastName: "van Dyck",
+          phone: null,
+          metadata: {}
+        })
+        assert.strictEqual((yield* profile(asCustomer("ann"))).text("data.id"), first.text("data.id"))
+      }))
+
+    it.effect("changes by what is sent: null empties, metadata is replaced, the e-mail address stays", () =>
+      Effect.gen(function*() {
+        const ben = { ...asCustomer("ben"), email: "ben@example.test", name: "Ben" }
+        yield* change(ben, { phone: "1", metadata: { a: 1, b: 2 } })
+        const body = {
+          phone: null,
+          lastName: "Ode",
+          metadata: { c: 3 },
+          email: "x@y.test",
+          userId: "ann",
+          groupIds: ["v"]
+        }
+        const changed = yield* change(ben, body)
+        assert.strictEqual(changed.status, 200)
+        assert.deepInclude(changed.at("data"), {
+          userId: "ben",
+          email: "ben@example.test",
+          firstName: "Ben",
+          lastName: "Ode",
+          phone: null,
+          metadata: { c: 3 },
+          groupIds: []
+        })
+        assert.deepStrictEqual((yield* profile(ben)).at("data"), changed.at("data"))
+      }))
+
+    it.effect("tells what it was and what it is, once, and nothing where nothing is different", () =>
+      Effect.gen(function*() {
+        const cleo = asCustomer("cleo")
+        const id = (yield* profile(cleo)).text("data.id")
+        const sent = { firstName: "Cleo", metadata: { size: "L" } }
+        const changed = yield* change(cleo, sent)
+        yield* change(cleo, sent)
+        const [, update, ...others] = yield* entriesOf(id)
+        assert.deepStrictEqual(others, [])
+        assert.deepInclude(update, { type: "customers.update", actor_id: "cleo" })
+        assert.deepInclude(update?.before, { firstName: "customer", metadata: {} })
+        assert.deepStrictEqual(update?.payload, changed.at("data"))
+      }))
+
+    it.effect("loses no change of another field that is made at the same moment", () =>
+      Effect.gen(function*() {
+        const dora = asCustomer("dora")
+        yield* profile(dora)
+        for (let round = 0; round < 10; round++) {
+          const text = String(round)
+          yield* Effect.all([
+            change(dora, { firstName: text }),
+            change(dora, { lastName: text }),
+            change(dora, { phone: text }),
+            change(dora, { metadata: { round } })
+          ], { concurrency: "unbounded" })
+          const now = yield* profile(dora)
+          assert.deepInclude(now.at("data"), { firstName: text, lastName: text, phone: text, metadata: { round } })
+        }
+      }))
+
+    it.effect("is changed once for each Idempotency-Key", () =>
+      Effect.gen(function*() {
+        const emil = asCustomer("emil")
+        const headers = { "idempotency-key": "emil-changes-1" }
+        const first = yield* change(emil, { phone: "1" }, headers)
+        yield* change(emil, { phone: "2" })
+        const again = yield* change(emil, { phone: "1" }, headers)
+        assert.deepStrictEqual(again.body, first.body)
+        assert.strictEqual((yield* profile(emil)).at("data.phone"), "2")
+        refused(yield* change(emil, { phone: "3" }, headers), 422, "VALIDATION_FAILED")
+      }))
+
+    it.effect("is nobody's who has not signed in, and its change asks for the permission", () =>
+      Effect.gen(function*() {
+        const key = { "x-api-key": "dev-admin-key" }
+        refused(yield* api("GET", "/api/me/profile"), 401, "UNAUTHORIZED")
+        refused(yield* api("GET", "/api/me/profile", { headers: key }), 401, "UNAUTHORIZED")
+        refused(yield* api("PATCH", "/api/me/profile", { body: {} }), 401, "UNAUTHORIZED")
+        refused(yield* api("PATCH", "/api/me/profile", { headers: key, body: {} }), 401, "UNAUTHORIZED")
+        refused(yield* change(holding("catalog:read"), {}), 403, "FORBIDDEN")
+        assert.strictEqual((yield* profile(holding())).status, 200)
+      }))
+
+    it.effect("refuses what no profile can hold", () =>
+      Effect.gen(function*() {
+        const fay = asCustomer("fay")
+        const wrong = [
+          { firstName: 1 },
+          { lastName: "x".repeat(256) },
+          { phone: "x".repeat(65) },
+          { phone: "\0" },
+          { metadata: [] },
+          { metadata: "x" }
+        ]
+        for (const body of wrong) refused(yield* change(fay, body), 422, "VALIDATION_FAILED", JSON.stringify(body))
+        refused(
+          yield* api("PATCH", "/api/me/profile", {
+            as: fay,
+            body: "{",
+            headers: { "content-type": "application/json" }
+          }),
+          400,
+          "BAD_REQUEST"
+        )
+      }))
+  })
+
+  describe("as staff keeps them", () => {
+    it.effect("are entered with everything or nothing; without a login it is a walk-in", () =>
+      Effect.gen(function*() {
+        const all = {
+          userId: "gus",
+          email: "gus@example.test",
+          phone: "1",
+          firstName: "Gus",
+          lastName: "H",
+          metadata: { a: 1 }
+        }
+        const made = yield* api("POST", "/api/customers", { as: asAdmin, body: all })
+        assert.strictEqual(made.status, 201)
+        assert.deepInclude(made.at("data"), all)
+        assert.strictEqual((yield* profile(asCustomer("gus"))).text("data.id"), made.text("data.id"))
+        const walkIn = yield* api("POST", "/api/customers", { as: asAdmin, body: { metadata: { a: 1 } } })
+        assert.match(walkIn.text("data.userId"), /^anonymous_[0-9a-f-]{36}$/)
+        assert.deepStrictEqual(walkIn.at("data.metadata"), { a: 1, walkIn: true })
+        assert.deepStrictEqual((yield* entriesOf(walkIn.text("data.id"))).map(({ type }) => type), ["customers.create"])
+        const again = yield* api("POST", "/api/customers", { as: asAdmin, body: { userId: "gus" } })
+        refused(again, 409, "CONFLICT")
+        refused(yield* api("POST", "/api/customers", { as: asAdmin, body: { email: "gus" } }), 422, "VALIDATION_FAILED")
+      }))
+
+    it.effect("change by what is sent; metadata is laid over what is there unless it shall replace it", () =>
+      Effect.gen(function*() {
+        const id = yield* entered({ email: "hal@example.test", metadata: { a: 1 } })
+        const patch = (body: object, query = "") => api("PATCH", `/api/customers/${id}${query}`, { as: asAdmin, body })
+        const merged = yield* patch({ email: "hal@shop.test", lastName: "H", metadata: { b: 2 } })
+        assert.deepInclude(merged.at("data"), {
+          email: "hal@shop.test",
+          lastName: "H",
+          metadata: { a: 1, walkIn: true, b: 2 }
+        })
+        const replaced = yield* patch({ metadata: { c: 3 } }, "?metadataReplace=true")
+        assert.deepStrictEqual(replaced.at("data.metadata"), { c: 3 })
+        assert.deepStrictEqual((yield* patch({ email: null })).at("data.email"), null)
+        assert.strictEqual((yield* entriesOf(id)).length, 4)
+        refused(yield* patch({ email: "@" }), 422, "VALIDATION_FAILED")
+        const nobody = `/api/customers/${crypto.randomUUID()}`
+        refused(yield* api("PATCH", nobody, { as: asAdmin, body: {} }), 404, "NOT_FOUND")
+        refused(yield* api("GET", nobody, { as: asAdmin }), 404, "NOT_FOUND")
+        refused(yield* api("GET", "/api/customers/me", { as: asAdmin }), 422, "VALIDATION_FAILED")
+      }))
+
+    it.effect("are listed newest first, page by page, and only those of the organization", () =>
+      Effect.gen(function*() {
+        yield* openElsewhere
+        const made = [yield* entered(), yield* entered(), yield* entered()]
+        const list = (query = "", as = asAdmin) => api("GET", `/api/customers${query}`, { as })
+        const first = yield* list("?limit=2")
+        assert.deepStrictEqual([0, 1].map((n) => first.at(`data.${n}.id`)), [made[2], made[1]])
+        assert.strictEqual((yield* list("?limit=2&page=2")).at("data.0.id"), made[0])
+        assert.strictEqual(first.at("meta.pagination.total"), (yield* list("?limit=100")).list("data").length)
+        const none = yield* list("", elsewhere)
+        assert.deepStrictEqual([none.list("data"), none.at("meta.pagination.totalPages")], [[], 1])
+      }))
+
+    it.effect("ask for each permission that their table names", () =>
+      Effect.gen(function*() {
+        const id = yield* entered()
+        const [read, update, create] = ["customers:read", "customers:update", "customers:create"]
+        const ask = (method: string, path: string, permissions: ReadonlyArray<string | undefined>) =>
+          Effect.map(
+            api(method, path, {
+              as: holding(...permissions.filter((one) => one !== undefined)),
+              ...(method === "GET" ? {} : { body: {} })
+            }),
+            ({ status }) => status
+          )
+        const one = `/api/customers/${id}`
+        assert.deepStrictEqual(
+          [
+            yield* ask("GET", "/api/customers", [read]),
+            yield* ask("GET", "/api/customers", [update, "customers:read:self"]),
+            yield* ask("GET", one, [read]),
+            yield* ask("GET", one, ["customers:read:self"]),
+            yield* ask("PATCH", one, [read, update]),
+            yield* ask("PATCH", one, [read]),
+            yield* ask("PATCH", one, [update]),
+            yield* ask("PATCH", one, [read, "customers:update:self"]),
+            yield* ask("POST", "/api/customers", [read, create]),
+            yield* ask("POST", "/api/customers", [read, update]),
+            yield* ask("POST", "/api/customers", [create])
+          ],
+          [200, 403, 200, 403, 200, 403, 403, 403, 201, 403, 403]
+        )
+        assert.strictEqual((yield* api("GET", "/api/customers", { as: asStaff })).status, 200)
+        refused(yield* api("GET", one), 401, "UNAUTHORIZED")
+      }))
+  })
+})
