@@ -87,7 +87,11 @@ export class MailDeliveries extends Context.Service<MailDeliveries, {
 
       const run = Effect.fn("MailDeliveries.run")(function*(run: MailRun) {
         const mail = openMail(settings.keyring, run.organizationId, run.input)
-        if (mail === undefined) return yield* Effect.fail(new GiveUp("No key of STOA_SECRETS_KEY opens this mail."))
+        if (mail === undefined) {
+          return yield* Effect.fail(
+            new GiveUp("No key of STOA_SECRETS_KEY opens this mail, or it is of a newer version.")
+          )
+        }
         const note: MailNote | undefined = yield* held(run, mail)
         if (note !== undefined) {
           yield* countMail(mail.template, "skipped")

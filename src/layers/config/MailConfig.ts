@@ -24,6 +24,8 @@ export interface SmtpOptions {
    * wherever there is a password, unless the server is this machine; else `opportunistic`.
    */
   readonly starttls?: "required" | "opportunistic" | "never"
+  /** Certificate in PEM that vouches for the server, when no public authority does. */
+  readonly ca?: string
   /** Connections that are kept open, and mails that are sent at the same time, by each process. Default 5. */
   readonly connections?: number
   /** Longest wait for a connection and its greeting. Default 10000. */
@@ -55,6 +57,7 @@ export interface SmtpSettings {
   readonly port: number
   readonly secure: boolean
   readonly starttls: "required" | "opportunistic" | "never"
+  readonly ca: string | undefined
   readonly login: { readonly user: string; readonly pass: Redacted.Redacted<string> } | undefined
   readonly from: string
   readonly connections: number
@@ -145,6 +148,7 @@ const smtpOf = Effect.fnUntraced(
       host,
       port,
       secure,
+      ca: options.ca,
       starttls: options.starttls ?? (guarded ? "required" : "opportunistic"),
       login: user === undefined ? undefined : { user, pass: Redacted.make(pass ?? "", { label: "mail password" }) },
       from,

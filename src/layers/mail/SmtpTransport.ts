@@ -34,7 +34,8 @@ const troubleOf = (failure: unknown): MailRefused | MailDelayed => {
     : new MailDelayed({ message: `The mail server did not take it: ${message}` })
 }
 
-const tlsOf = ({ secure, starttls }: SmtpSettings) => ({
+const tlsOf = ({ ca, secure, starttls }: SmtpSettings) => ({
+  ...(ca === undefined ? {} : { tls: { ca } }),
   secure,
   requireTLS: !secure && starttls === "required",
   ignoreTLS: starttls === "never",
