@@ -22,7 +22,9 @@ const aLongJournal = Effect.gen(function*() {
         (n % 1000)::text, '{}', 'u-' || n % 50, 'user', 'rest', timestamptz '2026-01-01' + n * interval '1 minute'
       from generate_series(1, ${count}::int) n`
   yield* entries(60_000)
-  yield* Effect.repeat((yield* RelayRepo).seal(10_000, () => Effect.void), { while: (count) => count > 0 })
+  yield* Effect.repeat((yield* RelayRepo).seal({ entries: 10_000, bytes: 1_000_000 }, () => Effect.void), {
+    while: (count) => count > 0
+  })
   yield* entries(20)
   yield* sql`vacuum analyze journal_entries`
 })

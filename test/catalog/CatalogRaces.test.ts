@@ -6,6 +6,7 @@ import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
 import { Categories } from "../../src/domain/catalog/Categories.ts"
 import { Variants } from "../../src/domain/catalog/Variants.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { atOnce } from "../support/AtOnce.ts"
 import { asShopkeeper, catalogLayer, eventsOf } from "./CatalogServices.ts"
 
 const together = { concurrency: "unbounded" } as const
@@ -37,6 +38,29 @@ describe("at the same time", () => {
         assert.strictEqual(rows.length, 1)
         const words = yield* reads.attributes(id, "en")
         assert.deepStrictEqual(fields.map((field) => words[field]), ["text 0", "text 1", "text 2", "text 3"])
+        const told = yield* sql<{ before: unknown; after: unknown }>`select before->'attributes' as before,
+          payload->'attributes' as after from journal_entries where entity_id = ${id} and type = 'catalog.update'
+          order by entry_number`
+        assert.deepStrictEqual(told.map(({ before }) => before), [[], ...told.slice(0, -1).map(({ after }) => after)])
+      }).pipe(asShopkeeper))
+
+    it.effect("words that another request writes in that moment are what an entry says was before", () =>
+      Effect.gen(function*() {
+        const [catalog, sql] = [yield* Catalog, yield* SqlClient.SqlClient]
+        const { id, organizationId } = yield* given
+        yield* atOnce(
+          () =>
+            sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
+              values (gen_random_uuid(), ${organizationId}, ${id}::uuid, 'de', 'first')`,
+          [catalog.setAttributes(id, "de", { title: "second" })]
+        )
+        yield* atOnce(
+          () => sql`update entity_attributes set title = 'third' where entity_id = ${id}::uuid`,
+          [catalog.setAttributes(id, "de", { title: "fourth" })]
+        )
+        const told = yield* sql<{ before: string }>`select before #>> '{attributes,0,title}' as before
+          from journal_entries where entity_id = ${id} and type = 'catalog.update' order by entry_number`
+        assert.deepStrictEqual(told.map(({ before }) => before), ["first", "third"])
       }).pipe(asShopkeeper))
 
     it.effect("two generations make each combination once and answer with what each of them made", () =>

@@ -8,7 +8,7 @@ import { placesOf, upTo, writeEntries } from "./Journal.ts"
 
 const Repos = Layer.mergeAll(relayRepoLayer, journalPurgeRepoLayer).pipe(Layer.provideMerge(TestDatabase))
 
-const seal = Effect.flatMap(RelayRepo, ({ seal }) => seal(500, () => Effect.void))
+const seal = Effect.flatMap(RelayRepo, ({ seal }) => seal({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
 
 /** What the database says to a statement that it refuses; "done" to one that it carries out. */
 const answerTo = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
@@ -151,5 +151,22 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
       const rows = yield* sql`select payload, before from journal_entries where organization_id = 'org_secret'`
       const clean = { title: "kept", nested: [{ name: "kept" }], metadata: { deep: {} }, list: [] }
       assert.deepStrictEqual(rows, [{ payload: clean, before: clean }])
+    }))
+
+  it.effect("takes no place and no sequence of an organization twice, whoever writes", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const placed = (organization: string, position: number, sequence: number | null) =>
+        answerTo(
+          sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
+            source, position, hash, event_sequence)
+          values (gen_random_uuid(), ${organization}, 'cart.create', 'cart', 'c', '{}', 'user', 'rest', ${position}, '',
+            ${sequence}::bigint)`
+        )
+      assert.strictEqual(yield* placed("org_twice", 1, 1), "done")
+      assert.strictEqual(yield* placed("org_beside", 1, 1), "done")
+      assert.include(yield* placed("org_twice", 1, null), "journal_entries_position")
+      assert.include(yield* placed("org_twice", 2, 1), "journal_entries_sequence")
+      assert.strictEqual(yield* placed("org_twice", 2, 2), "done")
     }))
 })

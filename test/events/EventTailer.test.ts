@@ -19,7 +19,7 @@ const of = (organization: string) => Effect.provideService(CurrentActor, systemA
 const happen = (organization: string, count: number) =>
   Effect.andThen(
     writeEntries(count, organization),
-    Effect.flatMap(RelayRepo, ({ seal }) => seal(500, () => Effect.void))
+    Effect.flatMap(RelayRepo, ({ seal }) => seal({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
   )
 
 it.layer(Tailer, { excludeTestServices: true })("following events", (it) => {

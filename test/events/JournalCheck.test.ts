@@ -19,7 +19,7 @@ const aJournal = (organization: string) =>
     ) {
       yield* writeEntries(1, organization, type)
     }
-    yield* (yield* RelayRepo).seal(500, () => Effect.void)
+    yield* (yield* RelayRepo).seal({ entries: 500, bytes: 1_000_000 }, () => Effect.void)
   })
 
 /** What only somebody with all rights on the database can do: past the triggers. */

@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
+import { type EventNotice, EventSubscribers } from "../../src/domain/events/EventSubscribers.ts"
 import { Relay } from "../../src/domain/events/Relay.ts"
 import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./Journal.ts"
 
@@ -12,12 +13,10 @@ const Relays = Relay.layer.pipe(
   Layer.provideMerge(TestDatabase)
 )
 
-const seal = (limit = 500) => Effect.flatMap(RelayRepo, ({ seal }) => seal(limit, () => Effect.void))
+const seal = (entries = 500, bytes = 1_000_000) =>
+  Effect.flatMap(RelayRepo, ({ seal }) => seal({ entries, bytes }, () => Effect.void))
 
-const sealAll = Effect.flatMap(
-  RelayRepo,
-  ({ seal }) => Effect.repeat(seal(500, () => Effect.void), { while: (count) => count > 0 })
-)
+const sealAll = Effect.repeat(seal(), { while: (count) => count > 0 })
 
 it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
   it.effect("counts entries and events, without gaps, in every organization by itself", () =>
@@ -109,26 +108,43 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       yield* Fiber.interrupt(running)
     }))
 
-  it.effect("tells of an event what it is", () =>
+  it.effect("tells of an event what it is and where it stands", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const heard: Array<SequencedEvent> = []
+      const heard: Array<EventNotice> = []
       yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_id,
           actor_type, request_id, source, created_at)
         values ('0190163d-8694-739b-aea5-966c26f8ad91', 'org_one', 'orders.create', 'order', 'o-1', '{"id": "o-1"}',
           'u-1', 'user', 'r-1', 'rest', '2026-01-02T03:04:05.678Z')`
-      yield* (yield* RelayRepo).seal(10, (events) => Effect.sync(() => void heard.push(...events)))
+      yield* (yield* RelayRepo).seal({ entries: 10, bytes: 1000 }, (events) =>
+        Effect.sync(() => void heard.push(...events)))
       assert.deepStrictEqual(heard, [{
         organizationId: "org_one",
         sequence: 1,
         id: "0190163d-8694-739b-aea5-966c26f8ad91",
-        type: "orders.create",
-        entityType: "order",
-        entityId: "o-1",
-        payload: { id: "o-1" },
-        createdAt: new Date("2026-01-02T03:04:05.678Z"),
-        actorId: "u-1",
-        requestId: "r-1"
+        type: "orders.create"
       }])
+    }))
+
+  it.effect("takes as many large records at a time as its limit in bytes allows", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* writeEntries(1, "org_large")
+      yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, before,
+          actor_type, source)
+        select gen_random_uuid(), 'org_large', 'catalog.update', 'catalog_entity', n::text, random, random, 'user', 'rest'
+        from generate_series(1, 5) n cross join lateral (select jsonb_build_object('n', n, 'text',
+          (select string_agg(md5((n * 100 + m)::text), '') from generate_series(1, 600) m)) as random) records`
+      yield* writeEntries(1, "org_large")
+      const sizes = yield* Effect.forEach(upTo(6), () => seal(500, 70_000))
+      assert.deepStrictEqual(sizes, [3, 2, 2, 0, 0, 0])
+      assert.deepStrictEqual(yield* placesOf("org_large"), upTo(7).map((n) => [n, n] as const))
+    }))
+
+  it.effect("takes as many statements for a hundred entries as for one", () =>
+    Effect.gen(function*() {
+      const statements = (count: number) =>
+        Effect.andThen(writeEntries(count, "org_cost"), Effect.map(statementsOf(seal()), (sent) => sent.length))
+      assert.deepStrictEqual([yield* statements(1), yield* statements(100)], [3, 3])
     }))
 })

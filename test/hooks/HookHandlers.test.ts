@@ -81,7 +81,8 @@ describe("a handler", () => {
       yield* TestClock.adjust("20 seconds")
       const errors = yield* Fiber.join(waiting)
       assert.isTrue(interrupted)
-      assert.deepStrictEqual(errors.map(({ hookName }) => hookName), ["slowPromise", "dawdle"])
+      const message = "The hook took too long."
+      assert.deepStrictEqual(errors, [{ hookName: "slowPromise", message }, { hookName: "dawdle", message }])
     }))
 
   it.effect("ends with the request it stands in", () =>
@@ -139,7 +140,7 @@ describe("the context of a hook", () => {
     Effect.gen(function*() {
       const enqueue = afterHook("acme.afterRoast", ({ context }) => context.jobs.enqueue("acme/ship", {}))
       const [error] = yield* roasted({}).pipe(withHooks([enqueue]))
-      assert.strictEqual(error?.message, "The services of this process do not stand yet.")
+      assert.strictEqual(error?.message, "The hook failed.")
     }))
 
   it.effect("lets a promise that outlives its handler run nothing more in the transaction, which may be another's", () => {

@@ -1,12 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { type AfterCall, type BeforeCall, type Hook, HookBroken, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { HookDepth, tooDeep } from "../../src/domain/hooks/HookDepth.ts"
+import type { HookError } from "../../src/domain/hooks/HookRun.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 
+const acting = Effect.provideService(CurrentActor, systemActor("org"))
+
 const withHooks = (hooks: ReadonlyArray<Hook>) => <A, E>(body: Effect.Effect<A, E, Hooks | CurrentActor>) =>
-  body.pipe(Effect.provide(Hooks.layerOf(hooks)), Effect.provideService(CurrentActor, systemActor("org")))
+  acting(body.pipe(Effect.provide(Hooks.layerOf(hooks))))
 
 const before = (data: object) => Effect.flatMap(Hooks, (hooks) => hooks.before("acme.beforeRoast", data))
 const after = (result: object) => Effect.flatMap(Hooks, (hooks) => hooks.after("acme.afterRoast", result))
@@ -88,19 +93,21 @@ describe("before-hooks", () => {
 })
 
 describe("after-hooks", () => {
-  it.effect("report their failures and defects and change nothing", () =>
+  it.effect("report their failures, in words that were meant for the client, and change nothing", () =>
     Effect.gen(function*() {
       let last: unknown
       const sendMail = () => Effect.fail(new HookRefusal("mail is down"))
       const errors = yield* after({ id: 1 }).pipe(withHooks([
         { key: "acme.afterRoast", after: sendMail },
-        { key: "acme.afterRoast", after: () => Effect.die(new Error("bug")) },
+        { key: "acme.afterRoast", after: () => Effect.die(new Error("password=1")) },
+        { key: "acme.afterRoast", after: () => Effect.fail(ValidationFailed.of("beans", "are gone")) },
         { key: "acme.afterRoast", after: ({ result }) => Effect.sync(() => void (last = result)) }
       ]))
 
       assert.deepStrictEqual(errors, [
         { hookName: "sendMail", message: "mail is down" },
-        { hookName: "(anonymous afterHook)", message: "bug" }
+        { hookName: "(anonymous afterHook)", message: "The hook failed." },
+        { hookName: "(anonymous afterHook)", message: "beans: are gone" }
       ])
       assert.deepStrictEqual(last, { id: 1 })
     }))
@@ -120,6 +127,59 @@ it.effect("hooks act for the actor of the request, and what they change does not
     )
     assert.deepStrictEqual(seen, [["org", undefined], ["org", undefined]])
   }))
+
+describe("a hook that causes its own operation", () => {
+  const listening = Effect.fnUntraced(function*(hook: (hooks: Hooks["Service"]) => Hook) {
+    const hooks = Context.get(yield* Layer.build(Hooks.layerNone), Hooks)
+    yield* hooks.register([hook(hooks)])
+    return hooks
+  })
+
+  it.effect("is called five times, and the last one is told what is the matter", () =>
+    Effect.gen(function*() {
+      const told: Array<ReadonlyArray<HookError>> = []
+      const hooks = yield* listening(({ after }) => ({
+        key: "acme.afterRoast",
+        after: async function roastAgain({ run }) {
+          told.push(await run(after("acme.afterRoast", {})))
+        }
+      }))
+      assert.deepStrictEqual(yield* acting(hooks.after("acme.afterRoast", {})), [])
+      const [last, ...outer] = told
+      assert.deepStrictEqual(outer, [[], [], [], []])
+      assert.deepStrictEqual(last, [{ hookName: "roastAgain", message: tooDeep("acme.afterRoast") }])
+      assert.match(tooDeep("acme.afterRoast"), /acme\.afterRoast .* inside of 5 others/)
+    }))
+
+  it.effect("is broken when it would have to be asked", () =>
+    Effect.gen(function*() {
+      let calls = 0
+      const hooks = yield* listening(({ before }) => ({
+        key: "acme.beforeRoast",
+        before: ({ data }) => Effect.suspend(() => (calls++, before("acme.beforeRoast", data)))
+      }))
+      assert.instanceOf(brokenBy(yield* Effect.exit(acting(hooks.before("acme.beforeRoast", {})))), HookBroken)
+      assert.strictEqual(calls, 5)
+    }))
+
+  it.effect("stands as deep as whoever told it without waiting", () =>
+    Effect.gen(function*() {
+      const calls: Array<number> = []
+      const ended = yield* Deferred.make<void>()
+      const hooks = yield* listening(({ emit }) => ({
+        key: "acme.afterRoast",
+        after: () =>
+          Effect.gen(function*() {
+            const depth = yield* HookDepth
+            calls.push(depth)
+            yield* depth === 5 ? Deferred.succeed(ended, undefined) : emit("acme.afterRoast", {})
+          })
+      }))
+      yield* acting(hooks.emit("acme.afterRoast", {}))
+      yield* Deferred.await(ended)
+      assert.deepStrictEqual(calls, [1, 2, 3, 4, 5])
+    }))
+})
 
 describe("hooks", () => {
   it.effect("are told who does what, and share a bag with the others of their key", () =>

@@ -9,6 +9,7 @@ import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidateRepo.ts"
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
+import { atOnce } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { amounts } from "./Amounts.ts"
 import { asStaff, asStranger, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
@@ -47,6 +48,26 @@ describe("prices", () => {
         assert.deepStrictEqual([...new Set(answers.map((price) => price.id))], [id])
         const types = (yield* eventsOf(id)).map((event) => event.type).sort()
         assert.deepStrictEqual(types, ["pricing.create", ...Array.from({ length: 5 }, () => "pricing.update")])
+        const told = yield* sql<{ before: number | null; after: number }>`select (before->'amount')::int as before,
+          (payload->'amount')::int as after from journal_entries where entity_id = ${id} order by entry_number`
+        assert.deepStrictEqual(told.map(({ before }) => before), [null, ...told.slice(0, -1).map(({ after }) => after)])
+      }).pipe(asStaff))
+
+    it.effect("what another request sets in that moment is what an entry says was before", () =>
+      Effect.gen(function*() {
+        const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
+        const { entityId } = yield* seedEntity()
+        const set = (amount: number) => prices.set(body({ entityId, currency: "usd", amount }))
+        yield* atOnce(
+          () =>
+            sql`insert into prices (id, organization_id, entity_id, currency, amount)
+              values (gen_random_uuid(), ${staff.organizationId}, ${entityId}::uuid, 'USD', 1)`,
+          [set(2)]
+        )
+        yield* atOnce(() => sql`update prices set amount = 3 where entity_id = ${entityId}::uuid`, [set(4)])
+        const told = yield* sql<{ before: number }>`select (before->'amount')::int as before from journal_entries
+          where payload->>'entityId' = ${entityId} order by entry_number`
+        assert.deepStrictEqual(told.map(({ before }) => before), [1, 3])
       }).pipe(asStaff))
 
     it.effect("overwriting keeps id and creation time, replaces the amounts, and says so in the event", () =>

@@ -78,7 +78,7 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", `${entity}/publish`),
   probe("POST", "/api/catalog/categories", { slug: "below", parentId: "{category}" }),
   probe("PATCH", category, { sortOrder: 3 }),
-  probe("PATCH", category, { parentId: "{parent}" }),
+  probe("PATCH", category, { parentId: "{parent}", sortOrder: 4 }),
   probe("POST", `${category}/archive`),
   probe("POST", `${category}/restore`),
   probe("PATCH", "/api/catalog/brands/{brand}", { displayName: "Changed" }),

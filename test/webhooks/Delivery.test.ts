@@ -3,11 +3,14 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHmac } from "node:crypto"
 import { Webhook } from "standardwebhooks"
+import { backoffAfter } from "../../src/domain/jobs/Backoff.ts"
+import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import { WebhookDeliveryRepo } from "../../src/domain/webhooks/WebhookDeliveryRepo.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { type Received, type WebhookReceiver, webhookReceiver } from "../support/WebhookReceiver.ts"
 import { JobsDouble, runJob, runPending, runRetries } from "./JobsDouble.ts"
-import { anEvent, relay, webhookWorld } from "./WebhookWorld.ts"
+import { anEvent, anOrganization, inside, relay, webhookWorld } from "./WebhookWorld.ts"
 
 const page = { page: 1, limit: 20 }
 
@@ -24,6 +27,16 @@ const alone = Effect.gen(function*() {
   const { items } = yield* webhooks.list({ page: 1, limit: 100 })
   for (const { id } of items) yield* webhooks.remove(id)
   ;(yield* JobsDouble).jobs.length = 0
+})
+
+/** An endpoint of its own, whose receiver has answered a first attempt with this status and goes on to do so. */
+const answeredWith = Effect.fnUntraced(function*(status: number) {
+  yield* alone
+  const made = yield* anEndpoint()
+  made.receiver.react({ status })
+  yield* relay([anEvent()])
+  yield* runPending
+  return made
 })
 
 const only = ({ received }: WebhookReceiver): Received => {
@@ -162,11 +175,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
 
   it.effect("is given up after ten attempts, and the endpoint stays on", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
-      receiver.react({ status: 503 })
-      yield* relay([anEvent()])
-      yield* runPending
+      const { endpoint, receiver } = yield* answeredWith(503)
       for (let turn = 0; turn < 12; turn++) yield* runRetries
       assert.lengthOf(receiver.received, 10)
       assert.deepStrictEqual((yield* JobsDouble).jobs.map(({ state }) => state), ["failed"])
@@ -211,11 +220,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
 
   it.effect("fails for five days and the endpoint is switched off with an entry in the journal", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
-      receiver.react({ status: 500 })
-      yield* relay([anEvent()])
-      yield* runPending
+      const { endpoint } = yield* answeredWith(500)
       yield* shift(endpoint.id, 4)
       yield* runRetries
       assert.isTrue((yield* (yield* Webhooks).get(endpoint.id)).isActive)
@@ -231,11 +236,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
 
   it.effect("that succeeds ends the row of failures", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
-      receiver.react({ status: 500 })
-      yield* relay([anEvent()])
-      yield* runPending
+      const { endpoint, receiver } = yield* answeredWith(500)
       yield* shift(endpoint.id, 6)
       receiver.react({ status: 200 })
       yield* runRetries
@@ -294,13 +295,12 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
 
   it.effect("that was made can be made again, with the same id and body", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
-      yield* relay([anEvent()])
-      yield* runPending
+      const { endpoint, receiver } = yield* answeredWith(204)
       const webhooks = yield* Webhooks
       const { items: [delivery] } = yield* webhooks.deliveries(endpoint.id, page)
       if (delivery === undefined) return assert.fail("the delivery is not in the log")
+      const { find } = yield* WebhookDeliveryRepo
+      assert.isUndefined(yield* inside("org_other")(find(delivery.id)), "it is nobody else's")
       yield* webhooks.redeliver(delivery.id)
       yield* runPending
       const [first, second] = receiver.received
@@ -308,5 +308,56 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.strictEqual(second?.headers["webhook-id"], first?.headers["webhook-id"])
       assert.isDefined(second)
       return undefined
+    }))
+
+  it.effect("that arrived is not made again by a job that failed and is retried by hand", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { receiver } = yield* anEndpoint()
+      yield* relay([anEvent({ createdAt: new Date() })])
+      yield* runPending
+      const [job] = (yield* JobsDouble).jobs
+      if (job === undefined) return assert.fail("nothing was enqueued")
+      yield* runJob(job)
+      assert.deepStrictEqual(job.output, { skipped: "it was delivered before" })
+      assert.lengthOf(receiver.received, 1)
+      return undefined
+    }))
+})
+
+it.layer(webhookWorld(), { excludeTestServices: true })("a test of an endpoint", (it) => {
+  it.effect("is refused beside four others of its organization, until they have left", () =>
+    Effect.gen(function*() {
+      const webhooks = yield* Webhooks
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react("hang")
+      const running = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(webhooks.test(endpoint.id)))
+      yield* Effect.promise(() => waitFor("four tests", () => receiver.received.length === 4))
+      assert.strictEqual((yield* Effect.flip(webhooks.test(endpoint.id)))._tag, "Unavailable")
+      yield* anOrganization("org_other")
+      const other = yield* inside("org_other")(webhooks.register({ url: "http://127.0.0.1:9/", events: ["*"] }))
+      assert.isNotNull((yield* inside("org_other")(webhooks.test(other.id))).error)
+      receiver.hangUp()
+      receiver.react({ status: 200 })
+      for (const fiber of running) assert.isNotNull((yield* Fiber.join(fiber)).error)
+      assert.isNull((yield* webhooks.test(endpoint.id)).error)
+    }))
+})
+
+const impatient = { baseSeconds: 10, factor: 3, maxSeconds: 25, jitter: 0 }
+
+it.layer(webhookWorld({ backoff: impatient }), { excludeTestServices: true })("the waits of a delivery", (it) => {
+  it.effect("are what the deployment says, in its log as in the queue", () =>
+    Effect.gen(function*() {
+      const { endpoint, receiver } = yield* anEndpoint()
+      receiver.react({ status: 500 })
+      yield* relay([anEvent()])
+      yield* runPending
+      yield* runRetries
+      const { items } = yield* (yield* Webhooks).deliveries(endpoint.id, page)
+      const waits = items.map(({ failedAt, nextRetryAt }) => (nextRetryAt?.getTime() ?? 0) - (failedAt?.getTime() ?? 0))
+      assert.deepStrictEqual(waits, [25_000, 10_000])
+      const retries = (yield* Tasks).find("webhooks/deliver")?.retries
+      assert.deepStrictEqual([1, 2, 3].map((tries) => backoffAfter(retries, tries, 0)), [10_000, 25_000, 25_000])
     }))
 })

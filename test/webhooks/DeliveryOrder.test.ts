@@ -26,6 +26,15 @@ const alone = Effect.gen(function*() {
 /** Three events of one record, as they follow one another. */
 const threeOf = (entityId: string) => [anEvent({ entityId }), anEvent({ entityId }), anEvent({ entityId })] as const
 
+/** Three events of one record that wait for an endpoint of their own. */
+const threeWait = Effect.fnUntraced(function*(entityId: string) {
+  yield* alone
+  const endpoint = yield* anEndpoint
+  const events = threeOf(entityId)
+  yield* relay(events)
+  return { ...endpoint, events, jobs: (yield* JobsDouble).jobs }
+})
+
 const idsAt = ({ received }: WebhookReceiver) => received.map(({ headers }) => String(headers["webhook-id"]).slice(4))
 
 it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", (it) => {
@@ -58,11 +67,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
 
   it.effect("arrive in their order whatever order their jobs run in", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { receiver } = yield* anEndpoint
-      const events = threeOf("order-3")
-      yield* relay(events)
-      const { jobs } = yield* JobsDouble
+      const { events, jobs, receiver } = yield* threeWait("order-3")
       jobs.reverse()
       yield* runPending
       assert.deepStrictEqual(idsAt(receiver), events.map(({ id }) => id))
@@ -121,6 +126,36 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.deepStrictEqual(woken, [second.id])
       assert.isFalse(yield* repo.waitBehind(id, second.id, now))
     }))
+
+  it.effect("are locked in their order too by whoever deletes the endpoint, wherever their rows lie", () =>
+    Effect.gen(function*() {
+      yield* alone
+      const { id } = yield* anEndpoint
+      const [first, second] = [anEvent({ entityId: "order-9" }), anEvent({ entityId: "order-8" })]
+      const [low, high] = [first.id, second.id].sort()
+      // The later event has the lower ids and is written first: no scan meets them in their order by chance.
+      const [earlier, later] = [{ ...first, id: high ?? "" }, { ...second, id: low ?? "" }]
+      yield* relay([later])
+      yield* relay([earlier])
+      const sql = yield* SqlClient.SqlClient
+      const row = (eventId: string) =>
+        sql`select 1 from webhook_dispatches where event_id = ${eventId}::uuid for update nowait`
+      const [held, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const settling = yield* Effect.forkChild(sql.withTransaction(
+        row(earlier.id).pipe(
+          Effect.andThen(Deferred.succeed(held, undefined)),
+          Effect.andThen(Deferred.await(go)),
+          Effect.andThen(row(later.id))
+        )
+      ))
+      yield* Deferred.await(held)
+      const removing = yield* Effect.forkChild((yield* Webhooks).remove(id))
+      yield* waiting(1)
+      yield* Deferred.succeed(go, undefined)
+      assert.lengthOf(yield* Fiber.join(settling), 1)
+      yield* Fiber.join(removing)
+      assert.lengthOf(yield* sql`select 1 from webhook_dispatches where endpoint_id = ${id}::uuid`, 0)
+    }))
 })
 
 it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does not answer", (it) => {
@@ -177,11 +212,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does n
 
   it.effect("loses no event whose job is lost", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { receiver } = yield* anEndpoint
-      const events = threeOf("order-7")
-      yield* relay(events)
-      const { jobs } = yield* JobsDouble
+      const { events, jobs, receiver } = yield* threeWait("order-7")
       jobs.length = 0
       const { revive } = yield* Deliveries
       assert.strictEqual(yield* revive, 0, "a job of this moment is not lost")

@@ -85,7 +85,11 @@ describe("the settings of webhooks", () => {
     [{}, { STOA_SECRETS_KEY: `${aKey()},${aKey().slice(4)}` }, /STOA_SECRETS_KEY/],
     [{ disableAfterDays: 0 }, {}, /webhooks\.disableAfterDays/],
     [{ rotationHours: -1 }, {}, /webhooks\.rotationHours/],
-    [{ retentionDays: NaN }, {}, /webhooks\.retentionDays/]
+    [{ retentionDays: NaN }, {}, /webhooks\.retentionDays/],
+    [{ backoff: { baseSeconds: 0 } }, {}, /webhooks\.backoff\.baseSeconds/],
+    [{ backoff: { factor: 0.5 } }, {}, /webhooks\.backoff\.factor/],
+    [{ backoff: { maxSeconds: Infinity } }, {}, /webhooks\.backoff\.maxSeconds/],
+    [{ backoff: { jitter: 2 } }, {}, /webhooks\.backoff\.jitter/]
   ]
 
   for (const [webhooks, env, name] of wrong) {

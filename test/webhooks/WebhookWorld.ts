@@ -27,6 +27,9 @@ export const webhookWorld = (options: Partial<WebhookOptions> = {}) =>
 
 let sequence = 0
 
+/** Places that no real relay of the same database gives. */
+const behindAll = 1_000_000_000
+
 /** An event as the relay hands it on; those made later come later. */
 export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
   const entityId = of.entityId ?? newId()
@@ -45,9 +48,17 @@ export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
   }
 }
 
-/** What the relay does with a batch: tells every subscriber of it, in its transaction. */
+/** What the relay does with a batch: gives the events their places and tells every subscriber, in its transaction. */
 export const relay = (events: ReadonlyArray<SequencedEvent>) =>
   Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
+        source, created_at, position, hash, event_sequence)
+      select id, "organizationId", type, "entityType", "entityId", payload, 'user', 'rest', "createdAt",
+        ${behindAll}::bigint + sequence, '', ${behindAll}::bigint + sequence
+      from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as e(id uuid, "organizationId" text, type text,
+        "entityType" text, "entityId" text, payload jsonb, "createdAt" timestamptz, sequence bigint)
+      on conflict (id) do nothing`
     const subscribers = yield* EventSubscribers
     for (const hear of subscribers.all()) yield* hear(events)
   }).pipe((work) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(work)))

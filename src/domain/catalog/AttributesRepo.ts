@@ -126,11 +126,15 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
     }
     // Locked, here and wherever a part is written: an entity deleted at the same moment is waited for and then not
     // found, instead of a foreign key failure.
-    const rows = yield* sql<Row>`with entity as (
-        select e.id, e.organization_id, e.updated_at, a.title, a.id is not null as known, to_jsonb(a) as words,
-          ${sql.literal(entityJson("e"))} as record
-        from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
+    // The words are locked too: those that another request wrote while this one waited are then seen as they are now.
+    const statement = sql<Row>`with locked as (
+        select e.id, e.organization_id, e.updated_at, ${sql.literal(entityJson("e"))} as record
+        from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
+      words as (select a.* from locked n join entity_attributes a on a.entity_id = n.id and a.locale = ${locale}
+        for no key update of a),
+      entity as (select n.*, a.title, a.id is not null as known, to_jsonb(a) as words
+        from locked n left join words a on true),
       written as (
         insert into entity_attributes as t (id, organization_id, entity_id, locale, title, subtitle, description,
           rich_description, seo_title, seo_description)
@@ -145,7 +149,10 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
       event as (${wordsChanged(sql, actor)})
       select n.known, t.id is not null as changed, n.updated_at as old_updated_at, n.words as old, t.*
       from entity n left join touched t on true`
-    const row = rows[0]
+    let [row] = yield* statement
+    // Another request made these words in this very moment: the next statement sees what they are.
+    const isNew = change.title !== undefined
+    for (let tries = 0; tries < 10 && isNew && row?.known === false && !row.changed; tries++) [row] = yield* statement
     if (row === undefined) return { _tag: "NoEntity" } as const
     if (row.changed) {
       const entity = toEntity(row)
@@ -180,13 +187,17 @@ const fieldNames: ReadonlyArray<keyof typeof columns> = [
 const changedFields = (old: Readonly<Record<string, unknown>>, change: AttributesChange) =>
   fieldNames.filter((field) => field in change && !Equal.equals(old[columns[field]] ?? null, change[field] ?? null))
 
-/** The conflict branch: takes over the given fields, and writes nothing when they hold those values already. */
+/**
+ * The conflict branch: takes over the given fields of words that the statement knows, so that it can tell what they were,
+ * and writes nothing when they hold those values already.
+ */
 const merge = (sql: SqlClient.SqlClient, change: AttributesChange) => {
   const given = Object.entries(columns).flatMap(([field, column]) => (field in change ? [column] : []))
   return sql.literal(
     given.length === 0
       ? "do nothing"
       : `do update set ${given.map((column) => `${column} = excluded.${column}`).join(", ")}
-        where ${given.map((column) => `t.${column} is distinct from excluded.${column}`).join(" or ")}`
+        where (select known from entity)
+          and (${given.map((column) => `t.${column} is distinct from excluded.${column}`).join(" or ")})`
   )
 }

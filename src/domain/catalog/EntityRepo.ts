@@ -52,6 +52,22 @@ const slugTaken = conflictOn({
   catalog_entities_organization_id_slug_key: "A catalog entity with this slug already exists."
 })
 
+/**
+ * What an entity is to be, of the row in `old`. Turning active by a plain change makes visible and published too: else an
+ * active entity would stay hidden.
+ */
+const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
+  const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
+  return sql`select coalesce(${change.slug}, slug) as slug, coalesce(${change.status}, status) as status,
+      coalesce(${metadata}::jsonb, metadata) as metadata,
+      case when ${change.taxClass !== undefined}::boolean then ${change.taxClass} else tax_class end as tax_class,
+      coalesce(${change.isVisible}::boolean,
+        is_visible or (coalesce(${change.status}, status) = 'active' and status <> 'active')) as is_visible,
+      case when ${change.publish === true}::boolean or (${change.status}::text = 'active' and status <> 'active')
+        then now() else published_at end as published_at
+    from old`
+}
+
 const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo["Service"] => {
   const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity) {
     const actor = yield* CurrentActor
@@ -85,24 +101,18 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
-  // Turning active by a plain change makes visible and published too: else an active entity would stay hidden.
   const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite) {
     const actor = yield* CurrentActor
-    const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
     const rows = yield* sql<EntityRow>`with old as materialized (select * from catalog_entities
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
+      new as (${newValues(sql, change)}),
       changed as (
-        update catalog_entities e set
-          slug = coalesce(${change.slug}, slug),
-          status = coalesce(${change.status}, status),
-          metadata = coalesce(${metadata}::jsonb, metadata),
-          tax_class = case when ${change.taxClass !== undefined}::boolean then ${change.taxClass} else tax_class end,
-          is_visible = coalesce(${change.isVisible}::boolean,
-            is_visible or (coalesce(${change.status}, status) = 'active' and status <> 'active')),
-          published_at = case when ${change.publish === true}::boolean
-            or (${change.status}::text = 'active' and status <> 'active') then now() else published_at end,
-          updated_at = now()
-        where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
+        update catalog_entities e set slug = n.slug, status = n.status, metadata = n.metadata, tax_class = n.tax_class,
+          is_visible = n.is_visible, published_at = n.published_at,
+          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.is_visible, e.published_at)
+            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.is_visible, n.published_at)
+            then now() else e.updated_at end
+        from new n where e.id = (select id from old) and e.organization_id = ${actor.organizationId} returning e.*),
       event as (${entityEvent(sql, actor, "catalog.update", "changed", "old")})
       select * from changed`.pipe(slugTaken)
     return rows[0] === undefined ? undefined : toEntity(rows[0])

@@ -2,6 +2,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
 import type { Change, ChangeType, Subject } from "./Event.ts"
+import { isChange, maySetTheSame } from "./Unchanged.ts"
 
 /** The columns that a writer fills; the relay fills the others. */
 const columns =
@@ -35,7 +36,8 @@ export const byOrigin = (sql: SqlClient.SqlClient) =>
  * Writes changes into the journal as a part of the statement that makes them, `with e as (${…})`, so that nothing is
  * told that was not committed and nothing committed stays untold. Which place they have in the organization's chain is
  * decided after commit by the relay: a counter here would make all writers of an organization wait for one another.
- * `guard` names the part of that statement which must have written a row for the changes to have happened at all.
+ * `guard` names the part of that statement which must have written a row for the changes to have happened at all. What
+ * changed nothing (`isChange`) is not written.
  */
 export const journalInsert = (
   sql: SqlClient.SqlClient,
@@ -46,7 +48,9 @@ export const journalInsert = (
   sql`insert into ${journal(sql)}
     select (o->>'id')::uuid, ${actor.organizationId}, o->>'type', o->>'entityType', o->>'entityId', o->'payload',
       nullif(o->'before', 'null'), ${byActor(sql, actor)}
-    from jsonb_array_elements(${JSON.stringify(changes.map((change) => ({ id: newId(), ...change })))}::jsonb) o
+    from jsonb_array_elements(${
+    JSON.stringify(changes.filter(isChange).map((change) => ({ id: newId(), ...change })))
+  }::jsonb) o
     ${guard === undefined ? sql.literal("") : sql.literal(`where exists (select 1 from ${guard})`)}`
 
 /** A change that only the statement knows in full: SQL texts over the rows of `from`, one entry for each of them. */
@@ -57,12 +61,18 @@ export interface Written {
   readonly entityId: string
   readonly payload: string | Statement.Fragment
   readonly before?: string | Statement.Fragment | undefined
-  /** Name of the part that gives the rows, or a join of parts. */
+  /** Name of the part that gives the rows, or a join of parts; no conditions. */
   readonly from: string
 }
 
 const fragment = (sql: SqlClient.SqlClient, text: string | Statement.Fragment) =>
   typeof text === "string" ? sql.literal(text) : text
+
+/** What `isChange` says, where only the statement knows the records. */
+const ifChanged = (sql: SqlClient.SqlClient, { before, payload, type }: Written) =>
+  before === undefined || (typeof type === "string" && !maySetTheSame(type))
+    ? sql.literal("")
+    : sql`where ((${fragment(sql, payload)}) - 'updatedAt') is distinct from ((${fragment(sql, before)}) - 'updatedAt')`
 
 /** Like `journalInsert`, for changes whose rows only the statement itself learns. */
 export const journalRows = (sql: SqlClient.SqlClient, actor: Actor, written: Written) =>
@@ -71,7 +81,7 @@ export const journalRows = (sql: SqlClient.SqlClient, actor: Actor, written: Wri
       ${typeof written.type === "string" ? sql`${written.type}::text` : sql.literal(written.type.sql)},
       ${written.entityType}::text, ${sql.literal(written.entityId)}, ${fragment(sql, written.payload)},
       ${fragment(sql, written.before ?? "null::jsonb")}, ${byActor(sql, actor)}
-    from ${sql.literal(written.from)}`
+    from ${sql.literal(written.from)} ${ifChanged(sql, written)}`
 
 /** A time as the API shows it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */
 export const isoTime = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

@@ -1,9 +1,15 @@
 import { Context, Effect, Layer, Metric } from "effect"
-import { EventSubscribers, type SequencedEvent } from "./EventSubscribers.ts"
+import { type EventNotice, EventSubscribers } from "./EventSubscribers.ts"
 import { RelayRepo } from "./RelayRepo.ts"
 
 /** Most entries of one transaction. */
 const batchSize = 500
+
+/**
+ * Bytes of their records, as they are stored, after which a transaction takes no further entry: it has to be over long
+ * before the database's time limit, whatever people write into their metadata.
+ */
+const batchBytes = 8_000_000
 
 /**
  * How long the relay rests before it looks again, unless more is waiting than one batch takes: the time that a change
@@ -39,13 +45,20 @@ export class Relay extends Context.Service<Relay, {
       const repo = yield* RelayRepo
       const subscribers = yield* EventSubscribers
 
-      const tell = (events: ReadonlyArray<SequencedEvent>) =>
+      const tell = (events: ReadonlyArray<EventNotice>) =>
         Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
-      const once = repo.seal(batchSize, tell).pipe(Effect.tap((count) => Metric.update(sealed, count)))
+      const once = repo.seal({ entries: batchSize, bytes: batchBytes }, tell).pipe(
+        Effect.tap((count) => Metric.update(sealed, count))
+      )
 
-      // Looked for outside of a transaction: at rest the relay costs one short statement and no commit.
-      const turn = Effect.flatMap(repo.waits, (waits) => waits ? once : Effect.succeed(0))
+      // Looked for outside of a transaction: at rest the relay costs one short statement and no commit. In a busy store
+      // the next entries are nearly always there, and the look is spared.
+      let busy = false
+      const turn = Effect.suspend(() => busy ? Effect.succeed(true) : repo.waits).pipe(
+        Effect.flatMap((waits) => waits ? once : Effect.succeed(0)),
+        Effect.tap((count) => Effect.sync(() => (busy = count > 1)))
+      )
 
       let failed = 0
       const safely = turn.pipe(

@@ -1,22 +1,29 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Link, linkAfter } from "./Chain.ts"
-import { type EventType, eventTypes, type Subject } from "./Event.ts"
-import type { SequencedEvent } from "./EventSubscribers.ts"
+import { type EventType, eventTypes } from "./Event.ts"
+import type { EventNotice } from "./EventSubscribers.ts"
 
 /** What is done with the events of a batch before it is committed. */
-export type Tell = (events: ReadonlyArray<SequencedEvent>) => Effect.Effect<void>
+export type Tell = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
+
+/** How much a batch may be. The first entry is taken however large it is. */
+export interface BatchLimit {
+  readonly entries: number
+  /** Of the records before and after the changes, as they are stored, compressed where the database did that. */
+  readonly bytes: number
+}
 
 /** Gives entries of the journal their places. */
 export class RelayRepo extends Context.Service<RelayRepo, {
   /** Is there an entry without a place? */
   readonly waits: Effect.Effect<boolean>
   /**
-   * Gives the oldest waiting entries, at most `limit`, their places in the chains of their organizations, and tells of
-   * the events among them, all in one transaction. Gives how many. Two relays at once take turns organization by
+   * Gives the oldest waiting entries, within the limit, their places in the chains of their organizations, and tells of
+   * the events among them, all in one transaction. Gives how many; what they tell stays in the database. Two relays at once take turns organization by
    * organization: whoever has the row of its head goes on from where the other one ended.
    */
-  readonly seal: (limit: number, tell: Tell) => Effect.Effect<number>
+  readonly seal: (limit: BatchLimit, tell: Tell) => Effect.Effect<number>
 }>()("stoa/domain/events/RelayRepo") {}
 
 interface HeadRow {
@@ -30,12 +37,6 @@ interface WaitingRow {
   readonly id: string
   readonly organization_id: string
   readonly type: string
-  readonly entity_type: Subject
-  readonly entity_id: string
-  readonly payload: object | null
-  readonly created_at: Date
-  readonly actor_id: string | null
-  readonly request_id: string | null
   readonly digest: string
 }
 
@@ -43,13 +44,20 @@ const announcedNames: ReadonlySet<string> = new Set(eventTypes)
 
 const isAnnounced = (type: string): type is EventType => announcedNames.has(type)
 
-/** Reads behind the locks of the heads, so that what another relay has just placed is not seen as waiting. */
-const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, limit: number) =>
-  sql<WaitingRow>`select id, organization_id, type, entity_type, entity_id,
-      case when type = any(${[...eventTypes]}::text[]) then payload end as payload, created_at, actor_id, request_id,
-      encode(journal_digest(e), 'hex') as digest
-    from journal_entries e where position is null and organization_id = any(${organizations}::text[])
-    order by entry_number limit ${limit}`
+/**
+ * Reads behind the locks of the heads, so that what another relay has just placed is not seen as waiting. The sizes are
+ * added up first and without opening a record; digests are made of what fits only.
+ */
+const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, { bytes, entries }: BatchLimit) => {
+  const next = sql`position is null and organization_id = any(${organizations}::text[])`
+  return sql<WaitingRow>`select id, organization_id, type, encode(journal_digest(e), 'hex') as digest
+    from journal_entries e where ${next} and entry_number <= (select max(entry_number)
+      from (select entry_number, sum(size) over (order by entry_number) - size as ahead
+        from (select entry_number, pg_column_size(payload) + coalesce(pg_column_size(before), 0) as size
+          from journal_entries where ${next} order by entry_number limit ${entries}) waiting) sized
+      where ahead < ${bytes}::bigint)
+    order by entry_number limit ${entries}`
+}
 
 /** Locks the heads of the organizations whose entries are next, in the order of their names; makes missing ones. */
 const lockHeads = (sql: SqlClient.SqlClient, limit: number) =>
@@ -66,7 +74,7 @@ interface Placed extends Link {
 
 interface Batch {
   readonly placed: ReadonlyArray<Placed>
-  readonly events: ReadonlyArray<SequencedEvent>
+  readonly events: ReadonlyArray<EventNotice>
   readonly heads: ReadonlyArray<Link & { readonly organization: string; readonly from: number }>
 }
 
@@ -79,16 +87,17 @@ const chain = (heads: ReadonlyArray<HeadRow>, rows: ReadonlyArray<WaitingRow>): 
   }]))
   const last = new Map<string, Link>(first)
   const placed: Array<Placed> = []
-  const events: Array<SequencedEvent> = []
+  const events: Array<EventNotice> = []
   for (const row of rows) {
-    const before = last.get(row.organization_id)
+    const { id, organization_id: organizationId, type } = row
+    const before = last.get(organizationId)
     // Only organizations whose heads are locked were asked for.
     if (before === undefined) continue
-    const announced = isAnnounced(row.type)
+    const announced = isAnnounced(type)
     const link = linkAfter(before, row.digest, announced)
-    last.set(row.organization_id, link)
-    placed.push({ ...link, id: row.id, announced })
-    if (isAnnounced(row.type)) events.push(toEvent(row, row.type, link.sequence))
+    last.set(organizationId, link)
+    placed.push({ ...link, id, announced })
+    if (isAnnounced(type)) events.push({ organizationId, sequence: link.sequence, id, type })
   }
   const moved = [...last].flatMap(([organization, link]) => {
     const from = first.get(organization)?.position ?? 0
@@ -96,19 +105,6 @@ const chain = (heads: ReadonlyArray<HeadRow>, rows: ReadonlyArray<WaitingRow>): 
   })
   return { placed, events, heads: moved }
 }
-
-const toEvent = (row: WaitingRow, type: EventType, sequence: number): SequencedEvent => ({
-  organizationId: row.organization_id,
-  sequence,
-  id: row.id,
-  type,
-  entityType: row.entity_type,
-  entityId: row.entity_id,
-  payload: row.payload ?? {},
-  createdAt: row.created_at,
-  actorId: row.actor_id,
-  requestId: row.request_id
-})
 
 /** Writes the places and the new heads, in one statement; what it could not write shows in the counts. */
 const place = (sql: SqlClient.SqlClient, { heads, placed }: Batch) =>
@@ -128,8 +124,8 @@ const place = (sql: SqlClient.SqlClient, { heads, placed }: Batch) =>
 export const relayRepoLayer = Layer.effect(
   RelayRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const inTransaction = Effect.fnUntraced(function*(limit: number, tell: Tell) {
-      const heads = yield* lockHeads(sql, limit)
+    const inTransaction = Effect.fnUntraced(function*(limit: BatchLimit, tell: Tell) {
+      const heads = yield* lockHeads(sql, limit.entries)
       if (heads.length === 0) return 0
       const rows = yield* waiting(sql, heads.map((head) => head.organization_id), limit)
       if (rows.length === 0) return 0
@@ -148,7 +144,7 @@ export const relayRepoLayer = Layer.effect(
         Effect.orDie
       ),
       seal: Effect.fn("RelayRepo.seal")(
-        (limit: number, tell: Tell) => sql.withTransaction(inTransaction(limit, tell)),
+        (limit: BatchLimit, tell: Tell) => sql.withTransaction(inTransaction(limit, tell)),
         Effect.orDie
       )
     })

@@ -70,7 +70,10 @@ export interface KeyedHook {
 /** A handler under the key of the operation it stands before or after. */
 export type Hook = BeforeHook | AfterHook | KeyedHook
 
-/** What a before-hook fails with to abort the operation: the text reaches the client. */
+/**
+ * What a before-hook fails with to abort the operation: the text reaches the client. An after-hook aborts nothing with it,
+ * but its text is the one that `meta.hookErrors` shows.
+ */
 export class HookRefusal extends Error {
   readonly _tag = "HookRefusal"
 }

@@ -13,9 +13,13 @@ import {
   HookRefusal,
   type Returned
 } from "./Hook.ts"
+import { deepestHook, HookDepth, tooDeep } from "./HookDepth.ts"
 import { operationOf } from "./HookMap.ts"
 
-/** A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). */
+/**
+ * A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). Its message is that of
+ * a `HookRefusal` or a `ValidationFailed`, which are written for the client; of other failures only the log tells.
+ */
 export interface HookError {
   readonly hookName: string
   readonly message: string
@@ -29,7 +33,9 @@ const timeLimit = "20 seconds"
 
 const messageOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
-  return error instanceof Error ? error.message : String(error)
+  if (error instanceof HookRefusal) return error.message
+  if (error instanceof ValidationFailed) return error.error.message
+  return Cause.isTimeoutError(error) ? "The hook took too long." : "The hook failed."
 }
 
 /** What the handlers of a key share while they run once. */
@@ -87,6 +93,7 @@ export const runBefore = <A extends object>(
   data: A
 ) =>
   Effect.gen(function*() {
+    if ((yield* HookDepth) > deepestHook) return yield* Effect.die(new HookBroken(key, new Error(tooDeep(key))))
     let current: object = data
     const round = yield* begin(kernel, key, {})
     for (const handler of handlers) {
@@ -118,6 +125,10 @@ export const runAfter = (
   { data, extra, result }: { readonly data: object | null; readonly result: object; readonly extra: Extra }
 ) =>
   Effect.gen(function*() {
+    if ((yield* HookDepth) > deepestHook) {
+      yield* Effect.logWarning(tooDeep(key))
+      return handlers.map((handler): HookError => ({ hookName: nameOf(handler), message: tooDeep(key) }))
+    }
     const errors: Array<HookError> = []
     const round = yield* begin(kernel, key, extra)
     for (const handler of handlers) {

@@ -3,6 +3,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import { emptyKernel, Kernel } from "../modules/Kernel.ts"
 import type { AfterHandler, BeforeHandler, Hook } from "./Hook.ts"
+import { HookDepth } from "./HookDepth.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 import { type Extra, type HookError, runAfter, runBefore } from "./HookRun.ts"
 
@@ -20,13 +21,17 @@ export class Hooks extends Context.Service<Hooks, {
   readonly hasAny: (form: RegExp) => boolean
   /**
    * Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 with its message
-   * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long.
+   * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long, or when
+   * this happens inside of too many hooks (`deepestHook`).
    */
   readonly before: <const Key extends string, A extends BeforeOf<Key>>(
     key: Key,
     data: A
   ) => Effect.Effect<A, ValidationFailed, CurrentActor>
-  /** Runs the after-hooks of a key; failures, defects and time-outs are logged, come back as a list and never abort. */
+  /**
+   * Runs the after-hooks of a key; failures, defects and time-outs are logged, come back as a list and never abort. Inside
+   * of too many hooks (`deepestHook`) they are not run, which is such a failure.
+   */
   readonly after: <const Key extends string>(
     key: Key,
     result: AfterOf<Key>,
@@ -54,8 +59,12 @@ export class Hooks extends Context.Service<Hooks, {
     Layer.effectDiscard(Effect.flatMap(hooks, (made) => Effect.flatMap(Hooks, ({ register }) => register(made, slot))))
 }
 
-/** What a hook changes is not what the request asked for and must not bear its mark (`MarkRepo`). */
-const onItsOwn = Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor)
+/** What a hook changes is not what the request asked for and must not bear its mark (`MarkRepo`). It stands one deeper. */
+const onItsOwn = <A, E, R>(hooks: Effect.Effect<A, E, R>) =>
+  hooks.pipe(
+    Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor),
+    Effect.updateService(HookDepth, (depth) => depth + 1)
+  )
 
 /** The handlers of one kind, by key, each list in the order in which it runs. */
 class Handlers<Handler> {
@@ -113,8 +122,10 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
     after,
     // Among the services of the process and not those of the caller: his transaction may be over before a handler is.
     emit: (key, payload) =>
-      Effect.map(CurrentActor, (actor) => {
-        if (afters.get(key) !== undefined) fork(Effect.provideService(after(key, payload), CurrentActor, actor))
+      Effect.map(Effect.all([CurrentActor, HookDepth]), ([actor, depth]) => {
+        if (afters.get(key) === undefined) return
+        const told = Effect.provideService(after(key, payload), CurrentActor, actor)
+        fork(Effect.provideService(told, HookDepth, depth))
       }),
     register: (hooks, slot = "appended") =>
       Effect.suspend(() => {

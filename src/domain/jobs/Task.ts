@@ -8,15 +8,17 @@ export interface Retries {
   /** Tries in all, the first included. */
   readonly attempts: number
   /**
-   * Milliseconds between tries: `fixed` always `delay`, `exponential` doubled with every try (5 s, 10 s, 20 s for 5000).
+   * Milliseconds between tries: `fixed` always `delay`, `exponential` times `factor` with every try, doubled where none
+   * is named (5 s, 10 s, 20 s for 5000).
    * `jitter` spreads each wait by up to this share of it, 0 to 1, so that what failed together does not come back
    * together. Default: fixed, 1000, without jitter.
    */
   readonly backoff?: {
     readonly type: "fixed" | "exponential"
     readonly delay: number
+    readonly factor?: number
     readonly jitter?: number
-    /** Longest wait in milliseconds, whatever the doubling says. */
+    /** Longest wait in milliseconds, whatever the factor says. */
     readonly ceiling?: number
   }
 }

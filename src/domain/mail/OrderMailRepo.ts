@@ -4,8 +4,11 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
 /** An event about an order, and who is to hear of it by mail. */
 export interface Addressed {
-  readonly eventId: string
+  readonly type: string
+  readonly organizationId: string
   readonly email: string
+  /** The order as the event tells of it. */
+  readonly record: unknown
   /** Status before the event; null of one that made the order. */
   readonly previousStatus: string | null
 }
@@ -16,12 +19,11 @@ export type PaymentState = "awaited" | "paid" | "given-up"
 /** What mails have to know about orders besides what the events say. */
 export class OrderMailRepo extends Context.Service<OrderMailRepo, {
   /**
-   * The addresses for events about orders: the one that was left with the cart, else that of the customer's profile.
-   * Events whose order has none are left out. One statement for any number of events, of all organizations.
+   * What events about orders tell and the addresses for it: the one that was left with the cart, else that of the
+   * customer's profile. Events whose order has none are left out. One statement for any number of events, by their ids,
+   * of all organizations.
    */
-  readonly addressed: (
-    events: ReadonlyArray<{ readonly id: string; readonly entityId: string }>
-  ) => Effect.Effect<ReadonlyArray<Addressed>>
+  readonly addressed: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Addressed>>
   /** Undefined without the order. */
   readonly paymentState: (orderId: string) => Effect.Effect<PaymentState | undefined, never, CurrentActor>
 }>()("stoa/domain/mail/OrderMailRepo") {}
@@ -31,18 +33,17 @@ export const orderMailRepoLayer = Layer.effect(
   OrderMailRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const addressed = Effect.fn("OrderMailRepo.addressed")(
-      (events: ReadonlyArray<{ readonly id: string; readonly entityId: string }>) =>
-        sql<Addressed>`select e.id as "eventId", e.before->>'status' as "previousStatus",
-            coalesce(nullif(c.email, ''), p.email) as email
-          from unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ entityId }) => entityId)}::uuid[])
-            as i(event, "order")
-          join journal_entries e on e.id = i.event
-          join orders o on o.id = i."order" and o.organization_id = e.organization_id
+      (events: ReadonlyArray<string>) =>
+        sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
+            e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), p.email) as email
+          from journal_entries e
+          join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
           left join carts c on c.id = o.cart_id and c.organization_id = o.organization_id
           left join customers p on p.id = o.customer_id and p.organization_id = o.organization_id
-          where e.id = any(${events.map(({ id }) => id)}::uuid[])
-            and o.id = any(${events.map(({ entityId }) => entityId)}::uuid[])
-            and coalesce(nullif(c.email, ''), p.email, '') <> ''`,
+          where e.id = any(${events}::uuid[])
+            and o.id = any(array(select entity_id::uuid from journal_entries where id = any(${events}::uuid[])))
+            and coalesce(nullif(c.email, ''), p.email, '') <> ''
+          order by e.event_sequence`,
       Effect.orDie
     )
     const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {

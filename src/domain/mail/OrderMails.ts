@@ -1,5 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import type { EventSubscriber, SequencedEvent } from "../events/EventSubscribers.ts"
+import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
 import { type Mail, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 
@@ -60,11 +60,11 @@ const changeOf = (organizationId: string, to: string, order: MailedOrder, previo
 })
 
 /** The mail about an event; nothing for one whose record is not understood, which must not hold up the journal. */
-const mailOf = (event: SequencedEvent, { email, previousStatus }: Addressed): ReadonlyArray<Mail> => {
-  const order = Option.getOrUndefined(decode(event.payload))
+const mailOf = ({ email, organizationId, previousStatus, record, type }: Addressed): ReadonlyArray<Mail> => {
+  const order = Option.getOrUndefined(decode(record))
   if (order === undefined) return []
-  if (event.type === "orders.create") return [confirmationOf(event.organizationId, email, order)]
-  return cameToNothing(order) ? [] : [changeOf(event.organizationId, email, order, previousStatus ?? "pending")]
+  if (type === "orders.create") return [confirmationOf(organizationId, email, order)]
+  return cameToNothing(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
 }
 
 /**
@@ -76,19 +76,14 @@ export const orderMails: Effect.Effect<EventSubscriber, never, Mails | OrderMail
   const mails = yield* Mails
   const repo = yield* OrderMailRepo
 
-  const wanted = ({ type }: SequencedEvent) =>
+  const wanted = ({ type }: EventNotice) =>
     type === "orders.create"
       ? mails.sends("order-confirmation")
       : type === "orders.statusChange" && mails.sends("order-status-change")
 
-  return Effect.fn("orderMails")(function*(events: ReadonlyArray<SequencedEvent>) {
+  return Effect.fn("orderMails")(function*(events: ReadonlyArray<EventNotice>) {
     const told = events.filter(wanted)
     if (told.length === 0) return
-    const addressed = new Map((yield* repo.addressed(told)).map((one) => [one.eventId, one]))
-    const made = told.flatMap((event) => {
-      const found = addressed.get(event.id)
-      return found === undefined ? [] : mailOf(event, found)
-    })
-    yield* mails.sendAll(made)
+    yield* mails.sendAll((yield* repo.addressed(told.map(({ id }) => id))).flatMap(mailOf))
   })
 })

@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
+import { isSameRecord } from "../events/Unchanged.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { PriceModifier, PriceModifierFilter } from "./PriceModifier.ts"
 import { type PriceModifierRow, toModifier } from "./PriceRows.ts"
@@ -15,7 +16,7 @@ export class PriceModifierRepo extends Context.Service<PriceModifierRepo, {
   readonly insert: (modifier: PriceModifier) => Effect.Effect<PriceModifier, ValidationFailed, CurrentActor>
   /**
    * Changes a modifier by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one
-   * another. 404 for an unknown one, 422 as the rule says.
+   * another. A rule that changes nothing writes nothing. 404 for an unknown one, 422 as the rule says.
    */
   readonly change: (
     id: string,
@@ -120,7 +121,9 @@ export const priceModifierRepoLayer = Layer.effect(
           if (rows[0] === undefined) return yield* unknownModifier
           const before = toModifier(rows[0])
           const modifier = yield* Effect.fromResult(rule(before))
-          return yield* write(changedRow(sql, modifier), modifier, before)
+          return isSameRecord(before, modifier)
+            ? before
+            : yield* write(changedRow(sql, modifier), modifier, before)
         }))
       },
       Effect.catchTag("SqlError", orTargetGone)

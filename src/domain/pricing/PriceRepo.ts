@@ -30,12 +30,17 @@ export class PriceRepo extends Context.Service<PriceRepo, {
   ) => Effect.Effect<ReadonlyArray<PriceModifier>, never, CurrentActor>
 }>()("stoa/domain/pricing/PriceRepo") {}
 
-type SetRow = TargetRow & { readonly id: string | null; readonly created_at: Date; readonly created: boolean }
+type SetRow = TargetRow & {
+  readonly id: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly created: boolean
+}
 
 const unknownEntity = NotFound.of("Catalog entity not found.")
 
-/** The unique natural key makes simultaneous requests meet in one row; `xmax = 0` tells who made it. */
-const upsert = (sql: SqlClient.SqlClient, price: Price) =>
+/** The new row. The unique natural key makes simultaneous requests meet: whoever comes second writes nothing. */
+const inserted = (sql: SqlClient.SqlClient, price: Price) =>
   sql`insert into prices (id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount,
       customer_group_id, min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at)
     select ${price.id}::uuid, ${price.organizationId}, ${price.entityId}::uuid, ${price.variantId}::uuid,
@@ -43,17 +48,21 @@ const upsert = (sql: SqlClient.SqlClient, price: Price) =>
       ${price.minQuantity}::int, ${price.maxQuantity}::int, ${price.validFrom}::timestamptz,
       ${price.validUntil}::timestamptz, ${JSON.stringify(price.metadata)}::jsonb, ${price.createdAt}::timestamptz,
       ${price.updatedAt}::timestamptz
-    from target where entity_found and variant_found and (select count(*) from old) >= 0
+    from target where entity_found and variant_found and not exists (select 1 from old)
     on conflict (organization_id, entity_id, variant_id, currency, customer_group_id, min_quantity, max_quantity,
-      valid_from, valid_until)
-    do update set amount = excluded.amount, compare_at_amount = excluded.compare_at_amount,
-      metadata = excluded.metadata, updated_at = excluded.updated_at
-    returning id, created_at, (xmax = 0) as created`
+      valid_from, valid_until) do nothing returning *, true as created`
 
-/**
- * The price of the same natural key, locked: the one that is overwritten. One that another request makes in this very
- * moment is not seen here, though it is overwritten all the same; its own entry, just before, says what it was.
- */
+/** The changed row; its time moves only when something else does. */
+const updated = (sql: SqlClient.SqlClient, price: Price) =>
+  sql`update prices p set amount = ${price.amount}::bigint, compare_at_amount = ${price.compareAtAmount}::bigint,
+      metadata = ${JSON.stringify(price.metadata)}::jsonb,
+      updated_at = case when (p.amount, p.compare_at_amount, p.metadata) is distinct from (${price.amount}::bigint,
+        ${price.compareAtAmount}::bigint, ${JSON.stringify(price.metadata)}::jsonb)
+        then ${price.updatedAt}::timestamptz else p.updated_at end
+    from target where entity_found and variant_found and p.id = (select id from old)
+      and p.organization_id = ${price.organizationId} returning p.*, false as created`
+
+/** The price of the same natural key, locked: the one that is overwritten. */
 const overwritten = (sql: SqlClient.SqlClient, price: Price) =>
   sql`select * from prices where organization_id = ${price.organizationId} and entity_id = ${price.entityId}::uuid
     and variant_id is not distinct from ${price.variantId}::uuid and currency = ${price.currency}
@@ -73,14 +82,13 @@ const priceJson = (row: string) =>
     'metadata', ${row}.metadata, 'createdAt', ${isoTime(`${row}.created_at`)},
     'updatedAt', ${isoTime(`${row}.updated_at`)})`
 
-/** Only the statement itself learns which row it wrote and whether that is new, so it completes the payload. */
-const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor, price: Price) =>
+/** Only the statement itself learns which row it wrote and whether that is new. */
+const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor) =>
   journalRows(sql, actor, {
     type: { sql: "case when x.created then 'pricing.create' else 'pricing.update' end" },
     entityType: "price",
     entityId: "x.id::text",
-    payload: sql`${JSON.stringify(price)}::jsonb || jsonb_build_object('id', x.id,
-      'createdAt', ${sql.literal(isoTime("x.created_at"))})`,
+    payload: priceJson("x"),
     before: `(select ${priceJson("o")} from old o where not x.created and o.id = x.id)`,
     from: "written x"
   })
@@ -116,15 +124,22 @@ export const priceRepoLayer = Layer.effect(
     const set = Effect.fn("PriceRepo.set")(
       function*(price: Price) {
         const actor = yield* CurrentActor
-        const rows = yield* sql<SetRow>`with target as (${targetOf(sql, price)}),
+        const statement = sql<SetRow>`with target as (${targetOf(sql, price)}),
           old as materialized (${overwritten(sql, price)}),
-          written as (${upsert(sql, price)}),
-          event as (${eventOfWritten(sql, actor, price)})
+          inserted as (${inserted(sql, price)}), updated as (${updated(sql, price)}),
+          written as (select * from inserted union all select * from updated),
+          event as (${eventOfWritten(sql, actor)})
           select target.*, written.* from target left join written on true`
-        const row = rows[0]
-        if (row === undefined || !row.entity_found) return yield* unknownEntity
-        if (row.id === null) return yield* ValidationFailed.of("variantId", "is not a variant of this entity")
-        return { price: { ...price, id: row.id, createdAt: row.created_at }, created: row.created }
+        for (let tries = 0; tries < 10; tries++) {
+          const [row] = yield* statement
+          if (row === undefined || !row.entity_found) return yield* unknownEntity
+          if (!row.variant_found) return yield* ValidationFailed.of("variantId", "is not a variant of this entity")
+          // Another request made this price in this very moment: the next statement sees it and what it was.
+          if (row.id === null) continue
+          const { created_at: createdAt, id, updated_at: updatedAt } = row
+          return { price: { ...price, id, createdAt, updatedAt }, created: row.created }
+        }
+        return yield* Effect.die(new Error("A price is neither new nor there."))
       },
       Effect.catchTag("SqlError", (error) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error))
     )

@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
+import { isSameRecord } from "../events/Unchanged.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
 import type { Promotion, PromotionStatus } from "./Promotion.ts"
@@ -126,7 +127,7 @@ export const promotionRepoLayer = Layer.effect(
           if (rows[0] === undefined) return yield* NotFound.of("Promotion not found.")
           const before = toPromotion(rows[0])
           const promotion = yield* Effect.fromResult(rule(before))
-          if (promotion === before) return { promotion, changed: false }
+          if (isSameRecord(before, promotion)) return { promotion: before, changed: false }
           yield* write(changedRow(sql, promotion), changeOf(promotion, before))
           return { promotion, changed: true }
         }))

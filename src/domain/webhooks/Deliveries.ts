@@ -4,7 +4,7 @@ import { newId } from "../ids/Id.ts"
 import { GiveUp } from "../jobs/Task.ts"
 import { deliveryQueue } from "./DeliveryQueue.ts"
 import type { DeliveryRun } from "./DeliveryRun.ts"
-import { deliverySlots } from "./DeliverySlots.ts"
+import { places, placesAt } from "./DeliverySlots.ts"
 import { endpointHealth } from "./EndpointHealth.ts"
 import { type AttemptResult, WebhookAttempts } from "./WebhookAttempts.ts"
 import { WebhookDeliveryRepo } from "./WebhookDeliveryRepo.ts"
@@ -13,6 +13,7 @@ import { WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
 import { countAttempt, type DeliveryOutcome } from "./WebhookMetrics.ts"
 import { lostAfterHours, waitAfter } from "./WebhookRetries.ts"
 import { type StoredEndpoint, webhookIdOf } from "./WebhookRows.ts"
+import { WebhookSettings } from "./WebhookSettings.ts"
 
 /** An attempt failed and is to be made again. */
 export class DeliveryFailed extends Data.TaggedError("DeliveryFailed")<{ readonly message: string }> {}
@@ -59,7 +60,8 @@ export class Deliveries extends Context.Service<Deliveries, {
       const dispatches = yield* WebhookDispatchRepo
       const health = yield* endpointHealth
       const { postpone, settle, wake } = yield* deliveryQueue
-      const slots = deliverySlots()
+      const slots = places()
+      const { backoff } = yield* WebhookSettings
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
       const attempt = Effect.fnUntraced(function*(run: DeliveryRun, { message, open, stored }: Found) {
@@ -86,7 +88,9 @@ export class Deliveries extends Context.Service<Deliveries, {
           eventName: message.type,
           attemptCount: (open?.attempts ?? run.attemptNumber - 1) + 1,
           delivered: outcome === "delivered",
-          nextRetryAt: outcome === "delivered" || last ? null : new Date(at.getTime() + waitAfter(run.attemptNumber)),
+          nextRetryAt: outcome === "delivered" || last
+            ? null
+            : new Date(at.getTime() + waitAfter(backoff, run.attemptNumber)),
           at
         })
         // A redelivery that fails leaves the ordinary attempts their turn.
@@ -112,14 +116,14 @@ export class Deliveries extends Context.Service<Deliveries, {
         const isFailing = due.stored.endpoint.failingSince !== null
         // Taken and given back as one: whoever is interrupted between the two would keep his place for ever.
         return yield* Effect.acquireUseRelease(
-          Effect.sync(() => slots.enter(run.endpointId, isFailing)),
+          Effect.sync(() => slots.enter(run.endpointId, placesAt(isFailing))),
           (entered): Effect.Effect<DeliveryNote, DeliveryFailed | GiveUp, CurrentActor> =>
             entered ? attempt(run, due) : postpone(run, due.message, isFailing),
           (entered) => Effect.sync(() => entered && slots.leave(run.endpointId))
         )
       })
 
-      const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours, now, wake))
+      const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
 
       return { run, revive }
     })

@@ -4,30 +4,33 @@ const healthy = 8
 /** The same at an endpoint that has been failing: one hangs, and the others would hang with it. */
 const failing = 1
 
-/** How many attempts are under way at each endpoint, in this process. */
-export interface DeliverySlots {
-  /** Takes a place; false when all are taken. */
-  readonly enter: (endpointId: string, isFailing: boolean) => boolean
-  readonly leave: (endpointId: string) => void
+/** Places that are taken, by what they are at. */
+export interface Places {
+  /** Takes a place; false when as many as there are have been taken. */
+  readonly enter: (at: string, most: number) => boolean
+  readonly leave: (at: string) => void
 }
 
-/** Places for attempts, so that an endpoint that does not answer cannot take all workers of the queue. */
-export const deliverySlots = (): DeliverySlots => {
+/** Places in this process, none of them taken. */
+export const places = (): Places => {
   const taken = new Map<string, number>()
   return {
-    enter: (endpointId, isFailing) => {
-      const now = taken.get(endpointId) ?? 0
-      if (now >= (isFailing ? failing : healthy)) return false
-      taken.set(endpointId, now + 1)
+    enter: (at, most) => {
+      const now = taken.get(at) ?? 0
+      if (now >= most) return false
+      taken.set(at, now + 1)
       return true
     },
-    leave: (endpointId) => {
-      const left = (taken.get(endpointId) ?? 1) - 1
-      if (left > 0) taken.set(endpointId, left)
-      else taken.delete(endpointId)
+    leave: (at) => {
+      const left = (taken.get(at) ?? 1) - 1
+      if (left > 0) taken.set(at, left)
+      else taken.delete(at)
     }
   }
 }
+
+/** Places for attempts at an endpoint, so that one that does not answer cannot take all workers of the queue. */
+export const placesAt = (isFailing: boolean): number => (isFailing ? failing : healthy)
 
 /**
  * Milliseconds until a job that found no place looks again: 1 s, doubled each time up to a minute, or up to a quarter of

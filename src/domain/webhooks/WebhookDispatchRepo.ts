@@ -1,14 +1,21 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { Dispatch, Due, WebhookMessage } from "./WebhookDispatch.ts"
-import { type EndpointRow, toStored } from "./WebhookRows.ts"
+import { isoTime } from "../events/JournalRepo.ts"
+import type { Dispatch, Due } from "./WebhookDispatch.ts"
+import { type EndpointRow, toStored, webhookIdOf } from "./WebhookRows.ts"
 
 /** An active endpoint and the events it wants. */
 export interface Wanting {
   readonly organizationId: string
   readonly endpointId: string
   readonly events: ReadonlyArray<string>
+}
+
+/** An event and who wants it. */
+export interface WantedEvent {
+  readonly eventId: string
+  readonly endpointIds: ReadonlyArray<string>
 }
 
 interface DispatchRow {
@@ -23,12 +30,11 @@ interface DispatchRow {
 export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
   /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
   readonly wanting: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Wanting>>
-  /** Writes what is sent and who has to get it, in one statement; gives what was not written before. */
-  readonly open: (
-    messages: ReadonlyArray<WebhookMessage>,
-    dispatches: ReadonlyArray<Dispatch>,
-    now: Date
-  ) => Effect.Effect<ReadonlyArray<Dispatch>>
+  /**
+   * Writes what is sent of events that have their place, and who has to get it, in one statement; gives what was not
+   * written before. The bodies are made of the journal's records in the database, however large they are.
+   */
+  readonly open: (events: ReadonlyArray<WantedEvent>, now: Date) => Effect.Effect<ReadonlyArray<Dispatch>>
   /** Endpoint, message and what is open of them, by one statement. */
   readonly due: (endpointId: string, eventId: string) => Effect.Effect<Due, never, CurrentActor>
   /**
@@ -97,6 +103,10 @@ const toDue = (row: DueRow, organizationId: string, eventId: string): Due => ({
   open: row.attempts === null ? undefined : { attempts: row.attempts, behind: row.behind }
 })
 
+/** The body of an entry of the journal `e`, in the form of `bodyOf`: an SQL text. */
+const journaledBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
+  || ${isoTime("e.created_at")} || '","data":' || e.payload::text || '}'`
+
 /** What the relay's subscriber writes. */
 const writing = (sql: SqlClient.SqlClient) => {
   const wanting = Effect.fn("WebhookDispatchRepo.wanting")(function*(organizations: ReadonlyArray<string>) {
@@ -107,25 +117,23 @@ const writing = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   const open = Effect.fn("WebhookDispatchRepo.open")(
-    function*(messages: ReadonlyArray<WebhookMessage>, dispatches: ReadonlyArray<Dispatch>, now: Date) {
-      const rows = yield* sql<DispatchRow>`with message as (
-          select * from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as m("organizationId" text,
-            "eventId" uuid, type text, "entityType" text, "entityId" text, sequence bigint, body text,
-            "eventAt" timestamptz)
+    function*(events: ReadonlyArray<WantedEvent>, now: Date) {
+      const rows = yield* sql<DispatchRow>`with wanted as materialized (
+          select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, "endpointIds" jsonb)
         ), written as (
           insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
             event_at, created_at)
-          select "organizationId", "eventId", type, "entityType", "entityId", sequence, body, "eventAt",
-            ${now}::timestamptz from message on conflict do nothing
+          select organization_id, id, type, entity_type, entity_id, event_sequence, ${sql.literal(journaledBody)},
+            created_at, ${now}::timestamptz
+          from journal_entries e where id = any(array(select "eventId" from wanted)) on conflict do nothing
         )
         insert into webhook_dispatches (organization_id, endpoint_id, event_id, entity_type, entity_id, sequence,
           touched_at)
-        select d."organizationId", d."endpointId", d."eventId", d."entityType", d."entityId", m.sequence,
+        select e.organization_id, endpoint::uuid, e.id, e.entity_type, e.entity_id, e.event_sequence,
           ${now}::timestamptz
-        from jsonb_to_recordset(${JSON.stringify(dispatches)}::jsonb) as d("organizationId" text, "endpointId" uuid,
-          "eventId" uuid, "entityType" text, "entityId" text)
-        join message m on m."organizationId" = d."organizationId" and m."eventId" = d."eventId"
-        order by d."organizationId", m.sequence
+        from wanted w cross join lateral jsonb_array_elements_text(w."endpointIds") endpoint
+        join journal_entries e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
+        order by e.organization_id, e.event_sequence, endpoint
         on conflict do nothing returning organization_id, endpoint_id, event_id, entity_type, entity_id`
       return rows.map(toDispatch)
     },

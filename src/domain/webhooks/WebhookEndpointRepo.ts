@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Change, ChangeType } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
+import { isSameRecord } from "../events/Unchanged.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Sealed } from "./SecretBox.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
@@ -28,7 +29,7 @@ export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
   /** Newest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<StoredEndpoint | undefined, never, CurrentActor>
-  /** Changes an endpoint by a rule that sees it as it stands, with the row locked. Undefined for an unknown one. */
+  /** Changes an endpoint by a rule that sees it as it stands, with the row locked; a rule that changes nothing writes nothing. Undefined for an unknown one. */
   readonly change: (
     id: string,
     rule: (before: WebhookEndpoint) => WebhookEndpoint
@@ -86,10 +87,10 @@ const writing = (sql: SqlClient.SqlClient) => {
       const rows = yield* sql<EndpointRow>`select * from webhook_endpoints
         where organization_id = ${actor.organizationId} and id = ${id}::uuid for update`
       if (rows[0] === undefined) return undefined
-      const e = rule(toEndpoint(rows[0]))
-      yield* sql`with event as (${
-        journalInsert(sql, actor, [endpointEvent("webhooks.update", e, toEndpoint(rows[0]))])
-      })
+      const before = toEndpoint(rows[0])
+      const e = rule(before)
+      if (isSameRecord(before, e)) return before
+      yield* sql`with event as (${journalInsert(sql, actor, [endpointEvent("webhooks.update", e, before)])})
         update webhook_endpoints set url = ${e.url}, description = ${e.description}, events = ${[
         ...e.events
       ]}::text[],
@@ -122,8 +123,11 @@ const writing = (sql: SqlClient.SqlClient) => {
   const remove = Effect.fn("WebhookEndpointRepo.remove")(
     function*(id: string) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<EndpointRow>`with open as (delete from webhook_dispatches
-          where organization_id = ${actor.organizationId} and endpoint_id = ${id}::uuid)
+      // Locked in the order of the events, as whoever settles one and wakes the next does.
+      const rows = yield* sql<EndpointRow>`with open as materialized (select event_id from webhook_dispatches
+          where organization_id = ${actor.organizationId} and endpoint_id = ${id}::uuid order by sequence for update),
+        forgotten as (delete from webhook_dispatches where organization_id = ${actor.organizationId}
+          and endpoint_id = ${id}::uuid and event_id = any(array(select event_id from open)))
         delete from webhook_endpoints where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
       if (rows[0] === undefined) return false
       const endpoint = toEndpoint(rows[0])

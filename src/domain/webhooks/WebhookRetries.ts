@@ -1,20 +1,34 @@
 import type { Retries } from "../jobs/Task.ts"
 
-const second = 1_000
-const hour = 3_600 * second
+/** How long a delivery that failed waits for its next attempt (contract, platform §9.3). */
+export interface WebhookBackoff {
+  /** Seconds before the first retry. */
+  readonly baseSeconds: number
+  /** Each wait is so many times the one before it. */
+  readonly factor: number
+  /** Seconds that no wait exceeds. */
+  readonly maxSeconds: number
+  /** Spreads each wait by up to this share of it, 0 to 1, so that what failed together does not come back together. */
+  readonly jitter: number
+}
 
-/**
- * How a delivery is tried again (contract, platform §9.3): ten attempts, the first retry after about 3 minutes, then
- * twice as long each time, together about 24 hours.
- */
-export const deliveryRetries = {
-  attempts: 10,
-  backoff: { type: "exponential", delay: 170 * second, jitter: 0.2, ceiling: 12 * hour }
-} as const satisfies Retries
+/** The first retry after about 3 minutes, then twice as long each time: ten attempts over about a day. */
+export const usualBackoff: WebhookBackoff = { baseSeconds: 170, factor: 2, maxSeconds: 43_200, jitter: 0.2 }
+
+/** How a delivery is tried again: ten attempts. */
+export const deliveryRetries = ({ baseSeconds, factor, jitter, maxSeconds }: WebhookBackoff) =>
+  ({
+    attempts: 10,
+    backoff: { type: "exponential", delay: baseSeconds * 1_000, factor, jitter, ceiling: maxSeconds * 1_000 }
+  }) as const satisfies Retries
 
 /** Milliseconds after an attempt, from 1, until the next one, without the spread. */
-export const waitAfter = (attempt: number): number =>
-  Math.min(deliveryRetries.backoff.ceiling, deliveryRetries.backoff.delay * 2 ** (attempt - 1))
+export const waitAfter = ({ baseSeconds, factor, maxSeconds }: WebhookBackoff, attempt: number): number =>
+  Math.min(maxSeconds, baseSeconds * factor ** (attempt - 1)) * 1_000
 
-/** A dispatch that nobody touched for longer than any retry waits has lost its job. In hours. */
-export const lostAfterHours = 18
+/**
+ * A dispatch that nobody touched for longer than any retry waits has lost its job. In hours; not fewer than a line at an
+ * endpoint without places may take (`DeliveryQueue`).
+ */
+export const lostAfterHours = ({ maxSeconds }: WebhookBackoff): number =>
+  Math.max(18, Math.ceil((maxSeconds * 1.5) / 3_600))

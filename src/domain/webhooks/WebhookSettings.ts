@@ -1,5 +1,6 @@
 import { Context, Layer } from "effect"
 import { developmentKeyring, type Keyring } from "./SecretBox.ts"
+import { usualBackoff, type WebhookBackoff } from "./WebhookRetries.ts"
 
 /** What a deployment decides about webhooks. */
 export interface WebhookOptions {
@@ -11,13 +12,16 @@ export interface WebhookOptions {
   readonly rotationHours: number
   /** Days that attempts and what they sent are kept. */
   readonly retentionDays: number
+  /** How long deliveries that failed wait. */
+  readonly backoff: WebhookBackoff
 }
 
 export const defaultWebhookOptions: WebhookOptions = {
   keyring: developmentKeyring,
   disableAfterDays: 5,
   rotationHours: 24,
-  retentionDays: 30
+  retentionDays: 30,
+  backoff: usualBackoff
 }
 
 /** The settings of this deployment's webhooks. */

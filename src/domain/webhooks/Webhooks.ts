@@ -5,6 +5,7 @@ import { newId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
+import { places } from "./DeliverySlots.ts"
 import { type Keyring, sealSecret } from "./SecretBox.ts"
 import { secretOwner, WebhookAttempts } from "./WebhookAttempts.ts"
 import type { Redelivery, WebhookDelivery } from "./WebhookDelivery.ts"
@@ -18,7 +19,7 @@ import type {
 } from "./WebhookEndpoint.ts"
 import { mostEndpoints, WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
 import { anyEvent, WebhookEvents } from "./WebhookEvents.ts"
-import { webhookIdOf } from "./WebhookRows.ts"
+import { type StoredEndpoint, webhookIdOf } from "./WebhookRows.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
 import { newSecret, secretRefusal } from "./WebhookSignature.ts"
 import { bodyOf, deliveryJob } from "./WebhookSubscriber.ts"
@@ -28,7 +29,11 @@ import { WebhookTransport } from "./WebhookTransport.ts"
 export const testEvent = "webhooks.test"
 
 const noKey = Unavailable.of("Webhooks are not available: the service has no key for their secrets (STOA_SECRETS_KEY).")
+const tooManyTests = Unavailable.of("Other tests of webhook endpoints are under way. Try again shortly.")
 const unknownEndpoint = NotFound.of("Webhook endpoint not found.")
+
+/** Tests of an organization that one process sends at the same time: each may last as long as its receiver likes. */
+const testsAtOnce = 4
 
 /** Webhook endpoints and what was sent to them (spec §4, contract, platform §9). */
 export class Webhooks extends Context.Service<Webhooks, {
@@ -48,8 +53,11 @@ export class Webhooks extends Context.Service<Webhooks, {
     id: string,
     secret: string | null | undefined
   ) => Effect.Effect<WebhookEndpointWithSecret, NotFound | ValidationFailed | Unavailable, CurrentActor>
-  /** Sends a message of the type `webhooks.test` at once and says what came of it, which is no error of the request. */
-  readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound, CurrentActor>
+  /**
+   * Sends a message of the type `webhooks.test` at once and says what came of it, which is no error of the request. 503
+   * while this process is sending as many tests of the organization as it may.
+   */
+  readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound | Unavailable, CurrentActor>
   /** Attempts, newest first. */
   readonly deliveries: (
     id: string,
@@ -179,8 +187,10 @@ const deliveryUseCases = Effect.gen(function*() {
   const jobs = yield* Jobs
   const repo = yield* WebhookDeliveryRepo
 
-  const test = Effect.fn("Webhooks.test")(function*(id: string) {
-    const stored = (yield* endpoints.find(id)) ?? (yield* unknownEndpoint)
+  const slots = places()
+
+  const send = Effect.fnUntraced(function*(stored: StoredEndpoint) {
+    const { id } = stored.endpoint
     const eventId = newId()
     const data = { endpointId: id, message: "This is a test." }
     const body = bodyOf({ id: webhookIdOf(eventId), type: testEvent, at: yield* clock, data })
@@ -196,6 +206,16 @@ const deliveryUseCases = Effect.gen(function*() {
       nextRetryAt: null,
       at: yield* clock
     })
+  })
+
+  const test = Effect.fn("Webhooks.test")(function*(id: string) {
+    const stored = (yield* endpoints.find(id)) ?? (yield* unknownEndpoint)
+    const { organizationId } = yield* CurrentActor
+    return yield* Effect.acquireUseRelease(
+      Effect.sync(() => slots.enter(organizationId, testsAtOnce)),
+      (entered) => entered ? send(stored) : Effect.fail(tooManyTests),
+      (entered) => Effect.sync(() => entered && slots.leave(organizationId))
+    )
   })
 
   const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: string, page: PageRequest) {

@@ -3,6 +3,7 @@ import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
+import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
 import type { RateLimitOptions } from "./RateLimitConfig.ts"
@@ -81,6 +82,8 @@ export interface DeploymentConfig {
     readonly rotationHours?: number
     /** Days that deliveries are kept, and can be sent again. Default 30. */
     readonly retentionDays?: number
+    /** How long a delivery that failed waits for its next attempt. Default: 170 s, doubled up to 12 h, spread by 0.2. */
+    readonly backoff?: Partial<WebhookBackoff>
   }
   /** Limits of requests (docs/security.md). */
   readonly rateLimits?: RateLimitOptions

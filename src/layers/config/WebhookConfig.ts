@@ -40,17 +40,22 @@ const allowPrivate = Effect.fnUntraced(function*(webhooks: DeploymentConfig["web
     : allowed
 })
 
-const ranges = [
-  ["disableAfterDays", 1, 365],
-  ["rotationHours", 0, 720],
-  ["retentionDays", 2, 3650]
-] as const
+type Range = readonly [name: string, value: number | undefined, least: number, most: number]
+
+const ranges = (webhooks: DeploymentConfig["webhooks"]): ReadonlyArray<Range> => [
+  ["disableAfterDays", webhooks?.disableAfterDays, 1, 365],
+  ["rotationHours", webhooks?.rotationHours, 0, 720],
+  ["retentionDays", webhooks?.retentionDays, 2, 3650],
+  ["backoff.baseSeconds", webhooks?.backoff?.baseSeconds, 1, 86_400],
+  ["backoff.factor", webhooks?.backoff?.factor, 1, 10],
+  ["backoff.maxSeconds", webhooks?.backoff?.maxSeconds, 1, 604_800],
+  ["backoff.jitter", webhooks?.backoff?.jitter, 0, 1]
+]
 
 /** Reads what the deployment and the environment say of webhooks; fails with one readable line. */
 export const readWebhooks = Effect.fnUntraced(
   function*({ webhooks }: DeploymentConfig, environment: Environment) {
-    for (const [name, least, most] of ranges) {
-      const value = webhooks?.[name]
+    for (const [name, value, least, most] of ranges(webhooks)) {
       if (value !== undefined && !(Number.isFinite(value) && value >= least && value <= most)) {
         return yield* refuse(`webhooks.${name}="${value}" is not allowed: expected a number from ${least} to ${most}.`)
       }

@@ -10,10 +10,11 @@ const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (
 export const webhookAdapters = ({ deployment, environment, webhooks }: AppSettings) => {
   const { allowPrivate, keyring } = webhooks
   const { disableAfterDays, retentionDays, rotationHours } = { ...defaultWebhookOptions, ...deployment.webhooks }
+  const backoff = { ...defaultWebhookOptions.backoff, ...deployment.webhooks?.backoff }
   const policy = { allowPrivate, allowHttp: environment !== "production", ports: deployment.webhooks?.allowedPorts }
   return Layer.mergeAll(
     keyring === undefined ? Layer.effectDiscard(Effect.logWarning(withoutKey)) : Layer.empty,
-    WebhookSettings.layerOf({ keyring, disableAfterDays, retentionDays, rotationHours }),
+    WebhookSettings.layerOf({ keyring, disableAfterDays, retentionDays, rotationHours, backoff }),
     Layer.provide(guardedTransport(policy), allowPrivate ? HostResolver.system : HostResolver.dns)
   )
 }
