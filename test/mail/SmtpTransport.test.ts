@@ -73,7 +73,7 @@ describe("a mail over SMTP", () => {
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const scope = yield* Scope.make()
-      const { deliver } = yield* Scope.provide(transport(over(server.port)), scope)
+      const { deliver } = yield* Scope.provide(transport(over(server.port, { answerTimeoutMs: 60_000 })), scope)
       yield* deliver(aMail())
       yield* deliver(aMail())
       assert.deepStrictEqual(server.connections(), { made: 1, open: 1 })

@@ -26,11 +26,11 @@ export interface SmtpOptions {
   readonly starttls?: "required" | "opportunistic" | "never"
   /** Certificate in PEM that vouches for the server, when no public authority does. */
   readonly ca?: string
-  /** Connections that are kept open, and mails that are sent at the same time, by each process. Default 5. */
+  /** Connections of each process, which are mails that it sends at the same time. Default 5. */
   readonly connections?: number
   /** Longest wait for a connection and its greeting. Default 10000. */
   readonly connectTimeoutMs?: number
-  /** Longest silence of the server in the middle of a mail. Default 20000. */
+  /** Longest silence of the server, and how long a connection stays that has nothing to do. Default 20000. */
   readonly answerTimeoutMs?: number
   /** Longest time for a whole mail, however the server dribbles. Default 60000. */
   readonly sendTimeoutMs?: number

@@ -38,9 +38,7 @@ const tlsOf = ({ ca, secure, starttls }: SmtpSettings) => ({
   ...(ca === undefined ? {} : { tls: { ca } }),
   secure,
   requireTLS: !secure && starttls === "required",
-  ignoreTLS: starttls === "never",
-  // A server that offers STARTTLS and then fails at it would be talked to in the clear.
-  opportunisticTLS: false
+  ignoreTLS: starttls === "never"
 })
 
 /** Loaded when there is a server: a deployment without one need not pay for it. */
@@ -97,8 +95,8 @@ const handedOver = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing:
   )
 
 /**
- * Mails over a mail server, by as many connections as configured, which stay open between mails and are closed at the end
- * of the process. What has no connection yet waits outside of the library: its time does not run.
+ * Mails over a mail server, by as many connections as configured, which serve one mail after the other and are closed at
+ * the end of the process. What has no connection yet waits outside of the library: its time does not run.
  */
 export const smtpTransport = (smtp: SmtpSettings): Layer.Layer<MailTransport> =>
   Layer.effect(
