@@ -1,10 +1,10 @@
 import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
-import { isIP } from "node:net"
 import { defaultRoles } from "../../domain/access/Role.ts"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { proxyTest } from "../../http/server/ClientAddress.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
@@ -18,7 +18,7 @@ export type ProcessRole = "all" | "api" | "runner"
 export interface AppSettings {
   readonly port: number
   readonly host: string
-  /** The proxy whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
+  /** The proxies, as a list, whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
   readonly trustedProxy: Option.Option<string>
   /** None: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Option.Option<Redacted.Redacted<string>>
@@ -83,8 +83,8 @@ const oneOf = <const A extends ReadonlyArray<string>>(name: string, allowed: A, 
 const trustedProxy = Effect.fnUntraced(function*(configured: string | undefined) {
   const value = Option.getOrUndefined(yield* text("TRUSTED_PROXY_IP")) ?? configured
   if (value === undefined) return Option.none<string>()
-  return isIP(value) === 0
-    ? yield* refuse("TRUSTED_PROXY_IP", value, "one IP address, for example 10.0.0.5")
+  return proxyTest(value) === undefined
+    ? yield* refuse("TRUSTED_PROXY_IP", value, "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16")
     : Option.some(value)
 })
 
