@@ -34,6 +34,17 @@ export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(body("FORBID
   static of = (message: string) => new Forbidden({ error: { code: "FORBIDDEN", message } })
 }
 
+/** 403: a change that the page of another site may have made in its visitor's browser (contract, platform §1.4). */
+export class OriginRejected
+  extends Schema.Error<OriginRejected>("OriginRejected")(body("CSRF_ORIGIN_REJECTED"), { httpApiStatus: 403 })
+{
+  readonly _tag = "OriginRejected"
+  static of = () =>
+    new OriginRejected({
+      error: { code: "CSRF_ORIGIN_REJECTED", message: "This request does not come from a trusted origin." }
+    })
+}
+
 /** 404: no such record in the organization of the request. Another organization's record reads the same. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND"), { httpApiStatus: 404 }) {
   readonly _tag = "NotFound"

@@ -3,20 +3,22 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { Access, admit } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { Forbidden, TooManyRequests, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { Actors } from "../access/Actors.ts"
+import { Forbidden, OriginRejected, TooManyRequests, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import { Actors, type Caller } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
+import { TrustedOrigins } from "../server/Cors.ts"
+import { isCrossSite } from "../server/CrossSite.ts"
 import { type OwnRate, RateLimiting, RouteRate } from "../server/RateLimiting.ts"
 import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 
 /**
  * Finds out who asks and holds him to the endpoint's access rule before anything of the request is decoded. On every
- * group, as the outermost middleware: handlers, idempotency and repositories read the actor and with him the
- * organization. 401 without credentials, 403 with them (contract §0.3).
+ * group, as the outermost middleware: limits of requests, the check of origins, handlers, idempotency and repositories
+ * read the actor and with him the organization. 401 without credentials, 403 with them (contract §0.3).
  */
 export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { provides: CurrentActor }>()(
   "stoa/http/AccessControl",
-  { error: [Unauthorized, Forbidden, TooManyRequests] }
+  { error: [Unauthorized, Forbidden, OriginRejected, TooManyRequests] }
 ) {}
 
 /** Longest part of a client's program name that the journal keeps. */
@@ -32,24 +34,20 @@ const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerReques
 export const accessLayer = Layer.effect(
   AccessControl,
   Effect.gen(function*() {
-    const [actors, limiting] = yield* Effect.all([Actors, RateLimiting])
+    const [actors, limiting, origins] = yield* Effect.all([Actors, RateLimiting, TrustedOrigins])
 
-    /** Who asks, counted against his limits; whoever shows credentials that are worth nothing, against his address's. */
-    const callerOf = Effect.fnUntraced(function*(
+    /** Counts the request against its caller's limits; whoever shows credentials that are worth nothing, his address's. */
+    const count = (
       request: HttpServerRequest.HttpServerRequest,
       facts: RequestFacts,
+      caller: Caller | undefined,
       own: OwnRate | undefined
-    ) {
-      const caller = yield* Effect.tapError(
-        actors.fromHeaders(request.headers),
-        () =>
-          Effect.flatMap(
-            limiting.identify(request, facts, undefined, own),
-            (admitted) => admitted ? Effect.void : Effect.fail(TooManyRequests.of())
-          )
+    ) =>
+      // At the edge a visitor was counted already.
+      facts.standing !== undefined && own === undefined ? Effect.void : Effect.flatMap(
+        limiting.identify(request, facts, caller, own),
+        (admitted) => admitted ? Effect.void : Effect.fail(TooManyRequests.of())
       )
-      return (yield* limiting.identify(request, facts, caller, own)) ? caller : yield* TooManyRequests.of()
-    })
 
     return AccessControl.of((handler, { endpoint }) =>
       Effect.gen(function*() {
@@ -57,7 +55,15 @@ export const accessLayer = Layer.effect(
         const facts = (yield* CurrentRequest) ?? {}
         const rule = Context.getOption(endpoint.annotations, Access)
         const own = Context.getOrUndefined(endpoint.annotations, RouteRate)
-        const actor: Actor = { ...yield* callerOf(request, facts, own), ...originOf(request) }
+        const caller = yield* Effect.tapError(
+          actors.fromHeaders(request.headers),
+          () => count(request, facts, undefined, own)
+        )
+        yield* count(request, facts, caller, own)
+        if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
+          return yield* OriginRejected.of()
+        }
+        const actor: Actor = { ...caller, ...originOf(request) }
         facts.organizationId = actor.organizationId
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")

@@ -58,7 +58,8 @@ const exempt = new Set(["/health/live", "/health/ready", "/metrics", "/api/healt
 /** Signed by its sender, who repeats what is refused: only what is not in order counts. */
 const providerEvents = "/api/payments/webhook"
 
-const showsCredentials = ({ headers }: Request): boolean =>
+/** Whether the request carries anything that may say who sent it; whether that is worth anything is found out later. */
+export const showsCredentials = ({ headers }: Request): boolean =>
   headers["authorization"] !== undefined || headers["x-api-key"] !== undefined ||
   headers["x-test-actor"] !== undefined || headers["cookie"]?.includes("session_token=") === true
 

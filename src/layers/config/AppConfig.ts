@@ -20,7 +20,7 @@ export type ProcessRole = "all" | "api" | "runner"
 export interface AppSettings {
   readonly port: number
   readonly host: string
-  /** The proxy whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
+  /** The proxies, as a list, whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
   readonly trustedProxy: Option.Option<string>
   /** None: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Option.Option<Redacted.Redacted<string>>

@@ -1,13 +1,13 @@
 import { Effect, Option, Redacted } from "effect"
-import { isIP } from "node:net"
+import { proxyTest } from "../../http/server/ClientAddress.ts"
 import { refuse, text } from "./Variables.ts"
 
-/** The proxy whose word about a client's address counts. */
+/** The proxies, as a list, whose word about a client's address counts. */
 export const trustedProxy = Effect.fnUntraced(function*(configured: string | undefined) {
   const value = Option.getOrUndefined(yield* text("TRUSTED_PROXY_IP")) ?? configured
   if (value === undefined) return Option.none<string>()
-  return isIP(value) === 0
-    ? yield* refuse("TRUSTED_PROXY_IP", value, "one IP address, for example 10.0.0.5")
+  return proxyTest(value) === undefined
+    ? yield* refuse("TRUSTED_PROXY_IP", value, "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16")
     : Option.some(value)
 })
 

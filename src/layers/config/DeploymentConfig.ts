@@ -8,14 +8,26 @@ import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
 import type { RateLimitOptions } from "./RateLimitConfig.ts"
 
+/** How long a client may take to send a request, in milliseconds from its first byte. */
+export interface RequestTimes {
+  /** For its headers. Default 15000. */
+  readonly headersMs?: number
+  /** For the whole of it. Default 60000. */
+  readonly requestMs?: number
+}
+
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export interface DeploymentConfig {
   readonly server?: {
     /** Listening address of the API. Default: port 4000 on 127.0.0.1 (`PORT`, `HOST`). */
     readonly port?: number
     readonly host?: string
-    /** Address of the proxy in front, whose `X-Forwarded-For` says who asks. Default: none (`TRUSTED_PROXY_IP`). */
+    /**
+     * The proxies in front, whose `X-Forwarded-For` says who asks: addresses and networks, separated by commas
+     * (`10.0.0.5, 10.1.0.0/16`). Default: none (`TRUSTED_PROXY_IP`).
+     */
     readonly trustedProxyIp?: string
+    readonly requestTimes?: RequestTimes
   }
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
   readonly databaseUrl?: string
@@ -60,6 +72,8 @@ export interface DeploymentConfig {
   readonly auth?: {
     /** Roles and their permissions, merged over the defaults key by key. */
     readonly roles?: Roles
+    /** Origins (`https://shop.example`) whose pages may act for their visitors and read answers. Default: none. */
+    readonly trustedOrigins?: ReadonlyArray<string>
   }
   readonly payments?: {
     /** Payment providers beside the built-in test provider; the first one is the default in production. */
