@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import type { Migrations } from "../../domain/modules/Migrations.ts"
+import { auth } from "./auth.ts"
 import { carts } from "./carts.ts"
 import { catalog } from "./catalog.ts"
 import { checkout } from "./checkout.ts"
@@ -20,6 +21,7 @@ export const modules = [
   tenancy,
   events,
   jobs,
+  auth,
   catalog,
   pricing,
   inventory,
