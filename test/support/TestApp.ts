@@ -5,6 +5,7 @@ import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
+import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
@@ -111,6 +112,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   logFormat: "pretty",
   webhooks: testWebhooks,
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
+  auth: testAuth(deployment.auth),
   deployment
 })
 

@@ -4,6 +4,7 @@ import { defaultRoles } from "../../domain/access/Role.ts"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
@@ -36,6 +37,7 @@ export interface AppSettings {
   readonly logFormat: "pretty" | "json"
   readonly webhooks: WebhookEnvironment
   readonly jobs: JobSettingsValues
+  readonly auth: AuthSettings
   readonly deployment: DeploymentConfig
 }
 
@@ -232,6 +234,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     webhooks: yield* readWebhooks(deployment, environment),
     jobs: yield* jobs(deployment.jobs ?? {}),
+    auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
     deployment
   }
   return settings
