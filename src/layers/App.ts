@@ -10,6 +10,7 @@ import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppCon
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { kernelLayer } from "./Kernel.ts"
+import { mailAdapters } from "./mail/MailAdapters.ts"
 import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
@@ -39,6 +40,7 @@ const deploymentLayer = (settings: AppSettings) => {
   const { deployment, environment } = settings
   return Layer.mergeAll(
     webhookAdapters(settings),
+    mailAdapters(settings),
     Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({

@@ -3,11 +3,13 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
+import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
 import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
+import { mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { freshDatabase } from "./Postgres.ts"
 
@@ -111,6 +113,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   logLevel: "error",
   logFormat: "pretty",
   webhooks: testWebhooks,
+  mail: { way: mailWayWithoutServer(deployment.email, "test"), keyring: developmentKeyring },
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   auth: testAuth(deployment.auth),
   deployment

@@ -8,6 +8,7 @@ import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
+import { type MailEnvironment, readMail } from "./MailConfig.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
@@ -36,6 +37,7 @@ export interface AppSettings {
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
   readonly webhooks: WebhookEnvironment
+  readonly mail: MailEnvironment
   readonly jobs: JobSettingsValues
   readonly auth: AuthSettings
   readonly deployment: DeploymentConfig
@@ -217,6 +219,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing
+  const webhooks = yield* readWebhooks(deployment, environment)
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
@@ -232,7 +235,8 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     ...traced === undefined ? {} : { tracing: traced },
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
-    webhooks: yield* readWebhooks(deployment, environment),
+    webhooks,
+    mail: yield* readMail(deployment.email, environment, webhooks.keyring),
     jobs: yield* jobs(deployment.jobs ?? {}),
     auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
     deployment

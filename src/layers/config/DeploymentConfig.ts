@@ -4,6 +4,7 @@ import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
+import type { EmailOptions } from "./MailConfig.ts"
 
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export interface DeploymentConfig {
@@ -80,6 +81,10 @@ export interface DeploymentConfig {
     /** Days that deliveries are kept, and can be sent again. Default 30. */
     readonly retentionDays?: number
   }
+  /** Name of the store in mails. Default `Stoa`. */
+  readonly storeName?: string
+  /** Mails: how they leave, and which (docs/mail.md). */
+  readonly email?: EmailOptions
   /** Background jobs: who drives them, how many at once, how long they stay. */
   readonly jobs?: JobOptions
   /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */

@@ -9,6 +9,7 @@ import { events } from "./events.ts"
 import { fulfillment } from "./fulfillment.ts"
 import { inventory } from "./inventory.ts"
 import { jobs } from "./jobs.ts"
+import { mail } from "./mail.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
@@ -32,7 +33,8 @@ export const modules = [
   fulfillment,
   payments,
   checkout,
-  webhooks
+  webhooks,
+  mail
 ] as const
 
 /** Owners of migrations in the order in which their tables refer to one another. */
@@ -41,7 +43,8 @@ export const migrationOwners: ReadonlyArray<readonly [owner: string, migrations:
 ) => [id, migrations])
 
 /** Services of all modules, in every process. Each may use those of the modules before it. */
-export const services = webhooks.services.pipe(
+export const services = mail.services.pipe(
+  Layer.provideMerge(webhooks.services),
   Layer.provideMerge(checkout.services),
   Layer.provideMerge(payments.services),
   Layer.provideMerge(fulfillment.services),

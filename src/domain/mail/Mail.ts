@@ -1,0 +1,74 @@
+import { Context, type Effect, Schema } from "effect"
+
+/** Minor units of the mail's currency. */
+const Amount = Schema.Int
+
+/** A line of an order as a mail shows it. */
+export const MailedLine = Schema.Struct({
+  title: Schema.String,
+  sku: Schema.NullOr(Schema.String),
+  quantity: Schema.Int,
+  totalPrice: Amount
+})
+export type MailedLine = typeof MailedLine.Type
+
+const mailOf = <const T extends string, F extends Schema.Struct.Fields>(template: T, data: F) =>
+  Schema.Struct({
+    template: Schema.Literal(template),
+    /** Address of the receiver, without a name. */
+    to: Schema.String,
+    organizationId: Schema.String,
+    /** Language tag of the texts; default: the deployment's. */
+    locale: Schema.optional(Schema.String),
+    data: Schema.Struct(data)
+  })
+
+/**
+ * A mail that the service sends (contract, platform §3, mail templates). It waits in the queue and may be read by a newer
+ * process: additions are optional.
+ */
+export const Mail = Schema.Union([
+  mailOf("password-reset", { resetUrl: Schema.String, userName: Schema.String }),
+  mailOf("email-verification", { verifyUrl: Schema.String, userName: Schema.String }),
+  mailOf("order-confirmation", {
+    orderId: Schema.String,
+    orderNumber: Schema.String,
+    currency: Schema.String,
+    lines: Schema.Array(MailedLine),
+    subtotal: Amount,
+    discountTotal: Amount,
+    shippingTotal: Amount,
+    taxTotal: Amount,
+    grandTotal: Amount,
+    shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
+  }),
+  mailOf("order-status-change", {
+    orderId: Schema.String,
+    newStatus: Schema.String,
+    previousStatus: Schema.String,
+    orderNumber: Schema.optional(Schema.String)
+  })
+])
+/** See the schema of the same name. */
+export type Mail = typeof Mail.Type
+
+/** Name of a template. */
+export type MailTemplate = Mail["template"]
+
+/** The mail of one template. */
+export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: T }>
+
+/**
+ * Sends mails, later and without fail: a mail is a background job (docs/mail.md). Inside of a caller's transaction it is
+ * part of it: it is sent exactly if that commits. A mail that cannot be sent (no mail in this deployment, its template
+ * switched off, no address) is left out, with a line in the log where somebody should know.
+ */
+export class Mails extends Context.Service<Mails, {
+  /** Whether mail leaves this deployment at all: what depends on a link that arrives has to ask. */
+  readonly isOn: boolean
+  /** Whether mails of a template are sent: mail is on, and the template not switched off. */
+  readonly sends: (template: MailTemplate) => boolean
+  readonly send: (mail: Mail) => Effect.Effect<void>
+  /** Many at once, in one statement. */
+  readonly sendAll: (mails: ReadonlyArray<Mail>) => Effect.Effect<void>
+}>()("stoa/domain/mail/Mails") {}

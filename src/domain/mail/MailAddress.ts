@@ -1,0 +1,16 @@
+/** Longest address that mail servers take (RFC 5321, 4.5.3.1). */
+const longest = 254
+
+/**
+ * One mailbox without a name: nothing in it can end a line of a mail's header, name a second receiver, or mean anything
+ * else than itself to a server. Quoted local parts and addresses that are not ASCII before the `@` are not among them.
+ */
+const mailbox = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
+
+/** Whether something can be written to under this address. */
+export const isMailAddress = (text: string): boolean =>
+  text.length <= longest && mailbox.test(text) && !text.includes("..")
+
+/** A text that fits into one line of a header: without line ends and other control characters, at most 200 long. */
+export const headerText = (text: string): string =>
+  text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim().slice(0, 200).toWellFormed()

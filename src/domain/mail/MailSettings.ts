@@ -1,0 +1,31 @@
+import { Context, Layer } from "effect"
+import { developmentKeyring, type Keyring } from "../webhooks/SecretBox.ts"
+import type { MailTemplate } from "./Mail.ts"
+
+/** What a deployment decides about its mails. */
+export interface MailOptions {
+  /** Whether there is a way out: a server, an adapter, or the files of development. */
+  readonly isOn: boolean
+  /** Keys that seal mails while they wait. */
+  readonly keyring: Keyring
+  /** Templates that are not sent. */
+  readonly switchedOff: ReadonlyArray<MailTemplate>
+  /** Name of the store, in texts and as the name of the sender. */
+  readonly storeName: string
+  /** Language of mails that name none. */
+  readonly locale: string
+}
+
+export const defaultMailOptions: MailOptions = {
+  isOn: true,
+  keyring: developmentKeyring,
+  switchedOff: [],
+  storeName: "Stoa",
+  locale: "en"
+}
+
+/** The settings of this deployment's mails. */
+export class MailSettings extends Context.Service<MailSettings, MailOptions>()("stoa/domain/mail/MailSettings") {
+  static readonly layerOf = (options: Partial<MailOptions> = {}): Layer.Layer<MailSettings> =>
+    Layer.succeed(MailSettings, { ...defaultMailOptions, ...options })
+}

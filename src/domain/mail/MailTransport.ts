@@ -1,0 +1,34 @@
+import { Context, Data, type Effect } from "effect"
+import type { Mail } from "./Mail.ts"
+
+/** Nobody will ever take the mail: it is not tried again. `message` holds neither an address nor a link. */
+export class MailRefused extends Data.TaggedError("MailRefused")<{ readonly message: string }> {}
+
+/** The mail could not be handed over this time. `message` holds neither an address nor a link. */
+export class MailDelayed extends Data.TaggedError("MailDelayed")<{ readonly message: string }> {}
+
+/** The texts of a mail. */
+export interface RenderedMail {
+  /** One line. */
+  readonly subject: string
+  readonly text: string
+  /** A whole document. */
+  readonly html: string
+}
+
+/** A mail as it leaves. */
+export interface OutgoingMail extends RenderedMail {
+  readonly mail: Mail
+  /**
+   * Without brackets; the same for every try of one job, so that a receiver knows a mail again that was handed over
+   * twice.
+   */
+  readonly messageId: string
+  /** Name of the sender. */
+  readonly fromName: string
+}
+
+/** The way out for mails: a server, an adapter of the deployment, or files. */
+export class MailTransport extends Context.Service<MailTransport, {
+  readonly deliver: (mail: OutgoingMail) => Effect.Effect<void, MailRefused | MailDelayed>
+}>()("stoa/domain/mail/MailTransport") {}

@@ -1,0 +1,36 @@
+import { Option, Schema } from "effect"
+import { type Keyring, openSecret, sealSecret } from "../webhooks/SecretBox.ts"
+import { Mail } from "./Mail.ts"
+
+/**
+ * Input of the task `mail/send`: what anybody who may see jobs may see, and the mail itself sealed: it holds an address
+ * and often a link that opens an account. Additions are optional, as jobs outlive versions.
+ */
+export const SealedMail = Schema.Struct({
+  template: Schema.String,
+  /** The order that the mail is about. */
+  orderId: Schema.optional(Schema.String),
+  keyId: Schema.String,
+  sealed: Schema.String
+})
+export type SealedMail = typeof SealedMail.Type
+
+const MailJson = Schema.fromJsonString(Mail)
+const encode = Schema.encodeSync(MailJson)
+const decode = Schema.decodeUnknownOption(MailJson)
+
+/** A job's input that was copied to another organization does not open there. */
+const ownerOf = (organizationId: string) => `mail/${organizationId}`
+
+/** The input of the job that sends a mail. */
+export const sealMail = (keyring: Keyring, mail: Mail): SealedMail => {
+  const { keyId, text } = sealSecret(keyring, ownerOf(mail.organizationId), encode(mail))
+  const about = "orderId" in mail.data ? { orderId: mail.data.orderId } : {}
+  return { template: mail.template, ...about, keyId, sealed: text }
+}
+
+/** The mail of a job of an organization; undefined when no key of the deployment opens it. */
+export const openMail = (keyring: Keyring, organizationId: string, input: SealedMail): Mail | undefined => {
+  const text = openSecret(keyring, ownerOf(organizationId), { keyId: input.keyId, text: input.sealed })
+  return text === undefined ? undefined : Option.getOrUndefined(decode(text))
+}
