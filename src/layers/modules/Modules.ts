@@ -55,6 +55,7 @@ export const services = mail.services.pipe(
   Layer.provideMerge(inventory.services),
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
+  Layer.provideMerge(auth.services),
   Layer.provideMerge(jobs.services),
   Layer.provideMerge(events.services),
   Layer.provideMerge(tenancy.services)
@@ -74,6 +75,7 @@ export const actors = Layer.mergeAll(
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
+  auth.routes,
   events.routes,
   jobs.routes,
   catalog.routes,
