@@ -41,9 +41,9 @@ const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/
 /** Whose pages are trusted (spec §5). */
 const trustedOrigins = Layer.effect(
   TrustedOrigins,
-  Effect.map(AppConfig, ({ deployment, environment }) => {
+  Effect.map(AppConfig, ({ auth, environment }) => {
     const production = environment === "production"
-    return { isTrusted: originTest(deployment.auth?.trustedOrigins ?? [], production), production }
+    return { isTrusted: originTest(auth.trustedOrigins, production), production }
   })
 )
 

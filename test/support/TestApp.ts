@@ -6,6 +6,7 @@ import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
 import { wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
+import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
@@ -118,6 +119,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   ),
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   rateLimits: ratesOf(deployment.rateLimits ?? {}, false, 1),
+  auth: testAuth(deployment.auth),
   deployment
 })
 

@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 
 /** Tables of the deployment and not of a tenant. */
-const common = /^(organizations|cluster_.*|job_slots|job_ticks|rate_limit_counters|.*migrations.*)$/
+const common =
+  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|job_slots|job_ticks|rate_limit_counters|.*migrations.*)$/
 
 interface Table {
   readonly name: string

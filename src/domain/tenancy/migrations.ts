@@ -4,9 +4,12 @@ import { statements } from "../modules/StatementsRepo.ts"
 export const migrations = {
   "0001_tenancy": statements(
     `create table organizations (
-      id text primary key,
+      id text primary key default gen_random_uuid()::text,
       slug text not null unique,
       name text not null,
+      logo text,
+      -- JSON as text, written and read by whoever manages the organization.
+      metadata text,
       created_at timestamptz not null default now()
     )`,
     `insert into organizations (id, slug, name) values ('org_default', 'default', 'Default store')`,

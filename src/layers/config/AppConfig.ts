@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
@@ -42,6 +43,7 @@ export interface AppSettings {
   readonly mail: MailEnvironment
   readonly jobs: JobSettingsValues
   readonly rateLimits: RateLimitValues
+  readonly auth: AuthSettings
   readonly deployment: DeploymentConfig
 }
 
@@ -78,6 +80,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     mail: yield* readMail(deployment.email, environment, webhooks.keyring),
     jobs: yield* jobs(deployment.jobs ?? {}),
     rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
+    auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
     deployment
   }
   return settings

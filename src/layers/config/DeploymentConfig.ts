@@ -1,9 +1,9 @@
-import type { Roles } from "../../domain/access/Role.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
 import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
+import type { AuthOptions } from "./AuthConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
 import type { RateLimitOptions } from "./RateLimitConfig.ts"
@@ -28,6 +28,8 @@ export interface DeploymentConfig {
      */
     readonly trustedProxyIp?: string
     readonly requestTimes?: RequestTimes
+    /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
+    readonly publicUrl?: string
   }
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
   readonly databaseUrl?: string
@@ -69,12 +71,8 @@ export interface DeploymentConfig {
   }
   /** Price of shipping: one flat rate or brackets by weight. Default: a flat rate of 0. */
   readonly shipping?: FlatShipping | WeightShipping
-  readonly auth?: {
-    /** Roles and their permissions, merged over the defaults key by key. */
-    readonly roles?: Roles
-    /** Origins (`https://shop.example`) whose pages may act for their visitors and read answers. Default: none. */
-    readonly trustedOrigins?: ReadonlyArray<string>
-  }
+  /** Users, sessions, roles and keys (docs/authentication.md). */
+  readonly auth?: AuthOptions
   readonly payments?: {
     /** Payment providers beside the built-in test provider; the first one is the default in production. */
     readonly adapters?: ReadonlyArray<PaymentAdapter>

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import type { Migrations } from "../../domain/modules/Migrations.ts"
+import { auth } from "./auth.ts"
 import { carts } from "./carts.ts"
 import { catalog } from "./catalog.ts"
 import { checkout } from "./checkout.ts"
@@ -23,6 +24,7 @@ export const modules = [
   ratelimits,
   events,
   jobs,
+  auth,
   catalog,
   pricing,
   inventory,
@@ -55,6 +57,7 @@ export const services = mail.services.pipe(
   Layer.provideMerge(inventory.services),
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
+  Layer.provideMerge(auth.services),
   Layer.provideMerge(jobs.services),
   Layer.provideMerge(events.services),
   Layer.provideMerge(ratelimits.services),
@@ -75,6 +78,7 @@ export const actors = Layer.mergeAll(
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
+  auth.routes,
   events.routes,
   jobs.routes,
   catalog.routes,

@@ -1,0 +1,171 @@
+import { Config, Effect, Option, Redacted } from "effect"
+import type { Roles } from "../../domain/access/Role.ts"
+import { InvalidSetting } from "./InvalidSetting.ts"
+
+/** Credentials of the deployment at a provider of social sign-in. */
+export interface SocialProvider {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** What a deployment decides of users, sessions and keys: `auth` of `commerce.config.ts` (spec §5). */
+export interface AuthOptions {
+  /** Roles and their permissions, merged over the defaults key by key. */
+  readonly roles?: Roles
+  /**
+   * Signs session cookies and verification links and encrypts second factors; at least 32 characters, the same in every
+   * process (`STOA_AUTH_SECRET`). Required in production; elsewhere one is made and kept in the data directory.
+   */
+  readonly secret?: string
+  /** Life of a session in seconds; its use renews it once a day. Default 604800, seven days. */
+  readonly sessionDuration?: number
+  /** Nobody signs in before he has opened the link that was mailed to him. Default true. */
+  readonly requireEmailVerification?: boolean
+  /** One-time codes of an authenticator app. Default: everybody may use them, nobody has to. */
+  readonly twoFactor?: {
+    readonly enabled?: boolean
+    /** Roles whose members are refused everything but `/api/auth/*` until they have set it up. */
+    readonly requiredForRoles?: ReadonlyArray<string>
+  }
+  /** Sign-in with an account of one of these. Default: none. */
+  readonly socialProviders?: {
+    readonly google?: SocialProvider
+    readonly github?: SocialProvider
+  }
+  /**
+   * Origins (`https://shop.example`) whose pages may send cookies and read answers, and to which links may lead. Outside
+   * production pages of this machine may too.
+   */
+  readonly trustedOrigins?: ReadonlyArray<string>
+  /** Lets every user make organizations of his own, whose owner he is. Default false. */
+  readonly allowOrganizationCreation?: boolean
+  readonly apiKeys?: {
+    /** Whether keys are accepted and can be made. Default true. */
+    readonly enabled?: boolean
+  }
+}
+
+/** The settings of authentication in this process. */
+export interface AuthSettings {
+  /** None outside of production: the one of the data directory (`AuthSecret`). */
+  readonly secret: Option.Option<Redacted.Redacted<string>>
+  /** Where clients reach this deployment: links in mails and redirects begin with it. */
+  readonly publicUrl: Option.Option<string>
+  /** Cookies are for https alone, and their names say so. */
+  readonly secureCookies: boolean
+  /** Name of the session cookie. */
+  readonly sessionCookie: string
+  /** Seconds. */
+  readonly sessionDuration: number
+  readonly requireEmailVerification: boolean
+  readonly twoFactor: { readonly enabled: boolean; readonly requiredForRoles: ReadonlyArray<string> }
+  readonly socialProviders: NonNullable<AuthOptions["socialProviders"]>
+  readonly trustedOrigins: ReadonlyArray<string>
+  readonly allowOrganizationCreation: boolean
+  readonly apiKeys: { readonly enabled: boolean }
+}
+
+type Environment = "development" | "production" | "test"
+
+/** A session in use is renewed after this many seconds (contract, platform §3). */
+export const sessionUpdateAge = 86_400
+
+/** Every cookie's name begins with it. */
+export const cookiePrefix = "uc"
+
+const refuse = (name: string, value: string, allowed: string) =>
+  Effect.fail(new InvalidSetting({ message: `${name}="${value}" is not allowed: expected ${allowed}.` }))
+
+const variable = (name: string) =>
+  Effect.map(Config.option(Config.String(name)), Option.filter((value) => value !== ""))
+
+const shortestSecret = 32
+
+const secret = Effect.fnUntraced(function*(configured: string | undefined, environment: Environment) {
+  const found = Option.orElse(yield* variable("STOA_AUTH_SECRET"), () => Option.fromUndefinedOr(configured))
+  if (Option.isNone(found)) {
+    return environment === "production"
+      ? yield* refuse("STOA_AUTH_SECRET", "", `at least ${shortestSecret} random characters (openssl rand -base64 32)`)
+      : Option.none<Redacted.Redacted<string>>()
+  }
+  return found.value.length >= shortestSecret
+    ? Option.some(Redacted.make(found.value))
+    : yield* refuse("STOA_AUTH_SECRET", "…", `at least ${shortestSecret} characters (openssl rand -base64 32)`)
+})
+
+/** The origin of a web address; undefined for anything else, and for an address with a path. */
+const originOf = (text: string): string | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" &&
+    url.username === "" && url.hash === ""
+  return plain ? url.origin : undefined
+}
+
+const publicUrl = Effect.fnUntraced(function*(configured: string | undefined) {
+  const value = Option.getOrUndefined(yield* variable("STOA_PUBLIC_URL")) ?? configured
+  if (value === undefined) return Option.none<string>()
+  const origin = originOf(value)
+  return origin === undefined
+    ? yield* refuse("STOA_PUBLIC_URL", value, "the address of the deployment without a path, https://shop.example")
+    : Option.some(origin)
+})
+
+const trustedOrigins = (configured: ReadonlyArray<string>) =>
+  Effect.forEach(configured, (text) => {
+    const origin = originOf(text)
+    return origin === undefined
+      ? refuse("auth.trustedOrigins", text, "an origin, for example https://shop.example")
+      : Effect.succeed(origin)
+  })
+
+const sessionDuration = (value: number) =>
+  Number.isInteger(value) && value >= 60 && value <= 34_560_000
+    ? Effect.succeed(value)
+    // Browsers keep no cookie longer than 400 days.
+    : refuse("auth.sessionDuration", String(value), "a whole number of seconds from 60 to 34560000")
+
+/** Reads what the deployment and the environment say of authentication; fails with one readable line. */
+export const readAuth = Effect.fnUntraced(
+  function*(options: AuthOptions, configuredUrl: string | undefined, environment: Environment) {
+    const url = yield* publicUrl(configuredUrl)
+    const secureCookies = environment === "production" || Option.exists(url, (value) => value.startsWith("https:"))
+    const settings: AuthSettings = {
+      secret: yield* secret(options.secret, environment),
+      publicUrl: url,
+      ...cookies(secureCookies),
+      sessionDuration: yield* sessionDuration(options.sessionDuration ?? 604_800),
+      requireEmailVerification: options.requireEmailVerification ?? true,
+      twoFactor: {
+        enabled: options.twoFactor?.enabled ?? true,
+        requiredForRoles: options.twoFactor?.requiredForRoles ?? []
+      },
+      socialProviders: options.socialProviders ?? {},
+      trustedOrigins: yield* trustedOrigins(options.trustedOrigins ?? []),
+      allowOrganizationCreation: options.allowOrganizationCreation ?? false,
+      apiKeys: { enabled: options.apiKeys?.enabled ?? true }
+    }
+    return settings
+  }
+)
+
+const cookies = (secureCookies: boolean) => ({
+  secureCookies,
+  sessionCookie: `${secureCookies ? "__Secure-" : ""}${cookiePrefix}.session_token`
+})
+
+/** What tests run with, over a deployment's options: a secret that everybody knows. */
+export const testAuth = (options: AuthOptions = {}): AuthSettings => ({
+  secret: Option.some(Redacted.make(options.secret ?? "a secret of the tests that everybody may know")),
+  publicUrl: Option.none(),
+  ...cookies(false),
+  sessionDuration: options.sessionDuration ?? 604_800,
+  requireEmailVerification: options.requireEmailVerification ?? true,
+  twoFactor: {
+    enabled: options.twoFactor?.enabled ?? true,
+    requiredForRoles: options.twoFactor?.requiredForRoles ?? []
+  },
+  socialProviders: options.socialProviders ?? {},
+  trustedOrigins: options.trustedOrigins ?? [],
+  allowOrganizationCreation: options.allowOrganizationCreation ?? false,
+  apiKeys: { enabled: options.apiKeys?.enabled ?? true }
+})
