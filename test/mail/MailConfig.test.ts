@@ -5,7 +5,8 @@ import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.
 import { type EmailOptions, verificationNeedsMail } from "../../src/layers/config/MailConfig.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")
-const production = { NODE_ENV: "production", STOA_SECRETS_KEY: key }
+const withoutKey = { NODE_ENV: "production", STOA_AUTH_SECRET: key, STOA_PUBLIC_URL: "https://shop.example" }
+const production = { ...withoutKey, STOA_SECRETS_KEY: key }
 
 const read = (env: Record<string, string>, email?: EmailOptions) => {
   const deployment: DeploymentConfig = email === undefined ? {} : { email }
@@ -29,7 +30,7 @@ describe("how mails leave a deployment", () => {
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* wayOf({}), { kind: "files" })
       assert.deepStrictEqual(yield* wayOf({ NODE_ENV: "test" }), { kind: "off" })
-      assert.deepStrictEqual(yield* wayOf({ NODE_ENV: "production" }), { kind: "off" })
+      assert.deepStrictEqual(yield* wayOf(withoutKey), { kind: "off" })
     }))
 
   it.effect("is by the adapter that is configured", () =>
@@ -79,7 +80,7 @@ describe("mail settings that cannot be used", () => {
     ["email.smtp.sendTimeoutMs=\"0.5\"", {}, { from, smtp: { host: "h", sendTimeoutMs: 0.5 } }],
     ["email.locale=\"e n\"", {}, { locale: "e n" }],
     ["email.templates=\"deutsch!\"", {}, { templates: { "deutsch!": {} } }],
-    ["STOA_SECRETS_KEY=\"\"", { NODE_ENV: "production" }, { from, smtp: { host: "h" } }]
+    ["STOA_SECRETS_KEY=\"\"", withoutKey, { from, smtp: { host: "h" } }]
   ]
   for (const [name, env, email] of wrong) {
     it.effect(`${JSON.stringify(name)} ends the start with a line that names it`, () =>
@@ -92,7 +93,7 @@ describe("mail settings that cannot be used", () => {
 
   it.effect("are those of a production where addresses must be verified and no mail leaves", () =>
     Effect.gen(function*() {
-      const off = yield* read({ NODE_ENV: "production" })
+      const off = yield* read(withoutKey)
       assert.match(
         (yield* Effect.flip(verificationNeedsMail(true, "production", off))).message,
         /^auth\.requireEmailVerification="true" is not allowed: expected false/
