@@ -132,7 +132,7 @@ const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
-const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: DeploymentConfig) {
+const checkStore = Effect.fnUntraced(function*({ journal, retention, server, store }: DeploymentConfig) {
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
@@ -145,6 +145,11 @@ const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: De
   for (const [name, value] of Object.entries(retention ?? {})) {
     if (!Number.isInteger(value) || value < 1 || value > 36_500) {
       return yield* refuse(`retention.${name}`, String(value), "a whole number from 1 to 36500")
+    }
+  }
+  for (const [name, value] of Object.entries(server?.requestTimes ?? {})) {
+    if (!Number.isInteger(value) || value < 1 || value > 3_600_000) {
+      return yield* refuse(`server.requestTimes.${name}`, String(value), "a whole number of milliseconds up to 3600000")
     }
   }
   if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
