@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { RateCounters } from "../../src/domain/ratelimits/RateCounter.ts"
@@ -7,6 +7,8 @@ import type { RateLimit, Standing } from "../../src/domain/ratelimits/RateLimit.
 import { RateLimitRepo, rateLimitRepoLayer, type StoreFailure } from "../../src/domain/ratelimits/RateLimitRepo.ts"
 import { makeRateLimits, type RateLimits } from "../../src/domain/ratelimits/RateLimits.ts"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const perMinute = (subject: string, limit: number): RateLimit => ({
@@ -234,5 +236,40 @@ describe("the factor", () => {
         remaining: 100
       })
       assert.strictEqual(yield* oneByOne(process, 20, { bucket: "e", subject: "s", ...signInPerEmail }), 10)
+    }))
+})
+
+describe("the settings", () => {
+  const read = (deployment: DeploymentConfig, environment: Readonly<Record<string, string>>) =>
+    readSettings(deployment).pipe(
+      Effect.map(({ rateLimits }) => rateLimits),
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment))
+    )
+
+  it.effect("are the contract's in production, and elsewhere a thousand times as high but for the one by e-mail", () =>
+    Effect.gen(function*() {
+      const limits = (values: Effect.Success<ReturnType<typeof read>>) =>
+        Object.fromEntries(Object.entries(values).map(([name, { limit }]) => [name, limit]))
+      assert.deepStrictEqual(limits(yield* read({}, { NODE_ENV: "production" })), { ...defaultRates })
+      const elsewhere = limits(yield* read({}, {}))
+      assert.deepInclude(elsewhere, { api: 100_000, checkout: 5_000, apiOfKey: 6_000_000, signInPerEmail: 10 })
+      const own = { rateLimits: { api: 7, signInPerEmail: 3 } }
+      const multiplied = limits(yield* read(own, { NODE_ENV: "production", STOA_RATE_LIMIT_FACTOR: "2" }))
+      assert.deepInclude(multiplied, { api: 14, checkout: 10, signInPerEmail: 3 })
+      const off = yield* read({}, { STOA_RATE_LIMIT_FACTOR: "0" })
+      assert.deepStrictEqual([off.api.enforced, off.signInPerEmail.enforced], [false, true])
+    }))
+
+  it.effect("that are wrong end the start with a line that says so", () =>
+    Effect.gen(function*() {
+      const refusal = (deployment: DeploymentConfig, environment: Readonly<Record<string, string>>) =>
+        Effect.map(Effect.flip(read(deployment, environment)), ({ message }) => message)
+      for (const factor of ["-1", "many", "Infinity"]) {
+        const message = yield* refusal({}, { STOA_RATE_LIMIT_FACTOR: factor })
+        assert.include(message, `STOA_RATE_LIMIT_FACTOR="${factor}" is not allowed`)
+      }
+      assert.include(yield* refusal({ rateLimits: { checkout: 0 } }, {}), "rateLimits.checkout=\"0\" is not allowed")
+      const times = yield* refusal({ server: { requestTimes: { headersMs: 0 } } }, {})
+      assert.include(times, "server.requestTimes.headersMs=\"0\" is not allowed")
     }))
 })

@@ -36,14 +36,13 @@ export const accessLayer = Layer.effect(
   Effect.gen(function*() {
     const [actors, limiting, origins] = yield* Effect.all([Actors, RateLimiting, TrustedOrigins])
 
-    /** Counts the request against its caller's limits; whoever shows credentials that are worth nothing, his address's. */
+    /** Counts the request against its caller's limits, unless he is a visitor whom the edge has counted. */
     const count = (
       request: HttpServerRequest.HttpServerRequest,
       facts: RequestFacts,
-      caller: Caller | undefined,
+      caller: Caller,
       own: OwnRate | undefined
     ) =>
-      // At the edge a visitor was counted already.
       facts.standing !== undefined && own === undefined ? Effect.void : Effect.flatMap(
         limiting.identify(request, facts, caller, own),
         (admitted) => admitted ? Effect.void : Effect.fail(TooManyRequests.of())
@@ -55,10 +54,8 @@ export const accessLayer = Layer.effect(
         const facts = (yield* CurrentRequest) ?? {}
         const rule = Context.getOption(endpoint.annotations, Access)
         const own = Context.getOrUndefined(endpoint.annotations, RouteRate)
-        const caller = yield* Effect.tapError(
-          actors.fromHeaders(request.headers),
-          () => count(request, facts, undefined, own)
-        )
+        // Whoever shows credentials that are worth nothing is counted by the edge when he is answered.
+        const caller = yield* actors.fromHeaders(request.headers)
         yield* count(request, facts, caller, own)
         if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
           return yield* OriginRejected.of()

@@ -11,7 +11,7 @@ import type { RequestFacts } from "./RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** What a route counts against beside the limit of all requests; `none` for a route that is not limited at all. */
+/** What a route counts against beside the limit of all requests; `none` for a route that the edge alone limits. */
 export type OwnRate = "checkout" | "promotionTrial" | "none"
 
 /** Annotation of an endpoint with a limit of its own. */
@@ -29,7 +29,7 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   readonly identify: (
     request: Request,
     facts: RequestFacts,
-    caller: Caller | undefined,
+    caller: Caller,
     own: OwnRate | undefined
   ) => Effect.Effect<boolean>
   /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
@@ -74,8 +74,8 @@ export const addressSubject = (request: Request): string => {
   return `ip:${bytes === undefined ? address : `${bytes.slice(0, 8).join(".")}/64`}`
 }
 
-const subjectOf = (request: Request, caller: Caller | undefined): string => {
-  if (caller === undefined || caller.credential === "none") return addressSubject(request)
+const subjectOf = (request: Request, caller: Caller): string => {
+  if (caller.credential === "none") return addressSubject(request)
   if (caller.credential === "key") return `key:${caller.keyId ?? caller.userId ?? caller.name}`
   return caller.userId === null ? addressSubject(request) : `user:${caller.userId}`
 }
@@ -131,8 +131,8 @@ const makeRateLimiting = Effect.gen(function*() {
   }
 
   /** A key's own limit is the only one that it has. */
-  const limitsOf = (subject: string, caller: Caller | undefined, own: OwnRate | undefined, counted: boolean) => {
-    const isKey = caller?.credential === "key"
+  const limitsOf = (subject: string, caller: Caller, own: OwnRate | undefined, counted: boolean) => {
+    const isKey = caller.credential === "key"
     if (isKey && caller.rateLimit !== undefined) {
       return [limitOf("key", subject, { ...caller.rateLimit, enforced: rates.apiOfKey.enforced })]
     }
@@ -142,8 +142,8 @@ const makeRateLimiting = Effect.gen(function*() {
     return found
   }
 
-  const identify = (request: Request, facts: RequestFacts, caller: Caller | undefined, own: OwnRate | undefined) => {
-    if (own === "none" && caller !== undefined) return Effect.succeed(true)
+  const identify = (request: Request, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
+    if (own === "none") return Effect.succeed(true)
     const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
     return first === undefined ? Effect.succeed(true) : admit(facts, first, ...others)
   }

@@ -6,7 +6,7 @@ import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { refuse } from "./Variables.ts"
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
-export const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: DeploymentConfig) {
+export const checkStore = Effect.fnUntraced(function*({ journal, retention, server, store }: DeploymentConfig) {
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
@@ -19,6 +19,11 @@ export const checkStore = Effect.fnUntraced(function*({ journal, retention, stor
   for (const [name, value] of Object.entries(retention ?? {})) {
     if (!Number.isInteger(value) || value < 1 || value > 36_500) {
       return yield* refuse(`retention.${name}`, String(value), "a whole number from 1 to 36500")
+    }
+  }
+  for (const [name, value] of Object.entries(server?.requestTimes ?? {})) {
+    if (!Number.isInteger(value) || value < 1 || value > 3_600_000) {
+      return yield* refuse(`server.requestTimes.${name}`, String(value), "a whole number of milliseconds up to 3600000")
     }
   }
   if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
