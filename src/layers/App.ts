@@ -8,6 +8,7 @@ import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
+import { downloadKeys } from "./DownloadKeys.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { kernelLayer } from "./Kernel.ts"
 import { migrationCheck } from "./MigrationCheck.ts"
@@ -39,6 +40,7 @@ const deploymentLayer = (settings: AppSettings) => {
   const { deployment, environment } = settings
   return Layer.mergeAll(
     webhookAdapters(settings),
+    downloadKeys(settings),
     Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({

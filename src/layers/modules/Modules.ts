@@ -78,6 +78,7 @@ export const routes = Layer.mergeAll(
   customers.routes,
   carts.routes,
   orders.routes,
+  fulfillment.routes,
   payments.routes,
   checkout.routes,
   webhooks.routes
