@@ -105,6 +105,8 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "POST /api/admin/jobs/:id/retry": ["jobs.retry"],
   // What its jobs change is told as the jobs' own.
   "POST /api/jobs/run": [],
+  // Asked in ErasureHttp tests: what it tells of says no more where it came from.
+  "DELETE /api/me": ["customers.update", "customers.erase"],
   // Asked in Webhook tests, for its body is signed; here it is only refused.
   "POST /api/payments/webhook": []
 }
@@ -191,6 +193,7 @@ withApp("the journal", (it) => {
         }
         assert.deepStrictEqual(wrong, [])
         asked.add("POST /api/payments/webhook")
+        asked.add("DELETE /api/me")
         assert.sameMembers([...asked], unsafe().map(({ method, path }) => `${method} ${path}`))
       }),
     60_000

@@ -21,6 +21,7 @@ const open: ReadonlySet<string> = new Set([
 /** Whoever has signed in may do this for himself, whatever his permissions are (contract, platform §7). */
 const personal: ReadonlySet<string> = new Set([
   "GET /api/me/profile",
+  "GET /api/me/export",
   "GET /api/me/addresses",
   "POST /api/me/addresses",
   "DELETE /api/me/addresses/{id}",

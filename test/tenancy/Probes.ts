@@ -183,6 +183,9 @@ export const nameless: ReadonlySet<string> = new Set([
   "GET /metrics",
   "GET /api/metrics",
   "GET /api/jobs/run",
+  // They are about whoever asks; see ErasureHttp.test.ts.
+  "GET /api/me/export",
+  "DELETE /api/me",
   // Its signature says which file it is; it is asked in DownloadsHttp.test.ts.
   "GET /api/downloads/:id",
   "POST /api/jobs/run",

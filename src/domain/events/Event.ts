@@ -42,6 +42,7 @@ export type AuditedType =
   | "customers.addInteraction"
   | "customers.changeInteraction"
   | "customers.removeInteraction"
+  | "customers.erase"
   | "customerGroups.create"
   | "customerGroups.update"
   | "customerGroups.delete"

@@ -47,7 +47,7 @@ const isAnnounced = (type: string): type is EventType => announcedNames.has(type
 const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, limit: number) =>
   sql<WaitingRow>`select id, organization_id, type, entity_type, entity_id,
       case when type = any(${[...eventTypes]}::text[]) then payload end as payload, created_at, actor_id, request_id,
-      encode(journal_digest(e), 'hex') as digest
+      encode(journal_written(e), 'hex') as digest
     from journal_entries e where position is null and organization_id = any(${organizations}::text[])
     order by entry_number limit ${limit}`
 

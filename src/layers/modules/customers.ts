@@ -5,6 +5,8 @@ import { customerGroupRepoLayer } from "../../domain/customers/CustomerGroupRepo
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
 import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
+import { Erasure } from "../../domain/customers/Erasure.ts"
+import { erasureRepoLayer } from "../../domain/customers/ErasureRepo.ts"
 import { groupMemberRepoLayer } from "../../domain/customers/GroupMemberRepo.ts"
 import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
@@ -20,6 +22,7 @@ import { customersHttp } from "../../http/customers/CustomersHttp.ts"
 import { meHttp } from "../../http/customers/MeHttp.ts"
 import { myOrdersHttp } from "../../http/customers/MyOrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
+import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Customers: their profiles, and what each may do for himself. */
@@ -35,13 +38,14 @@ export const customers = defineModule({
     { scope: "customers:update:self", description: "Change one's own profile" }
   ],
   migrations,
-  services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Interactions.layer).pipe(
+  services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Erasure.layer, Interactions.layer).pipe(
     Layer.provideMerge(Customers.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         customerRepoLayer,
         addressRepoLayer,
         customerGroupRepoLayer,
+        erasureRepoLayer,
         groupMemberRepoLayer,
         interactionRepoLayer
       )
@@ -53,7 +57,9 @@ export const customers = defineModule({
       Customers,
       CustomerGroups,
       CustomerOrders,
+      Erasure,
       Interactions,
+      PersonalExport,
       OwnOrders,
       Fulfillments,
       Downloads,

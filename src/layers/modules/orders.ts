@@ -18,6 +18,7 @@ import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderR
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
+import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
@@ -33,7 +34,7 @@ export const orders = defineModule({
     { scope: "orders:update", description: "Change the status of orders" }
   ],
   migrations,
-  services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer, Reorders.layer)
+  services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer, PersonalExport.layer, Reorders.layer)
     .pipe(
       Layer.provideMerge(Layer.merge(CustomerOrders.layer, OwnOrders.layer)),
       Layer.provideMerge(
