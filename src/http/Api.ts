@@ -11,9 +11,13 @@ import { CatalogGroup } from "./catalog/CatalogApi.ts"
 import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
 import { VariantsGroup } from "./catalog/VariantsApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
+import { CustomerGroupsGroup } from "./customers/CustomerGroupsApi.ts"
+import { CustomerRecordsGroup } from "./customers/CustomerRecordsApi.ts"
 import { CustomersGroup } from "./customers/CustomersApi.ts"
 import { MeGroup } from "./customers/MeApi.ts"
+import { MyOrdersGroup } from "./customers/MyOrdersApi.ts"
 import { EventsGroup } from "./events/EventsApi.ts"
+import { DownloadsGroup } from "./fulfillment/DownloadsApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
 import { MetricsGroup } from "./health/MetricsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
@@ -43,7 +47,11 @@ export const Api = HttpApi.make("stoa")
   .add(OrdersGroup)
   .add(PaymentsGroup)
   .add(MeGroup)
+  .add(MyOrdersGroup)
+  .add(DownloadsGroup)
   .add(CustomersGroup)
+  .add(CustomerGroupsGroup)
+  .add(CustomerRecordsGroup)
   .add(WebhooksGroup)
   .add(JobsGroup)
   .add(EventsGroup)

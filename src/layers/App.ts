@@ -8,6 +8,7 @@ import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
+import { downloadKeys } from "./DownloadKeys.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { kernelLayer } from "./Kernel.ts"
 import { mailAdapters } from "./mail/MailAdapters.ts"
@@ -41,6 +42,7 @@ const deploymentLayer = (settings: AppSettings) => {
   return Layer.mergeAll(
     webhookAdapters(settings),
     mailAdapters(settings),
+    downloadKeys(settings),
     Contributions.layer,
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({

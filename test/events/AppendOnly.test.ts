@@ -55,6 +55,18 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
       }
       const moved = yield* answerTo(sql`update journal_entries set position = 9, event_sequence = 9 where position = 1`)
       assert.strictEqual(moved, "the journal only grows: UPDATE of journal_entries is refused")
+      // Not even to whoever says that he redacts: he may take out what names a person, and must leave the digest.
+      const redaction = (set: string) =>
+        answerTo(sql.withTransaction(Effect.andThen(
+          sql`select set_config('stoa.journal_redaction', 'on', true)`,
+          sql`update journal_entries set redacted_by = id, ip = null, user_agent = null, ${sql.literal(set)}
+            where position = 1`
+        )))
+      const digest = "written_digest = journal_digest(journal_entries)"
+      for (const set of [`payload = '{"n": 9}', ${digest}`, "written_digest = ''", `actor_id = 'x', ${digest}`]) {
+        assert.strictEqual(yield* redaction(set), "the journal only grows: UPDATE of journal_entries is refused", set)
+      }
+      assert.strictEqual(yield* redaction(digest), "done")
       const truncated = yield* answerTo(sql`truncate journal_entries`)
       assert.strictEqual(truncated, "the journal only grows: TRUNCATE of journal_entries is refused")
     }))

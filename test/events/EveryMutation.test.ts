@@ -26,6 +26,7 @@ const further: ReadonlyArray<Probe> = [
   { method: "POST", path: "/api/inventory/warehouses", body: { name: "Another", code: "ANOTHER" } },
   { method: "POST", path: "/api/customers", body: { firstName: "Ann" } },
   { method: "POST", path: "/api/me/addresses", body: anAddress, own: true },
+  { method: "POST", path: "/api/customers/groups", body: { name: "Another" } },
   { method: "POST", path: "/api/webhooks", body: { url: "https://shop.example/hook", events: ["*"] } },
   { method: "POST", path: "/api/jobs/run?queue=nobody", body: undefined },
   { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
@@ -79,8 +80,20 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "POST /api/customers": ["customers.create"],
   "PATCH /api/customers/:id": ["customers.update"],
   "PATCH /api/me/profile": ["customers.update"],
+  "POST /api/customers/:id/interactions": ["customers.addInteraction"],
+  "PATCH /api/customers/:id/interactions/:interactionId": ["customers.changeInteraction"],
+  "DELETE /api/customers/:id/interactions/:interactionId": ["customers.removeInteraction"],
+  "POST /api/customers/groups": ["customerGroups.create"],
+  "PATCH /api/customers/groups/:groupId": ["customerGroups.update"],
+  "DELETE /api/customers/groups/:groupId": ["customerGroups.delete"],
+  "POST /api/customers/groups/:groupId/members/:customerId": ["customers.update"],
+  "DELETE /api/customers/groups/:groupId/members/:customerId": ["customers.update"],
   // The default there was is none any more.
   "POST /api/me/addresses": ["customers.addAddress", "customers.changeAddress"],
+  "POST /api/me/orders/:orderId/reorder": (answer) => [
+    "cart.create",
+    ...Array.from({ length: answer.number("data.itemsAdded") }, () => "cart.afterAddItem")
+  ],
   "DELETE /api/me/addresses/:id": ["customers.removeAddress"],
   "POST /api/webhooks": ["webhooks.create"],
   "PATCH /api/webhooks/:id": ["webhooks.update"],
@@ -92,6 +105,8 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "POST /api/admin/jobs/:id/retry": ["jobs.retry"],
   // What its jobs change is told as the jobs' own.
   "POST /api/jobs/run": [],
+  // Asked in ErasureHttp tests: what it tells of says no more where it came from.
+  "DELETE /api/me": ["customers.update", "customers.erase"],
   // Asked in Webhook tests, for its body is signed; here it is only refused.
   "POST /api/payments/webhook": []
 }
@@ -146,7 +161,7 @@ const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<
 })
 
 /** The kinds of changes that have nothing before them. */
-const isBeginning = (type: string): boolean => /\.(create|createValue|link|addAddress)$/.test(type)
+const isBeginning = (type: string): boolean => /\.(create|createValue|link|addAddress|addInteraction)$/.test(type)
 
 const flawsOf = (entry: Entry, actorId: string | null, actorType: string): ReadonlyArray<string> => [
   ...(entry.actor_id === actorId && entry.actor_type === actorType ? [] : ["the wrong actor"]),
@@ -165,7 +180,7 @@ const flawsOf = (entry: Entry, actorId: string | null, actorType: string): Reado
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-const isRemoval = (type: string) => /\.(delete|removeItem|unlink|removeAddress)$/.test(type)
+const isRemoval = (type: string) => /\.(delete|removeItem|unlink|removeAddress|removeInteraction)$/.test(type)
 
 withApp("the journal", (it) => {
   it.effect(
@@ -197,6 +212,7 @@ withApp("the journal", (it) => {
         }
         assert.deepStrictEqual(wrong, [])
         asked.add("POST /api/payments/webhook")
+        asked.add("DELETE /api/me")
         assert.sameMembers([...asked], unsafe().map(({ method, path }) => `${method} ${path}`))
       }),
     60_000

@@ -3,7 +3,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { JournalCheckRepo, journalCheckRepoLayer } from "../../src/domain/events/JournalCheckRepo.ts"
 import { JournalPurgeRepo, journalPurgeRepoLayer } from "../../src/domain/events/JournalPurgeRepo.ts"
+import { redactJournal } from "../../src/domain/events/RedactionRepo.ts"
 import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { writeEntries } from "./Journal.ts"
 
@@ -44,6 +46,32 @@ it.layer(Repos, { excludeTestServices: true })("verifying the journal", (it) => 
       assert.deepInclude(report, { organizationId: "org_whole", entries: 6, broken: null })
       assert.deepInclude(report?.end, { position: 6, sequence: 3 })
       assert.match(report?.end.hash ?? "", /^[0-9a-f]{64}$/)
+    }))
+
+  it.effect("holds for entries that were redacted, those too that had no place yet", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [organizationId, entryId] = ["org_redacted", newId()]
+      const aCart = sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload,
+          actor_type, source, ip)
+        values (gen_random_uuid(), ${organizationId}, 'cart.create', 'cart', 'c1', '{"email": "ann@example.test"}',
+          'user', 'rest', '10.0.0.1')`
+      yield* aCart
+      yield* aJournal(organizationId)
+      yield* aCart
+      const about = { customerId: "none", orderIds: [], cartIds: ["c1"], actorId: "nobody" }
+      yield* sql.withTransaction(Effect.gen(function*() {
+        const redacted = yield* redactJournal(sql, { organizationId, entryId, ...about })
+        assert.strictEqual(redacted.length, 2)
+        yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
+            source)
+          values (${entryId}::uuid, ${organizationId}, 'customers.erase', 'customer', 'none',
+            ${JSON.stringify({ redacted })}::jsonb, 'user', 'rest')`
+      }))
+      yield* (yield* RelayRepo).seal({ entries: 500, bytes: 1_000_000 }, () => Effect.void)
+      const left = yield* sql`select 1 from journal_entries where ip is not null or payload::text like '%ann@%'`
+      assert.deepStrictEqual(left, [])
+      assert.strictEqual(yield* flawOf(organizationId), "9 entries hold")
     }))
 
   const tampered = (

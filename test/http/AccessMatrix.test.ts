@@ -12,6 +12,7 @@ const open: ReadonlySet<string> = new Set([
   "GET /health/live",
   "GET /health/ready",
   "GET /api/jobs/run",
+  "GET /api/downloads/{id}",
   "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/promotions/validate"
@@ -20,9 +21,15 @@ const open: ReadonlySet<string> = new Set([
 /** Whoever has signed in may do this for himself, whatever his permissions are (contract, platform §7). */
 const personal: ReadonlySet<string> = new Set([
   "GET /api/me/profile",
+  "GET /api/me/export",
   "GET /api/me/addresses",
   "POST /api/me/addresses",
-  "DELETE /api/me/addresses/{id}"
+  "DELETE /api/me/addresses/{id}",
+  "GET /api/me/orders",
+  "GET /api/me/orders/{idOrNumber}",
+  "GET /api/me/orders/{idOrNumber}/tracking",
+  "GET /api/me/orders/{orderId}/downloads",
+  "POST /api/me/orders/{orderId}/reorder"
 ])
 
 /**

@@ -23,6 +23,9 @@ export interface Store {
   readonly customer: string
   /** An address of the customer. */
   readonly address: string
+  /** A note about the customer, and a group that nobody is in. */
+  readonly interaction: string
+  readonly group: string
   /** An open cart of nobody in particular, so that any staff may serve it, with a line in it. */
   readonly cart: string
   readonly item: string
@@ -123,6 +126,9 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
   const buyer = inOrganization(organization, asCustomer("buyer"))
   const bought = yield* buy(buyer, item)
+  const group = (yield* make(as, "/api/customers/groups", { name: "Regulars" })).text("data.id")
+  const visit = { kind: "visit", notes: "Came by.", relatedEntityId: entity }
+  const interaction = yield* make(as, `/api/customers/${bought.customer}/interactions`, visit)
   const address = (yield* make(buyer, "/api/me/addresses", anAddress)).text("data.id")
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
@@ -146,6 +152,8 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
     promotion: promotion.text("data.id"),
     warehouse,
     address,
+    group,
+    interaction: interaction.text("data.id"),
     cart,
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),

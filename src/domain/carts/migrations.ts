@@ -20,6 +20,8 @@ export const migrations = {
     `create index carts_expiry on carts (expires_at) where status = 'active'`,
     // By the same column, so that moving the version of a cart touches no index at all.
     `create index carts_ended on carts (expires_at) where status <> 'active'`,
+    // What a person has a right to see, and to see gone.
+    `create index carts_customer on carts (organization_id, customer_id) where customer_id is not null`,
     // Found by their cart, whose key comes first here because deleting it looks for them; the organization stands in
     // every row all the same, so that no statement has to trust a join for it.
     `create table cart_lines (

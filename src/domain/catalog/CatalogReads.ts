@@ -6,7 +6,7 @@ import { isUuid } from "../ids/Id.ts"
 import type { PageOf } from "../paging/Paging.ts"
 import type { Attributes } from "./Attributes.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
-import { isVisibleTo, seesUnpublished } from "./CatalogVisibility.ts"
+import { isVisibleTo, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
 import { EntityListRepo } from "./EntityListRepo.ts"
 import type { EntityQuery } from "./EntityQuery.ts"
 import { EntityRepo } from "./EntityRepo.ts"
@@ -46,12 +46,13 @@ export class CatalogReads extends Context.Service<CatalogReads, {
         const asked: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
         const read = yield* hooks.before("catalog.beforeRead", asked)
         const entity = yield* find(read)
-        if (entity === undefined || !isVisibleTo(yield* CurrentActor, entity)) return yield* unknownEntity
+        const actor = yield* CurrentActor
+        if (entity === undefined || !isVisibleTo(actor, entity)) return yield* unknownEntity
         // The type is known only now, so the hooks of a type may still refuse but no longer change what is read.
         yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
         yield* hooks.after("catalog.afterRead", entity, read)
         yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read)
-        return entity
+        return shownTo(actor, entity)
       })
 
       const narrowed = Effect.fnUntraced(function*({ brand, category, ...query }: EntityQuery) {
@@ -73,7 +74,8 @@ export class CatalogReads extends Context.Service<CatalogReads, {
         const page = yield* lists.page(yield* narrowed(query))
         yield* hooks.after("catalog.afterList", page, query)
         if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
-        return page
+        const actor = yield* CurrentActor
+        return { ...page, items: page.items.map((view) => shownTo(actor, view)) }
       })
 
       const attributes = Effect.fn("CatalogReads.attributes")(function*(id: string, locale: string) {

@@ -1,5 +1,6 @@
 import { type Actor, holds } from "../access/Actor.ts"
 import type { CatalogEntity } from "./Entity.ts"
+import type { EntityView } from "./Expansion.ts"
 
 const revealing = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
 
@@ -9,3 +10,19 @@ export const seesUnpublished = (actor: Actor): boolean => revealing.some((permis
 /** May this actor see the entity? What he may not see reads as 404 to him. */
 export const isVisibleTo = (actor: Actor, entity: Pick<CatalogEntity, "status" | "isVisible">): boolean =>
   (entity.status === "active" && entity.isVisible) || seesUnpublished(actor)
+
+type Metadata = CatalogEntity["metadata"]
+
+/** Where a bought file lies stands in the metadata of what is sold; only whoever keeps the catalog may read it. */
+const withoutFile = <One extends { readonly metadata: Metadata }>(record: One): One => {
+  if (!("downloadUrl" in record.metadata)) return record
+  const { downloadUrl: _, ...metadata } = record.metadata
+  return { ...record, metadata }
+}
+
+/** What an actor is shown of an entity that he may see: shoppers get no file without buying it. */
+export const shownTo = (actor: Actor, view: EntityView): EntityView => {
+  if (seesUnpublished(actor)) return view
+  const { variants } = view
+  return withoutFile(variants === undefined ? view : { ...view, variants: variants.map(withoutFile) })
+}

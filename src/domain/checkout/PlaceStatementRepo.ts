@@ -105,15 +105,15 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
       update carts c set status = 'checked_out', version = c.version + 1, updated_at = now()
       from hold join claimed on claimed.n = hold.n
       where c.id = any(array(select id from claimed)) and c.id = claimed.id
-      returning hold.n),
+      returning hold.n, c.email),
     ${usage(sql)},
     placed as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
         shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
-        idempotency_key, cart_id, cart_secret_hash, shipping_address, metadata, placed_at, updated_at)
+        idempotency_key, cart_id, cart_secret_hash, email, shipping_address, metadata, placed_at, updated_at)
       select i.id, i.organization, o->>'orderNumber', (o->>'customerId')::uuid, 'pending', o->>'currency',
         (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'shippingTotal')::bigint,
         (o->>'discountTotal')::bigint, (o->>'grandTotal')::bigint, o->>'paymentIntentId', o->>'paymentMethodId',
-        i.provider, i.key, i.cart, i.secret, nullif(o->'shippingAddress', 'null'), o->'metadata',
+        i.provider, i.key, i.cart, i.secret, nullif(trim(cart.email), ''), nullif(o->'shippingAddress', 'null'), o->'metadata',
         (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
       from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
     lines as (insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku,

@@ -80,9 +80,8 @@ const openingOf = (sql: SqlClient.SqlClient) =>
     return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
   }, Effect.orDie)
 
-/** The one unique key a request can collide with is the login; ids are our own. */
 const orTaken = (error: SqlError.SqlError) =>
-  error.reason._tag === "UniqueViolation"
+  error.reason._tag === "UniqueViolation" && error.reason.constraint === "customers_login"
     ? Effect.fail(Conflict.of("This login has a customer profile already."))
     : Effect.die(error)
 

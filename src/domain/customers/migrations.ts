@@ -16,7 +16,7 @@ export const migrations = {
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       erased_at timestamptz,
-      unique (organization_id, user_id),
+      constraint customers_login unique (organization_id, user_id),
       constraint nothing_left_of_the_erased check (erased_at is null or (user_id is null and email is null
         and phone is null and first_name is null and last_name is null and metadata = '{}'))
     )`,
@@ -39,6 +39,50 @@ export const migrations = {
       created_at timestamptz not null default now()
     )`,
     `create index customer_addresses_customer on customer_addresses (customer_id, created_at, id)`,
-    `create unique index customer_addresses_default on customer_addresses (customer_id, type) where is_default`
+    `create unique index customer_addresses_default on customer_addresses (customer_id, type) where is_default`,
+    `create table customer_groups (
+      id uuid primary key,
+      organization_id text not null references organizations,
+      name text not null,
+      description text,
+      metadata jsonb not null default '{}',
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      constraint customer_groups_name unique (organization_id, name)
+    )`,
+    // Prices and promotions name groups: one that has members is not deleted under them.
+    `create table customer_group_members (
+      organization_id text not null,
+      group_id uuid not null references customer_groups on delete restrict,
+      customer_id uuid not null references customers on delete cascade,
+      joined_at timestamptz not null default clock_timestamp(),
+      primary key (group_id, customer_id)
+    )`,
+    `create index customer_group_members_joined on customer_group_members (group_id, joined_at desc, customer_id desc)`,
+    `create index customer_group_members_customer on customer_group_members (customer_id)`,
+    // Each membership moves its own id in the profile, so that two at once do not overwrite each other.
+    `create function customer_group_ids() returns trigger language plpgsql as $$
+      begin
+        update customers set updated_at = now(), group_ids = case tg_op
+            when 'INSERT' then array_append(array_remove(group_ids, new.group_id::text), new.group_id::text)
+            else array_remove(group_ids, old.group_id::text) end
+          where id = case tg_op when 'INSERT' then new.customer_id else old.customer_id end;
+        return null;
+      end $$`,
+    `create trigger customer_group_members_ids after insert or delete on customer_group_members
+      for each row execute function customer_group_ids()`,
+    `create table customer_interactions (
+      id uuid primary key,
+      organization_id text not null,
+      customer_id uuid not null references customers on delete cascade,
+      kind text not null check (kind in ('visit', 'call', 'inquiry', 'fitting', 'follow_up', 'message')),
+      notes text not null,
+      related_entity_id uuid,
+      metadata jsonb not null default '{}',
+      created_by text,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    )`,
+    `create index customer_interactions_customer on customer_interactions (customer_id, created_at desc, id desc)`
   )
 }

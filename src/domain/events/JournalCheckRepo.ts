@@ -34,6 +34,8 @@ interface EntryRow {
   readonly hash: string
   readonly digest: string
   readonly event_sequence: bigint | null
+  /** Nothing was redacted, or the entry of the redaction says that this is what was left. */
+  readonly vouched: boolean
 }
 
 /** Entries that are read at a time. */
@@ -47,6 +49,7 @@ const flawOf = (before: Link, row: EntryRow): string | null => {
   if (row.event_sequence !== null && Number(row.event_sequence) !== before.sequence + 1) {
     return `${at} has event sequence ${row.event_sequence} where ${before.sequence + 1} is next`
   }
+  if (!row.vouched) return `${at} is not what its redaction left`
   const link = linkAfter(before, row.digest, row.event_sequence !== null)
   return link.hash === row.hash ? null : `${at} is not what was written`
 }
@@ -63,8 +66,10 @@ export const journalCheckRepoLayer = Layer.effect(
   JournalCheckRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const page = (organization: string, after: number) =>
-      sql<EntryRow>`select id, position, encode(hash, 'hex') as hash, encode(journal_digest(e), 'hex') as digest,
-          event_sequence
+      sql<EntryRow>`select id, position, encode(hash, 'hex') as hash, encode(journal_written(e), 'hex') as digest,
+          event_sequence, e.redacted_by is null or exists (select 1 from journal_entries r
+            where r.id = e.redacted_by and r.organization_id = e.organization_id and r.type = 'customers.erase'
+              and r.payload->'redacted' ? (e.id || ':' || encode(journal_digest(e), 'hex'))) as vouched
         from journal_entries e where organization_id = ${organization} and position > ${after}::bigint
         order by position limit ${pageSize}`
 

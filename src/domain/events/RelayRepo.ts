@@ -50,7 +50,7 @@ const isAnnounced = (type: string): type is EventType => announcedNames.has(type
  */
 const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, { bytes, entries }: BatchLimit) => {
   const next = sql`position is null and organization_id = any(${organizations}::text[])`
-  return sql<WaitingRow>`select id, organization_id, type, encode(journal_digest(e), 'hex') as digest
+  return sql<WaitingRow>`select id, organization_id, type, encode(journal_written(e), 'hex') as digest
     from journal_entries e where ${next} and entry_number <= (select max(entry_number)
       from (select entry_number, sum(size) over (order by entry_number) - size as ahead
         from (select entry_number, pg_column_size(payload) + coalesce(pg_column_size(before), 0) as size

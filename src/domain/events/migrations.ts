@@ -21,6 +21,11 @@ const content = [
 
 const of = (row: string) => content.map((column) => `${row}.${column}`).join(", ")
 
+/** What of an entry no redaction changes, with its place in the chain. */
+const kept = (row: string) =>
+  [...content.filter((column) => !["payload", "before", "ip", "user_agent"].includes(column)), "position", "hash"]
+    .concat("event_sequence").map((column) => `${row}.${column}`).join(", ")
+
 /** Keys whose values are nobody's to read, in any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
 const secretKey = "(passw(or)?d|passphrase|secret|token|api_?key|private_?key|authorization|card_?number|cvc|cvv" +
   "|bank_?account|iban)"
@@ -49,6 +54,9 @@ const tables = [
     position bigint,
     hash bytea,
     event_sequence bigint,
+    written_digest bytea,
+    redacted_by uuid,
+    check ((written_digest is null) = (redacted_by is null)),
     check ((position is null) = (hash is null)),
     check (event_sequence is null or position is not null)
   )`,
@@ -85,6 +93,55 @@ const digest = `create function journal_digest(e journal_entries) returns bytea 
 })::text,
     'UTF8')) $$`
 
+/**
+ * What the chain is made of: the digest of what was written, also where an entry was redacted since. It has the place of
+ * its content then, and the entry `redacted_by` names the digest of what is left, so that neither can be exchanged.
+ */
+const written = `create function journal_written(e journal_entries) returns bytea language sql stable as $$
+  select coalesce(e.written_digest, journal_digest(e)) $$`
+
+/** Keys whose values say who somebody is, wherever they stand in an entry about him. */
+const personalKeys = [
+  "email",
+  "phone",
+  "firstName",
+  "lastName",
+  "userId",
+  "shippingAddress",
+  "line1",
+  "line2",
+  "city",
+  "state",
+  "postalCode",
+  "country",
+  "notes"
+]
+
+/** What metadata keep: the service's own words. The others are whatever somebody wrote there. */
+const impersonalMetadata = ["cartId", "checkoutId", "paymentIntentId", "promotionCodes", "appliedPromotions", "walkIn"]
+
+const texts = (list: ReadonlyArray<string>) => `array[${list.map((text) => `'${text}'`).join(", ")}]`
+
+const anonymous = [
+  `create function metadata_anonymous(doc jsonb) returns jsonb language sql immutable as $$
+    select case jsonb_typeof(doc) when 'object' then
+      (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(doc) where key = any(${
+    texts(impersonalMetadata)
+  }))
+      else '{}' end $$`,
+  `create function journal_anonymous(doc jsonb) returns jsonb language plpgsql immutable as $$
+    begin
+      return case jsonb_typeof(doc)
+        when 'object' then (select coalesce(jsonb_object_agg(key, case
+            when key = any(${texts(personalKeys)}) then 'null'::jsonb
+            when key = 'metadata' then metadata_anonymous(value)
+            else journal_anonymous(value) end), '{}') from jsonb_each(doc))
+        when 'array' then (select coalesce(jsonb_agg(journal_anonymous(value) order by n), '[]')
+          from jsonb_array_elements(doc) with ordinality x(value, n))
+        else doc end;
+    end $$`
+]
+
 /** Whoever writes, and whatever of: values under keys that name secrets never lie in the journal. */
 const redaction = [
   `create function journal_redacted(doc jsonb) returns jsonb language plpgsql immutable as $$
@@ -114,9 +171,28 @@ const refusals = [
       raise exception 'the journal only grows: % of % is refused', tg_op, tg_table_name
         using errcode = 'restrict_violation';
     end $$`,
+  /*
+   * One change of an entry is allowed, and only to whoever says that it is one: what it says of a person goes, and where
+   * it came from. The digest of what was written stays.
+   */
+  `create function journal_change() returns trigger language plpgsql as $$
+    begin
+      if coalesce(current_setting('stoa.journal_redaction', true), '') = 'on' and row(${
+    kept("new")
+  }) is not distinct from row(${kept("old")})
+        and (new.payload = old.payload or new.payload = journal_anonymous(old.payload))
+        and (new.before is not distinct from old.before or new.before = journal_anonymous(old.before))
+        and new.ip is null and new.user_agent is null and new.redacted_by is not null
+        and new.written_digest = coalesce(old.written_digest, journal_digest(old)) then
+        return new;
+      end if;
+      raise exception 'the journal only grows: % of % is refused', tg_op, tg_table_name
+        using errcode = 'restrict_violation';
+    end $$`,
   `create trigger journal_entries_update before update on journal_entries for each row
-    when (old.position is not null or new.position is null or row(${of("old")}) is distinct from row(${of("new")}))
-    execute function journal_refuse()`,
+    when (old.position is not null or new.position is null or row(${of("old")}) is distinct from row(${of("new")})
+      or new.written_digest is distinct from old.written_digest or new.redacted_by is distinct from old.redacted_by)
+    execute function journal_change()`,
   `create trigger journal_entries_delete before delete on journal_entries for each row
     when (old.position is null or coalesce(current_setting('stoa.journal_purge', true), '') <> 'on')
     execute function journal_refuse()`,
@@ -144,4 +220,6 @@ const refusals = [
 ]
 
 /** The journal of changes (ADR 6): append-only by its triggers. */
-export const migrations = { "0001_journal": statements(...tables, digest, ...redaction, ...refusals) }
+export const migrations = {
+  "0001_journal": statements(...tables, digest, written, ...anonymous, ...redaction, ...refusals)
+}

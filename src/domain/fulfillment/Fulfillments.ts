@@ -5,10 +5,13 @@ import { Hooks } from "../hooks/Hooks.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader } from "../orders/OrderAccess.ts"
 import { Orders } from "../orders/Orders.ts"
+import { OwnOrders } from "../orders/OwnOrders.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { digitalFulfillments } from "./DigitalDelivery.ts"
+import { Downloads } from "./Downloads.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
+import { type Tracking, trackingOf } from "./Tracking.ts"
 
 /** What of an order has been handed over (spec §4, contract §5). */
 export class Fulfillments extends Context.Service<Fulfillments, {
@@ -17,6 +20,11 @@ export class Fulfillments extends Context.Service<Fulfillments, {
     orderId: string,
     page: PageRequest
   ) => Effect.Effect<PageOf<Fulfillment>, NotFound | Forbidden, CurrentActor>
+  /** A page of what is on its way of one's own order, by id or number. 404, 403. */
+  readonly trackingOfOwn: (
+    idOrNumber: string,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Tracking>, NotFound | Forbidden, CurrentActor>
   /**
    * Hands over the digital lines of a paid order, once however often it is asked, and runs `fulfillment.afterCreate`
    * for each. Gives the order as it is then. An order that is not paid, or was cancelled, stays as it is.
@@ -27,6 +35,8 @@ export class Fulfillments extends Context.Service<Fulfillments, {
     Fulfillments,
     Effect.gen(function*() {
       const orders = yield* Orders
+      const own = yield* OwnOrders
+      const downloads = yield* Downloads
       const repo = yield* FulfillmentRepo
       const hooks = yield* Hooks
       return {
@@ -43,7 +53,12 @@ export class Fulfillments extends Context.Service<Fulfillments, {
         }),
         ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string, page: PageRequest) {
           const order = yield* admitReader(yield* orders.find(orderId))
-          return yield* repo.ofOrder(order.id, page)
+          const found = yield* repo.ofOrder(order.id, page)
+          return { ...found, items: yield* downloads.linked(order.id, found.items) }
+        }),
+        trackingOfOwn: Effect.fn("Fulfillments.trackingOfOwn")(function*(idOrNumber: string, page: PageRequest) {
+          const found = yield* repo.ofOrder((yield* own.find(idOrNumber)).id, page)
+          return { ...found, items: found.items.map(trackingOf) }
         })
       }
     })

@@ -30,6 +30,7 @@ export const migrations = {
       idempotency_key text,
       cart_id uuid,
       cart_secret_hash text,
+      email text,
       payment_due_at timestamptz,
       shipping_address jsonb,
       metadata jsonb not null default '{}',
@@ -45,6 +46,9 @@ export const migrations = {
     `create index orders_status on orders (organization_id, status, placed_at desc, id desc)`,
     `create index orders_customer on orders (organization_id, customer_id, placed_at desc, id desc)
       where customer_id is not null`,
+    // Guests' orders by whom they were placed for: whoever proves that the address is his gets them.
+    `create index orders_guest_email on orders (organization_id, lower(email))
+      where customer_id is null and email is not null`,
     // Orders whose shopper has yet to confirm the payment; no other order is ever in it.
     `create index orders_payment_due on orders (payment_due_at) where status = 'pending' and payment_due_at is not null`,
     `create table order_lines (

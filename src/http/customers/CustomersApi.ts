@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, allOf, anyOf } from "../../domain/access/AccessRule.ts"
-import { Address } from "../../domain/customers/Address.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -42,14 +41,7 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
   })
     .annotate(Access, allOf("customers:read", "customers:update"))
     .annotate(MarkedChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a customer; null empties a field" })),
-  HttpApiEndpoint.get("addresses", "/api/customers/:id/addresses", {
-    params: customer,
-    query: pageQuery,
-    success: Page(Address)
-  })
-    .annotate(Access, anyOf("customers:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "List a customer's addresses, oldest first" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Change a customer; null empties a field" }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Addresses } from "../../domain/customers/Addresses.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { CustomersGroup } from "./CustomersApi.ts"
@@ -11,14 +10,12 @@ export const customersHttp = HttpApiBuilder.group(
   "customers",
   Effect.fnUntraced(function*(handlers) {
     const customers = yield* Customers
-    const addresses = yield* Addresses
     return handlers.handleAll({
       list: ({ query }) => customers.list(pageOf(query)),
       create: ({ payload }) => customers.create(payload),
       read: ({ params }) => customers.get(params.id),
       change: ({ params, payload, query }) =>
-        customers.change(params.id, payload, query.metadataReplace === "true" ? "replace" : "merge"),
-      addresses: ({ params, query }) => addresses.of(params.id, pageOf(query))
+        customers.change(params.id, payload, query.metadataReplace === "true" ? "replace" : "merge")
     })
   })
 )

@@ -4,6 +4,7 @@ import { Address, NewAddress } from "../../domain/customers/Address.ts"
 import { Customer, ProfileChange } from "../../domain/customers/Customer.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { PersonalData } from "../../workflows/customers/PersonalExport.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -37,7 +38,20 @@ export const MeGroup = HttpApiGroup.make("me").add(
   HttpApiEndpoint.delete("removeAddress", "/api/me/addresses/:id", { params: { id: Uuid }, success: Deleted })
     .annotate(Access, signedIn())
     .annotate(MarkedChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Delete one of one's own addresses" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Delete one of one's own addresses" })),
+  HttpApiEndpoint.get("exportAll", "/api/me/export", { success: Data(PersonalData) })
+    .annotate(Access, signedIn())
+    .annotateMerge(OpenApi.annotations({
+      summary: "All data of one's own: profile, addresses, orders, carts and notes"
+    })),
+  HttpApiEndpoint.delete("erase", "/api/me", { success: Deleted })
+    .annotate(Access, signedIn("customers:update:self"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Erase oneself",
+      description: "Profile and addresses go, orders stay without a name. It cannot be undone, and an order that is " +
+        "still to be sent loses its address too."
+    }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

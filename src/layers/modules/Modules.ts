@@ -88,6 +88,7 @@ export const routes = Layer.mergeAll(
   customers.routes,
   carts.routes,
   orders.routes,
+  fulfillment.routes,
   payments.routes,
   checkout.routes,
   webhooks.routes

@@ -3,6 +3,7 @@ import { Sharding } from "effect/cluster"
 import { CartLineRepo, cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../domain/carts/CartRepo.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
+import { customerCartRepoLayer } from "../../domain/carts/CustomerCartRepo.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
 import { offerRepoLayer } from "../../domain/carts/OfferRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -24,7 +25,7 @@ export const carts = defineModule({
   migrations,
   services: CartClient.layer.pipe(
     Layer.provideMerge(Carts.layer),
-    Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, offerRepoLayer))
+    Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, customerCartRepoLayer, offerRepoLayer))
   ),
   actors: cartEntityLayer.pipe(seeing(CartRepo, CartLineRepo, Sharding.Sharding)),
   routes: cartsHttp.pipe(seeing(Carts, CartClient, ...ofRoutes))

@@ -1,12 +1,28 @@
 import { Layer } from "effect"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { addressRepoLayer } from "../../domain/customers/AddressRepo.ts"
+import { customerGroupRepoLayer } from "../../domain/customers/CustomerGroupRepo.ts"
+import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
 import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
+import { Erasure } from "../../domain/customers/Erasure.ts"
+import { erasureRepoLayer } from "../../domain/customers/ErasureRepo.ts"
+import { groupMemberRepoLayer } from "../../domain/customers/GroupMemberRepo.ts"
+import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
+import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
+import { Downloads } from "../../domain/fulfillment/Downloads.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
+import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
+import { customerGroupsHttp } from "../../http/customers/CustomerGroupsHttp.ts"
+import { customerRecordsHttp } from "../../http/customers/CustomerRecordsHttp.ts"
 import { customersHttp } from "../../http/customers/CustomersHttp.ts"
 import { meHttp } from "../../http/customers/MeHttp.ts"
+import { myOrdersHttp } from "../../http/customers/MyOrdersHttp.ts"
+import { Reorders } from "../../workflows/carts/Reorders.ts"
+import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Customers: their profiles, and what each may do for himself. */
@@ -22,9 +38,33 @@ export const customers = defineModule({
     { scope: "customers:update:self", description: "Change one's own profile" }
   ],
   migrations,
-  services: Addresses.layer.pipe(
+  services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Erasure.layer, Interactions.layer).pipe(
     Layer.provideMerge(Customers.layer),
-    Layer.provideMerge(Layer.mergeAll(customerRepoLayer, addressRepoLayer))
+    Layer.provideMerge(
+      Layer.mergeAll(
+        customerRepoLayer,
+        addressRepoLayer,
+        customerGroupRepoLayer,
+        erasureRepoLayer,
+        groupMemberRepoLayer,
+        interactionRepoLayer
+      )
+    )
   ),
-  routes: Layer.mergeAll(customersHttp, meHttp).pipe(seeing(Addresses, Customers, ...ofRoutes))
+  routes: Layer.mergeAll(customersHttp, customerRecordsHttp, customerGroupsHttp, meHttp, myOrdersHttp).pipe(
+    seeing(
+      Addresses,
+      Customers,
+      CustomerGroups,
+      CustomerOrders,
+      Erasure,
+      Interactions,
+      PersonalExport,
+      OwnOrders,
+      Fulfillments,
+      Downloads,
+      Reorders,
+      ...ofRoutes
+    )
+  )
 })

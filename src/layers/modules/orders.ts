@@ -4,6 +4,8 @@ import { Unplacement } from "../../domain/checkout/Unplacement.ts"
 import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { customerOrderRepoLayer } from "../../domain/orders/CustomerOrderRepo.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
 import { OrderHistory } from "../../domain/orders/OrderHistory.ts"
 import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
@@ -11,9 +13,12 @@ import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
+import { Reorders } from "../../workflows/carts/Reorders.ts"
+import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
@@ -29,12 +34,20 @@ export const orders = defineModule({
     { scope: "orders:update", description: "Change the status of orders" }
   ],
   migrations,
-  services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, orderNumberRepoLayer, unconfirmedOrderRepoLayer)
+  services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer, PersonalExport.layer, Reorders.layer)
+    .pipe(
+      Layer.provideMerge(Layer.merge(CustomerOrders.layer, OwnOrders.layer)),
+      Layer.provideMerge(
+        Layer.mergeAll(
+          orderRepoLayer,
+          orderStatusRepoLayer,
+          orderNumberRepoLayer,
+          unconfirmedOrderRepoLayer,
+          customerOrderRepoLayer
+        )
+      ),
+      Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
     ),
-    Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
-  ),
   actors: orderEntityLayer.pipe(seeing(OrderStatusRepo, Sharding.Sharding)),
   routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))
 })

@@ -1,0 +1,31 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { maybe, Time } from "../pricing/Bounds.ts"
+import { FreeText, StorableObject, Text } from "../text/Storable.ts"
+
+/** A group of customers; prices and promotions name it by its id (contract, platform §8). */
+export const CustomerGroup = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  name: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "CustomerGroup" })
+export type CustomerGroup = typeof CustomerGroup.Type
+
+const Description = FreeText.check(Schema.isMaxLength(1000))
+
+/** Body of a new group; its name is unique in the organization. */
+export const NewCustomerGroup = Schema.Struct({
+  name: Text,
+  description: maybe(Description),
+  metadata: maybe(StorableObject)
+}).annotate({ identifier: "NewCustomerGroup" })
+export type NewCustomerGroup = typeof NewCustomerGroup.Type
+
+/** Body of a change: null empties a field, `metadata` replaces all of it. */
+export const CustomerGroupChange = Schema.Struct({ ...NewCustomerGroup.fields, name: Schema.optional(Text) })
+  .annotate({ identifier: "CustomerGroupChange" })
+export type CustomerGroupChange = typeof CustomerGroupChange.Type

@@ -1,0 +1,139 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { Conflict } from "../errors/ApiErrors.ts"
+import type { Change } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { CustomerGroup } from "./CustomerGroup.ts"
+
+interface GroupRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly name: string
+  readonly description: string | null
+  readonly metadata: CustomerGroup["metadata"]
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+const toGroup = (row: GroupRow): CustomerGroup => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  name: row.name,
+  description: row.description,
+  metadata: row.metadata,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at
+})
+
+/** All SQL of customer groups themselves; who is in them is `GroupMemberRepo`'s. */
+export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo, {
+  readonly find: (id: string) => Effect.Effect<CustomerGroup | undefined, never, CurrentActor>
+  /** A page by name, in two statements. */
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<CustomerGroup>, never, CurrentActor>
+  /** Writes a new group; 409 when its name is taken. */
+  readonly insert: (group: CustomerGroup) => Effect.Effect<void, Conflict, CurrentActor>
+  /** Changes a group by a rule that sees it as it stands, with the row locked. Undefined for an unknown one; 409. */
+  readonly change: (
+    id: string,
+    rule: (before: CustomerGroup) => CustomerGroup
+  ) => Effect.Effect<CustomerGroup | undefined, Conflict, CurrentActor>
+  /** Deletes a group; false for an unknown one, 409 while somebody is in it. */
+  readonly remove: (id: string) => Effect.Effect<boolean, Conflict, CurrentActor>
+}>()("stoa/domain/customers/CustomerGroupRepo") {}
+
+const told = (
+  type: Extract<Change["type"], `customerGroups.${string}`>,
+  group: CustomerGroup,
+  before: CustomerGroup | null
+): Change => ({ type, entityType: "customer_group", entityId: group.id, payload: group, before })
+
+const orRefused = (error: SqlError.SqlError) => {
+  const { reason } = error
+  if (reason._tag === "UniqueViolation" && reason.constraint === "customer_groups_name") {
+    return Effect.fail(Conflict.of("A customer group with this name already exists."))
+  }
+  // The key of its memberships: whoever joins in this very moment keeps the group.
+  return reason._tag === "ConstraintError"
+    ? Effect.fail(Conflict.of("There are customers in this group."))
+    : Effect.die(error)
+}
+
+const writing = (sql: SqlClient.SqlClient) => {
+  const insert = Effect.fn("CustomerGroupRepo.insert")(function*(g: CustomerGroup) {
+    const actor = yield* CurrentActor
+    yield* sql`with made as (
+        insert into customer_groups (id, organization_id, name, description, metadata, created_at, updated_at)
+        values (${g.id}::uuid, ${g.organizationId}, ${g.name}, ${g.description}, ${JSON.stringify(g.metadata)}::jsonb,
+          ${g.createdAt}::timestamptz, ${g.updatedAt}::timestamptz) returning id),
+      event as (${journalInsert(sql, actor, [told("customerGroups.create", g, null)], "made")})${
+      mark(sql, actor, "made")
+    } select id from made`
+  }, Effect.catchTag("SqlError", orRefused))
+
+  const change = Effect.fn("CustomerGroupRepo.change")(
+    function*(id: string, rule: (before: CustomerGroup) => CustomerGroup) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<GroupRow>`select * from customer_groups
+        where id = ${id}::uuid and organization_id = ${actor.organizationId} for update`
+      if (rows[0] === undefined) return undefined
+      const before = toGroup(rows[0])
+      const g = rule(before)
+      if (g === before) return g
+      yield* sql`with event as (${journalInsert(sql, actor, [told("customerGroups.update", g, before)])})${
+        mark(sql, actor)
+      }
+        update customer_groups set name = ${g.name}, description = ${g.description},
+          metadata = ${JSON.stringify(g.metadata)}::jsonb, updated_at = ${g.updatedAt}::timestamptz
+        where id = ${id}::uuid and organization_id = ${actor.organizationId}`
+      return g
+    },
+    sql.withTransaction,
+    Effect.catchTag("SqlError", orRefused)
+  )
+
+  const remove = Effect.fn("CustomerGroupRepo.remove")(
+    function*(id: string) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<GroupRow>`delete from customer_groups
+      where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *`
+      if (rows[0] === undefined) return false
+      const gone = toGroup(rows[0])
+      yield* sql`with event as (${journalInsert(sql, actor, [told("customerGroups.delete", gone, gone)])})${
+        mark(sql, actor)
+      } select 1`
+      return true
+    },
+    sql.withTransaction,
+    Effect.catchTag("SqlError", orRefused)
+  )
+
+  return { insert, change, remove }
+}
+
+/** `CustomerGroupRepo` over the database of the process. */
+export const customerGroupRepoLayer = Layer.effect(
+  CustomerGroupRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const find = Effect.fn("CustomerGroupRepo.find")(function*(id: string) {
+      const rows = yield* sql<GroupRow>`select * from customer_groups
+        where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+      return rows[0] === undefined ? undefined : toGroup(rows[0])
+    }, Effect.orDie)
+
+    const list = Effect.fn("CustomerGroupRepo.list")(function*(page: PageRequest) {
+      const organization = yield* currentOrganization
+      const [rows, counted] = yield* Effect.all([
+        sql<GroupRow>`select * from customer_groups where organization_id = ${organization} order by name
+          limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from customer_groups
+          where organization_id = ${organization}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items: rows.map(toGroup), total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    return CustomerGroupRepo.of({ find, list, ...writing(sql) })
+  })
+)

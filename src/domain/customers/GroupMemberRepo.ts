@@ -1,0 +1,84 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { Customer } from "./Customer.ts"
+import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
+
+/** What became of a membership that was asked for. */
+export type MembershipOutcome =
+  | { readonly _tag: "Unknown"; readonly what: "group" | "customer" }
+  /** It was so already, and nothing was written. */
+  | { readonly _tag: "Unchanged" }
+  | { readonly _tag: "Changed"; readonly customer: Customer }
+
+/**
+ * Who is in which customer group. The profile has the ids of its groups beside it, written by the table's trigger, so
+ * that carts and checkouts read them with the profile; a changed membership is a change of the profile.
+ */
+export class GroupMemberRepo extends Context.Service<GroupMemberRepo, {
+  /** A page of the customers in a group, the last to join first, in two statements. */
+  readonly list: (groupId: string, page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
+  /** Puts a customer into a group or takes him out, with the event `customers.update`, in one transaction. */
+  readonly set: (
+    groupId: string,
+    customerId: string,
+    member: boolean
+  ) => Effect.Effect<MembershipOutcome, never, CurrentActor>
+}>()("stoa/domain/customers/GroupMemberRepo") {}
+
+const setting = (sql: SqlClient.SqlClient) => {
+  const put = (organization: string, groupId: string, customerId: string) =>
+    sql`insert into customer_group_members (organization_id, group_id, customer_id)
+      values (${organization}, ${groupId}::uuid, ${customerId}::uuid) on conflict do nothing returning 1`
+
+  const take = (organization: string, groupId: string, customerId: string) =>
+    sql`delete from customer_group_members where organization_id = ${organization} and group_id = ${groupId}::uuid
+      and customer_id = ${customerId}::uuid returning 1`
+
+  return Effect.fn("GroupMemberRepo.set")(
+    function*(groupId: string, customerId: string, member: boolean) {
+      const actor = yield* CurrentActor
+      const organization = actor.organizationId
+      // Of both rows: a group that is deleted in this moment, or a person who is erased, gets no member.
+      const groups = yield* sql`select 1 from customer_groups
+      where id = ${groupId}::uuid and organization_id = ${organization} for key share`
+      if (groups.length === 0) return { _tag: "Unknown", what: "group" } as const
+      const rows = yield* sql<CustomerRow>`select * from customers where id = ${customerId}::uuid
+      and organization_id = ${organization} and erased_at is null for update`
+      if (rows[0] === undefined) return { _tag: "Unknown", what: "customer" } as const
+      const written = yield* (member ? put : take)(organization, groupId, customerId)
+      if (written.length === 0) return { _tag: "Unchanged" } as const
+      const [after] = yield* sql<CustomerRow>`select * from customers
+      where id = ${customerId}::uuid and organization_id = ${organization}`
+      const customer = toCustomer(after ?? rows[0])
+      yield* sql`with event as (${journalInsert(sql, actor, [customerChange(customer, toCustomer(rows[0]))])})${
+        mark(sql, actor)
+      } select 1`
+      return { _tag: "Changed", customer } as const
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+}
+
+/** `GroupMemberRepo` over the database of the process. */
+export const groupMemberRepoLayer = Layer.effect(
+  GroupMemberRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const list = Effect.fn("GroupMemberRepo.list")(function*(groupId: string, page: PageRequest) {
+      const organization = yield* currentOrganization
+      const where = sql`m.organization_id = ${organization} and m.group_id = ${groupId}::uuid`
+      const [rows, counted] = yield* Effect.all([
+        sql<CustomerRow>`select c.* from customer_group_members m join customers c on c.id = m.customer_id
+          where ${where} order by m.joined_at desc, m.customer_id desc limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from customer_group_members m where ${where}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items: rows.map(toCustomer), total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    return GroupMemberRepo.of({ list, set: setting(sql) })
+  })
+)

@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/** A person whose words are to leave the journal of an organization, and what its entries about him are about. */
+export interface Redaction {
+  readonly organizationId: string
+  /** Id of the entry `customers.erase` that will tell of it. */
+  readonly entryId: string
+  readonly customerId: string
+  readonly orderIds: ReadonlyArray<string>
+  readonly cartIds: ReadonlyArray<string>
+  /** His login: of whatever he changed, address and program are forgotten. */
+  readonly actorId: string
+}
+
+/**
+ * Entries by what they are about, and by who made them: of a cart that was purged only they know whose it was. Those
+ * without a place yet lie in another index.
+ */
+const entriesOf = (sql: SqlClient.SqlClient, { actorId, cartIds, customerId, orderIds, organizationId }: Redaction) => {
+  const about = (entityType: string, ids: ReadonlyArray<string>) =>
+    sql`select id, true as about from journal_entries where organization_id = ${organizationId} and position is not null
+      and entity_type = ${entityType} and entity_id = any(${[...ids]}::text[])`
+  return sql`${about("customer", [customerId])} union all ${about("order", orderIds)} union all ${
+    about("cart", cartIds)
+  }
+    union all select id, entity_type in ('order', 'cart') and payload->>'customerId' = ${customerId}
+      from journal_entries where organization_id = ${organizationId} and position is not null and actor_id = ${actorId}
+    union all select id, (entity_type = 'customer' and entity_id = ${customerId})
+        or (entity_type = 'order' and entity_id = any(${[...orderIds]}::text[]))
+        or (entity_type = 'cart' and entity_id = any(${[...cartIds]}::text[]))
+      from journal_entries where position is null and organization_id = ${organizationId}`
+}
+
+/**
+ * Takes what the journal says of a person out of its entries, as a part of the transaction that erases him, and gives
+ * `id:digest` of each of them: the digest of what is left, which the entry that tells of the erasure has to name. The
+ * entries keep the digest of what was written, so that the chain holds. It waits for the relay, which holds the head.
+ */
+export const redactJournal = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
+  const { actorId, entryId, organizationId } = redaction
+  yield* sql`insert into journal_heads as h (organization_id) values (${organizationId})
+    on conflict (organization_id) do update set organization_id = excluded.organization_id`
+  yield* sql`select set_config('stoa.journal_redaction', 'on', true)`
+  const rows = yield* sql<{ readonly left: string }>`with
+    mine as materialized (select id, coalesce(bool_or(about), false) as about from (${
+    entriesOf(sql, redaction)
+  }) x group by id),
+    now_said as materialized (
+      select e.id, case when mine.about then journal_anonymous(e.payload) else e.payload end as payload,
+        case when mine.about then journal_anonymous(e.before) else e.before end as before
+      from mine join journal_entries e on e.id = mine.id
+      where mine.about or e.actor_id = ${actorId}),
+    redacted as (
+      update journal_entries e set payload = n.payload, before = n.before, ip = null, user_agent = null,
+        written_digest = journal_written(e), redacted_by = ${entryId}::uuid
+      from now_said n where e.id = n.id and (e.ip is not null or e.user_agent is not null
+        or e.payload <> n.payload or e.before is distinct from n.before)
+      returning e.id || ':' || encode(journal_digest(e), 'hex') as left)
+    select "left" from redacted order by 1`
+  yield* sql`select set_config('stoa.journal_redaction', '', true)`
+  return rows.map((row) => row.left)
+})

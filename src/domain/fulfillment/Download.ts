@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { Time } from "../pricing/Bounds.ts"
+
+/** The file of a digital line of an order (contract, platform §7). The link is null where there is nothing to fetch. */
+export const Download = Schema.Struct({
+  lineItemId: Uuid,
+  title: Schema.String,
+  downloadUrl: Schema.NullOr(Schema.String),
+  downloadsRemaining: Schema.Int,
+  expiresAt: Schema.NullOr(Time)
+}).annotate({ identifier: "Download" })
+export type Download = typeof Download.Type
+
+/** A file that an order line grants, and how far it has been used. */
+export interface Granted {
+  readonly lineItemId: string
+  readonly title: string
+  /** Null while the order is not paid. */
+  readonly fulfillmentId: string | null
+  /** Where the file lies; null while the catalog does not say. */
+  readonly file: string | null
+  readonly remaining: number
+  readonly expiresAt: Date | null
+  /** The order was neither cancelled nor refunded. */
+  readonly valid: boolean
+}
+
+/** Whether the file of a grant can be fetched now. */
+export const isOpen = (
+  granted: Granted,
+  now: Date
+): granted is Granted & { readonly fulfillmentId: string; readonly expiresAt: Date } =>
+  granted.valid && granted.fulfillmentId !== null && granted.file !== null && granted.remaining > 0 &&
+  granted.expiresAt !== null && granted.expiresAt > now

@@ -1,0 +1,83 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { Granted } from "./Download.ts"
+
+interface GrantedRow {
+  readonly line_id: string
+  readonly title: string
+  readonly fulfillment_id: string | null
+  readonly file: string | null
+  readonly remaining: number
+  readonly expires_at: Date | null
+  readonly valid: boolean
+}
+
+/** Files of digital order lines, and the count of their downloads. */
+export class DownloadRepo extends Context.Service<DownloadRepo, {
+  /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
+  readonly ofOrder: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<Granted>, never, CurrentActor>
+  /**
+   * Takes one of the downloads that are left, and gives where the file lies; undefined when none is left, the time is
+   * over, the order was given back or there is no file. Of many at once no more than are left succeed. The id is that
+   * of a signed link, which is the credential: it is asked without an organization.
+   */
+  readonly take: (fulfillmentId: string, now: Date) => Effect.Effect<string | undefined>
+}>()("stoa/domain/fulfillment/DownloadRepo") {}
+
+/** Where the file of a line lies: what its variant says, else its entity. Only addresses of the web lead anywhere. */
+const file = `(select u from (select coalesce(
+    (select v.metadata->>'downloadUrl' from variants v
+      where v.id = l.variant_id and v.organization_id = l.organization_id),
+    (select e.metadata->>'downloadUrl' from catalog_entities e
+      where e.id = l.entity_id and e.organization_id = l.organization_id)) as u) named where u ~ '^https?://')`
+
+const left = "coalesce((f.metadata->>'maxDownloads')::int - (f.metadata->>'downloadCount')::int, 0)"
+const until = "(f.metadata->>'downloadExpiresAt')::timestamptz"
+const valid = "o.status not in ('cancelled', 'refunded')"
+
+const toGranted = (row: GrantedRow): Granted => ({
+  lineItemId: row.line_id,
+  title: row.title,
+  fulfillmentId: row.fulfillment_id,
+  file: row.file,
+  remaining: Math.max(0, row.remaining),
+  expiresAt: row.expires_at,
+  valid: row.valid
+})
+
+/** `DownloadRepo` over the database of the process. */
+export const downloadRepoLayer = Layer.effect(
+  DownloadRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const ofOrder = Effect.fn("DownloadRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
+      const organization = yield* currentOrganization
+      const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${organization}
+        and l.entity_type = 'digitalDownload'`
+      const [rows, counted] = yield* Effect.all([
+        sql<GrantedRow>`select l.id as line_id, l.title, f.id as fulfillment_id, ${sql.literal(file)} as file,
+            ${sql.literal(left)} as remaining, ${sql.literal(until)} as expires_at, ${sql.literal(valid)} as valid
+          from order_lines l join orders o on o.id = l.order_id
+          left join fulfillments f on f.order_line_id = l.id and f.organization_id = l.organization_id
+          where ${where} order by l.position limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from order_lines l where ${where}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items: rows.map(toGranted), total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    const take = Effect.fn("DownloadRepo.take")(function*(fulfillmentId: string, now: Date) {
+      // The update waits for others of the same file and counts on from what they left.
+      const rows = yield* sql<{ readonly file: string }>`update fulfillments f set updated_at = ${now}::timestamptz,
+          metadata = jsonb_set(f.metadata, '{downloadCount}', to_jsonb((f.metadata->>'downloadCount')::int + 1))
+        from orders o, order_lines l
+        where f.id = ${fulfillmentId}::uuid and f.type = 'digital-download' and o.id = f.order_id
+          and l.id = f.order_line_id and ${sql.literal(valid)} and ${sql.literal(left)} > 0
+          and ${sql.literal(until)} > ${now}::timestamptz and ${sql.literal(file)} is not null
+        returning ${sql.literal(file)} as file`
+      return rows[0]?.file
+    }, Effect.orDie)
+
+    return DownloadRepo.of({ ofOrder, take })
+  })
+)

@@ -1,0 +1,87 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { isUuid } from "../ids/Id.ts"
+import { OwnOrders } from "../orders/OwnOrders.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { type Download, type Granted, isOpen } from "./Download.ts"
+import { DownloadKeys, isSigned, signedLink } from "./DownloadLink.ts"
+import { DownloadRepo } from "./DownloadRepo.ts"
+import type { Fulfillment } from "./Fulfillment.ts"
+
+/** What a link showed. */
+export interface ShownLink {
+  readonly expires?: string | undefined
+  readonly signature?: string | undefined
+}
+
+/** Bought files (spec §4 `/me/orders/:orderId/downloads`, contract §5, platform §7). */
+export class Downloads extends Context.Service<Downloads, {
+  /** A page of the files of one's own order, with links to fetch them by. 404, 403. */
+  readonly ofOwn: (
+    orderId: string,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Download>, NotFound | Forbidden, CurrentActor>
+  /** Fulfillments of an order with the links of those that grant a file which can be fetched now. */
+  readonly linked: (
+    orderId: string,
+    fulfillments: ReadonlyArray<Fulfillment>
+  ) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
+  /**
+   * Follows a signed link: counts a download and gives where the file lies. 404 for a link that nobody signed, 403 for
+   * one that is over: too old, used up, or of an order that was given back.
+   */
+  readonly follow: (fulfillmentId: string, shown: ShownLink) => Effect.Effect<string, NotFound | Forbidden>
+}>()("stoa/domain/fulfillment/Downloads") {
+  static readonly layer = Layer.effect(
+    Downloads,
+    Effect.gen(function*() {
+      const repo = yield* DownloadRepo
+      const orders = yield* OwnOrders
+      const keys = yield* DownloadKeys
+      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+      /** The link lives exactly as long as the grant, so that asking twice gives the same one. */
+      const linkOf = (granted: Granted, now: Date): string | null => {
+        if (!isOpen(granted, now)) return null
+        const expires = Math.floor(granted.expiresAt.getTime() / 1000)
+        return signedLink({ fulfillmentId: granted.fulfillmentId, expires }, keys)
+      }
+
+      const ofOwn = Effect.fn("Downloads.ofOwn")(function*(orderId: string, page: PageRequest) {
+        const order = yield* orders.find(orderId)
+        const [granted, now] = [yield* repo.ofOrder(order.id, page), yield* clock]
+        const items = granted.items.map((one): Download => ({
+          lineItemId: one.lineItemId,
+          title: one.title,
+          downloadUrl: linkOf(one, now),
+          downloadsRemaining: one.valid ? one.remaining : 0,
+          expiresAt: one.expiresAt
+        }))
+        return { ...granted, items }
+      })
+
+      const linked = Effect.fn("Downloads.linked")(function*(orderId: string, all: ReadonlyArray<Fulfillment>) {
+        if (!all.some(({ type }) => type === "digital-download")) return all
+        const [granted, now] = [yield* repo.ofOrder(orderId, { page: 1, limit: 100 }), yield* clock]
+        const links = new Map(granted.items.map((one) => [one.fulfillmentId, linkOf(one, now)]))
+        return all.map((one) => {
+          const downloadUrl = links.get(one.id)
+          return downloadUrl === undefined || downloadUrl === null ? one : { ...one, downloadUrl }
+        })
+      })
+
+      const follow = Effect.fn("Downloads.follow")(function*(fulfillmentId: string, { expires, signature }: ShownLink) {
+        const link = { fulfillmentId, expires: Number(expires) }
+        if (!isUuid(fulfillmentId) || signature === undefined || !isSigned(link, signature, keys)) {
+          return yield* NotFound.of("Download not found.")
+        }
+        const now = yield* clock
+        const file = link.expires * 1000 > now.getTime() ? yield* repo.take(fulfillmentId, now) : undefined
+        return file ?? (yield* Forbidden.of("This download link can no longer be used."))
+      })
+
+      return { ofOwn, linked, follow }
+    })
+  )
+}

@@ -1,0 +1,61 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalRows } from "../events/JournalRepo.ts"
+import type { SpentIn } from "./CustomerTotals.ts"
+
+/** What ties orders to customers. */
+export class CustomerOrderRepo extends Context.Service<CustomerOrderRepo, {
+  /** What a customer has spent in each currency, that of most orders first, in one statement. */
+  readonly spent: (customerId: string) => Effect.Effect<ReadonlyArray<SpentIn>, never, CurrentActor>
+  /**
+   * Gives the orders that guests of the organization placed under an e-mail address to a customer, each with its entry in
+   * the journal, in one statement; gives how many. Orders that are somebody's stay his, so repeating it changes nothing.
+   */
+  readonly claim: (customerId: string, email: string) => Effect.Effect<number, never, CurrentActor>
+}>()("stoa/domain/orders/CustomerOrderRepo") {}
+
+interface SpentRow {
+  readonly currency: string
+  readonly count: number
+  readonly spent: bigint
+}
+
+const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, 'customerId', ${column})`
+
+/** `CustomerOrderRepo` over the database of the process. */
+export const customerOrderRepoLayer = Layer.effect(
+  CustomerOrderRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const spent = Effect.fn("CustomerOrderRepo.spent")(function*(customerId: string) {
+      const rows = yield* sql<SpentRow>`select currency, count(*)::int as count,
+          sum(grand_total - refunded_total)::bigint as spent
+        from orders where organization_id = ${yield* currentOrganization} and customer_id = ${customerId}::uuid
+          and status <> 'cancelled'
+        group by currency order by count desc, currency`
+      return rows.map((row) => ({ ...row, spent: Number(row.spent) }))
+    }, Effect.orDie)
+
+    const claim = Effect.fn("CustomerOrderRepo.claim")(function*(customerId: string, email: string) {
+      const actor = yield* CurrentActor
+      const entries = journalRows(sql, actor, {
+        type: "orders.claim",
+        entityType: "order",
+        entityId: "claimed.id::text",
+        payload: ownerOf("claimed.customer_id"),
+        before: ownerOf("null"),
+        from: "claimed"
+      })
+      const rows = yield* sql`with claimed as (
+          update orders set customer_id = ${customerId}::uuid, updated_at = now()
+          where organization_id = ${actor.organizationId} and lower(email) = lower(${email}) and customer_id is null
+            and email is not null
+          returning id, customer_id),
+        entries as (${entries})
+        select id from claimed`
+      return rows.length
+    }, Effect.orDie)
+
+    return CustomerOrderRepo.of({ spent, claim })
+  })
+)

@@ -1,0 +1,51 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { Customers } from "../customers/Customers.ts"
+import { Forbidden, NotFound, type Unauthorized } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { Order } from "./Order.ts"
+import { OrderRepo } from "./OrderRepo.ts"
+
+/** A person's own orders, whatever else he may read (spec §4 `/me/orders`, contract, platform §7). */
+export class OwnOrders extends Context.Service<OwnOrders, {
+  /** A page of one's own orders with their lines, newest first; of one status where one is named. */
+  readonly list: (
+    status: string | undefined,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Order>, Unauthorized, CurrentActor>
+  /** One's own order by id or number, in one statement: 404 for none, 403 for somebody else's. */
+  readonly find: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
+  /** The same for whoever wants to see it: runs `orders.afterGet`. */
+  readonly get: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
+}>()("stoa/domain/orders/OwnOrders") {
+  static readonly layer = Layer.effect(
+    OwnOrders,
+    Effect.gen(function*() {
+      const orders = yield* OrderRepo
+      const customers = yield* Customers
+      const hooks = yield* Hooks
+
+      const list = Effect.fn("OwnOrders.list")(function*(status: string | undefined, page: PageRequest) {
+        return yield* orders.list({ status, customerId: (yield* customers.ownProfile).id }, page)
+      })
+
+      const find = Effect.fn("OwnOrders.find")(function*(idOrNumber: string) {
+        const { type, userId } = yield* CurrentActor
+        const found = yield* orders.find(idOrNumber)
+        if (found === undefined) return yield* NotFound.of("Order not found.")
+        return type === "user" && userId !== null && found.ownerUserId === userId
+          ? found.order
+          : yield* Forbidden.of("This order belongs to somebody else.")
+      })
+
+      const get = Effect.fn("OwnOrders.get")(function*(idOrNumber: string) {
+        const order = yield* find(idOrNumber)
+        yield* hooks.after("orders.afterGet", order)
+        return order
+      })
+
+      return { list, find, get }
+    })
+  )
+}

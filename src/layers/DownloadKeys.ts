@@ -1,0 +1,20 @@
+import { Redacted } from "effect"
+import { hkdfSync } from "node:crypto"
+import { DownloadKeys } from "../domain/fulfillment/DownloadLink.ts"
+import type { SecretsKey } from "../domain/webhooks/SecretBox.ts"
+import type { AppSettings } from "./config/AppConfig.ts"
+
+/**
+ * The keys of download links, derived from the deployment's secrets key: whoever learned one of them could not open what
+ * is sealed with the other. None in production without `STOA_SECRETS_KEY`, which the start warns of.
+ */
+export const downloadKeys = ({ webhooks: { keyring } }: AppSettings) => {
+  const sealing: ReadonlyArray<SecretsKey> = keyring === undefined ? [] : keyring
+  return DownloadKeys.layerOf(
+    sealing.map(({ bytes }) =>
+      Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa download links", 32)), {
+        label: "download key"
+      })
+    )
+  )
+}

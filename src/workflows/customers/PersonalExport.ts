@@ -1,0 +1,58 @@
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+import { Cart } from "../../domain/carts/Cart.ts"
+import { CustomerCartRepo } from "../../domain/carts/CustomerCartRepo.ts"
+import { Address } from "../../domain/customers/Address.ts"
+import { Addresses } from "../../domain/customers/Addresses.ts"
+import { Customer } from "../../domain/customers/Customer.ts"
+import { Customers } from "../../domain/customers/Customers.ts"
+import { Interaction } from "../../domain/customers/Interaction.ts"
+import { Interactions } from "../../domain/customers/Interactions.ts"
+import type { NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import { Order } from "../../domain/orders/Order.ts"
+import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
+import { Time } from "../../domain/pricing/Bounds.ts"
+
+/** Everything that the store keeps of a person, each kind newest first. */
+export const PersonalData = Schema.Struct({
+  exportedAt: Time,
+  profile: Customer,
+  addresses: Schema.Array(Address),
+  orders: Schema.Array(Order),
+  carts: Schema.Array(Cart),
+  interactions: Schema.Array(Interaction)
+}).annotate({ identifier: "PersonalData" })
+export type PersonalData = typeof PersonalData.Type
+
+/** Of each kind the newest: an answer has to fit into memory. */
+const most = { page: 1, limit: 10_000 }
+
+/** The right to see what is kept of one (docs/customers.md). */
+export class PersonalExport extends Context.Service<PersonalExport, {
+  /** All data of the signed-in person in his organization, by a fixed number of statements. */
+  readonly all: Effect.Effect<PersonalData, Unauthorized | NotFound, CurrentActor>
+}>()("stoa/workflows/customers/PersonalExport") {
+  static readonly layer = Layer.effect(
+    PersonalExport,
+    Effect.gen(function*() {
+      const customers = yield* Customers
+      const addresses = yield* Addresses
+      const interactions = yield* Interactions
+      const orders = yield* OwnOrders
+      const carts = yield* CustomerCartRepo
+      return {
+        all: Effect.gen(function*() {
+          const profile = yield* customers.ownProfile
+          return {
+            exportedAt: DateTime.toDateUtc(yield* DateTime.now),
+            profile,
+            addresses: (yield* addresses.own(most)).items,
+            orders: (yield* orders.list(undefined, most)).items,
+            carts: yield* carts.of(profile.id, most.limit),
+            interactions: (yield* interactions.list(profile.id, most)).items
+          }
+        }).pipe(Effect.withSpan("PersonalExport.all"))
+      }
+    })
+  )
+}

@@ -1,0 +1,192 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { JournalCheckRepo, journalCheckRepoLayer } from "../../src/domain/events/JournalCheckRepo.ts"
+import { holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import type { Entry } from "../events/Journal.ts"
+import { aProduct } from "../support/Purchase.ts"
+import { api, asAdmin, asCustomer, at, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
+import { journalAtRest, tables } from "../tenancy/Footprint.ts"
+import { anAddress } from "../tenancy/Stores.ts"
+
+/** Words that nobody else in these tests uses: where one of them stands, something says who it was. */
+const words = ["Annabel", "Quitter", "annabel@quit.test", "+31-555-0199", "Herengracht", "remembers-her-cat"] as const
+const [firstName, lastName, email, phone, street, memory] = words
+
+const annabel = { ...asCustomer("annabel"), email, name: `${firstName} ${lastName}` }
+
+const as = (who: typeof asAdmin, method: string, path: string, body?: object) =>
+  Effect.flatMap(api(method, path, { as: who, ...(body && { body }) }), (answer) =>
+    answer.status < 300
+      ? Effect.succeed(answer)
+      : Effect.die(new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)))
+
+/** Somebody of whom the store knows everything that it can know. */
+const somebodyKnown = Effect.fnUntraced(function*(who: typeof asAdmin) {
+  const profile = yield* as(who, "GET", "/api/me/profile")
+  yield* as(who, "PATCH", "/api/me/profile", { phone, metadata: { memory } })
+  yield* as(who, "POST", "/api/me/addresses", { ...anAddress, firstName, lastName, line1: street, phone })
+  const id = profile.text("data.id")
+  yield* as(asAdmin, "POST", `/api/customers/${id}/interactions`, { kind: "call", notes: `${firstName} ${memory}` })
+  const group = yield* as(asAdmin, "POST", "/api/customers/groups", { name: `Group of ${who.userId}` })
+  yield* as(asAdmin, "POST", `/api/customers/groups/${group.text("data.id")}/members/${id}`)
+  const entityId = yield* aProduct()
+  const cart = (yield* as(who, "POST", "/api/carts", { currency: "USD", email })).text("data.id")
+  yield* as(who, "POST", `/api/carts/${cart}/items`, { entityId, quantity: 1 })
+  const order = yield* as(who, "POST", "/api/checkout", {
+    cartId: cart,
+    paymentMethodId: "test",
+    currency: "USD",
+    shippingAddress: { line1: street, city: "Town", postalCode: "1000", country: "NL" },
+    metadata: { memory }
+  })
+  yield* onDatabase((sql) =>
+    sql`with lines as (update order_lines set metadata = ${JSON.stringify({ memory })}::jsonb
+        where order_id = ${order.text("data.id")}::uuid)
+      update cart_lines set notes = ${memory} where cart_id = ${cart}::uuid`
+  )
+  const purged = (yield* as(who, "POST", "/api/carts", { currency: "USD", email })).text("data.id")
+  yield* onDatabase((sql) => sql`delete from carts where id = ${purged}::uuid`)
+  const open = (yield* as(who, "POST", "/api/carts", { currency: "USD", email })).text("data.id")
+  return { id, order: order.text("data.id"), cart: open, group: group.text("data.id") }
+})
+
+/** The tables in which one of the words stands. */
+const remembering = Effect.flatMap(tables, (all) =>
+  Effect.map(
+    Effect.forEach(all, ({ name }) =>
+      onDatabase((sql) =>
+        Effect.map(
+          sql`select 1 from ${sql(name)} t where t::text like any(${words.map((word) => `%${word}%`)}::text[]) limit 1`,
+          (rows) => rows.length === 0 ? [] : [name]
+        )
+      )),
+    (found) => found.flat()
+  ))
+
+const verified = Effect.flatMap(
+  TestApp,
+  ({ databaseUrl }) =>
+    Effect.flatMap(JournalCheckRepo, ({ verify }) => verify).pipe(
+      Effect.map((reports) => reports.map(({ broken }) => broken)),
+      Effect.provide(
+        journalCheckRepoLayer.pipe(
+          Layer.provide(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
+        )
+      ),
+      Effect.orDie
+    )
+)
+
+const entriesOf = (entityId: string) =>
+  onDatabase((sql) => sql<Entry>`select * from journal_entries where entity_id = ${entityId} order by entry_number`)
+
+/** What only somebody with all rights on the database can do: past the triggers. */
+const behindTheTriggers = (change: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>) =>
+  onDatabase((sql) =>
+    sql.withTransaction(Effect.andThen(sql`set local session_replication_role = replica`, change(sql)))
+  )
+
+withApp("the right to see what is kept", (it) => {
+  it.effect("gives everything of one's own and nothing of others", () =>
+    Effect.gen(function*() {
+      const known = yield* somebodyKnown(annabel)
+      yield* somebodyKnown({ ...asCustomer("another"), name: "Another" })
+      const all = yield* as(annabel, "GET", "/api/me/export")
+      assert.hasAllKeys(all.at("data"), ["exportedAt", "profile", "addresses", "orders", "carts", "interactions"])
+      assert.deepInclude(all.at("data.profile"), { id: known.id, email, phone, firstName, groupIds: [known.group] })
+      assert.deepInclude(all.at("data.addresses.0"), { line1: street })
+      assert.deepStrictEqual(all.list("data.orders").map((one) => at(one, "id")), [known.order])
+      assert.strictEqual(all.at("data.orders.0.lineItems.0.quantity"), 1)
+      assert.strictEqual(all.list("data.carts").length, 2)
+      assert.deepInclude(all.at("data.carts.0"), { id: known.cart, email })
+      assert.notInclude(JSON.stringify(all.body), "secret")
+      assert.deepStrictEqual(all.list("data.interactions").map((one) => at(one, "notes")), [`${firstName} ${memory}`])
+      refused(yield* api("GET", "/api/me/export"), 401, "UNAUTHORIZED")
+    }))
+})
+
+withApp("the right to be forgotten", (it) => {
+  it.effect("leaves orders without a name, and no word about the person anywhere that lasts", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      const known = yield* somebodyKnown(annabel)
+      const before = yield* api("GET", `/api/orders/${known.order}`, { as: asAdmin })
+      yield* journalAtRest
+      const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
+      assert.includeMembers(yield* remembering, [
+        "customers",
+        "customer_addresses",
+        "orders",
+        "carts",
+        "journal_entries"
+      ])
+
+      refused(yield* api("DELETE", "/api/me", { as: { ...annabel, permissions: [] } }), 403, "FORBIDDEN")
+      refused(yield* api("DELETE", "/api/me"), 401, "UNAUTHORIZED")
+      const headers = { "idempotency-key": "annabel-leaves" }
+      const gone = yield* api("DELETE", "/api/me", { as: annabel, headers })
+      assert.deepStrictEqual([gone.status, gone.at("data")], [200, { deleted: true }])
+      assert.deepStrictEqual((yield* api("DELETE", "/api/me", { as: annabel, headers })).body, gone.body)
+
+      const left = (yield* remembering).filter((table) => !passing.includes(table))
+      assert.deepStrictEqual(left, [])
+      const after = yield* api("GET", `/api/orders/${known.order}`, { as: asAdmin })
+      const { metadata, updatedAt: _, ...kept } = Object(before.at("data"))
+      const { memory: __, shippingAddress: ___, ...words } = metadata
+      const lineItems = before.list("data.lineItems").map((line) => ({ ...Object(line), metadata: {} }))
+      assert.deepInclude(after.at("data"), { ...kept, shippingAddress: null, metadata: words, lineItems })
+      refused(yield* api("GET", `/api/customers/${known.id}`, { as: asAdmin }), 404, "NOT_FOUND")
+      refused(yield* api("GET", `/api/carts/${known.cart}`, { as: annabel }), 404, "NOT_FOUND")
+      assert.notInclude(JSON.stringify((yield* api("GET", "/api/customers", { as: asAdmin })).body), known.id)
+      const members = yield* api("GET", `/api/customers/groups/${known.group}/members`, { as: asAdmin })
+      assert.deepStrictEqual(members.list("data"), [])
+    }))
+
+  it.effect("is told once as a change of the profile, keeps the chain of the journal, and cannot be exchanged", () =>
+    Effect.gen(function*() {
+      const who = { ...annabel, userId: "annabel-2" }
+      const known = yield* somebodyKnown(who)
+      yield* journalAtRest
+      yield* as(who, "DELETE", "/api/me")
+      yield* journalAtRest
+      assert.deepStrictEqual([...new Set(yield* verified)], [null])
+      const entries = yield* entriesOf(known.id)
+      const [update, erase] = entries.slice(-2)
+      assert.deepInclude(update, { type: "customers.update", actor_id: "annabel-2", ip: null, user_agent: null })
+      assert.deepInclude(update?.payload, { id: known.id, userId: null, email: null, firstName: null, metadata: {} })
+      assert.deepInclude(erase, { type: "customers.erase", ip: null })
+      assert.deepInclude(erase?.payload, { addresses: 1, interactions: 1, orders: 1, carts: 2 })
+      const [first] = entries
+      assert.deepInclude(first?.payload, { id: known.id, email: null, firstName: null, organizationId: "org_default" })
+      for (const entry of [...entries, ...yield* entriesOf(known.order)]) {
+        if (entry.actor_id === "annabel-2") {
+          assert.deepStrictEqual([entry.ip, entry.user_agent], [null, null], entry.type)
+        }
+      }
+      const forged = (payload: string) =>
+        behindTheTriggers((sql) =>
+          sql`update journal_entries set payload = ${payload}::jsonb where id = ${first?.id ?? ""}::uuid`
+        )
+      yield* forged(JSON.stringify({ ...first?.payload, groupIds: ["forged"] }))
+      const flaws = (yield* verified).filter((flaw) => flaw !== null)
+      assert.match(flaws.join(), /is not what its redaction left/)
+      yield* forged(JSON.stringify(first?.payload))
+      assert.deepStrictEqual([...new Set(yield* verified)], [null])
+    }))
+
+  it.effect("can be used again by whoever comes back, and is one organization's", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      const who = { ...annabel, userId: "annabel-3" }
+      const there = inOrganization("org_other", who)
+      const [here, other] = [yield* as(who, "GET", "/api/me/profile"), yield* as(there, "GET", "/api/me/profile")]
+      yield* as(who, "DELETE", "/api/me")
+      assert.deepStrictEqual((yield* as(there, "GET", "/api/me/profile")).at("data"), other.at("data"))
+      const again = yield* as(who, "GET", "/api/me/profile")
+      assert.notStrictEqual(again.at("data.id"), here.at("data.id"))
+      assert.deepStrictEqual((yield* as(who, "GET", "/api/me/orders")).list("data"), [])
+      yield* as({ ...who, ...holding("customers:update:self"), userId: "annabel-4" }, "DELETE", "/api/me")
+    }))
+})
