@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "./Audit.ts"
+import { noterOf } from "./JobRunNotes.ts"
 import { placeOf } from "./Places.ts"
 import type { ServiceOptions } from "./Service.ts"
 
@@ -20,7 +21,7 @@ export const jobRunner = (databaseUrl: string, keyedMs = 10): ServiceOptions => 
 export const noteRuns = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.andThen(
-      sql`create table job_deaths (pid int not null, at timestamptz not null)`,
+      sql`create table job_deaths (pid int not null, at timestamptz not null, over timestamptz not null)`,
       sql`create table job_runs (id bigserial primary key, job text not null, key text not null, pid int not null,
       begun timestamptz not null default clock_timestamp(), ended timestamptz, died timestamptz)`
     ))
@@ -96,14 +97,22 @@ export const takeovers = (url: string): Effect.Effect<Takeovers> =>
       })
     ))
 
-/** A place for a runner; when it is killed, the moment is noted at the runs that it cut off. */
+/**
+ * A place for a runner; when it is killed, the moment is noted at the runs that it cut off. A death has a beginning, the
+ * signal, and an end: PostgreSQL still carries out what the process had sent, so runs begin shortly after the signal.
+ */
 export const placeFor = (options: ServiceOptions) =>
   placeOf(options, (pid, at) =>
     onDatabase(
       options.databaseUrl,
       (sql) =>
-        sql`with dead as (insert into job_deaths values (${pid}, ${at}::timestamptz) returning at)
-        update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
+        sql`select 1 from pg_stat_activity where application_name = ${noterOf(pid)}`.pipe(
+          Effect.repeat({ until: (open) => open.length === 0 }),
+          Effect.andThen(
+            sql`with dead as (insert into job_deaths values (${pid}, ${at}::timestamptz, clock_timestamp()) returning at)
+            update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
+          )
+        )
     ))
 
 /** What must not be, over all runs: two of one key at once, a lost job, a second run without a kill. */
@@ -125,7 +134,7 @@ export const auditRuns = Effect.fnUntraced(function*(url: string) {
         b.pid, b.begun, 'to', b.ended, 'of', j.attempts, 'tries:', j.error)
       from job_runs a join job_runs b on a.job = b.job and a.id < b.id
         join commerce_jobs j on j.id::text = a.job
-      where not exists (select 1 from job_deaths d where d.pid = a.pid and d.at > a.begun and d.at < b.begun)
+      where not exists (select 1 from job_deaths d where d.pid = a.pid and a.begun < d.over and d.at < b.begun)
     union all
     select 'a key that is still taken', k.concurrency_key from job_keys k
       join commerce_jobs j on j.id = k.job_id where j.status <> 'processing'`

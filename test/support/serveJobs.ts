@@ -5,9 +5,14 @@ import { SqlClient } from "effect/sql"
 import { defineTask, type TaskCall } from "../../src/domain/jobs/Task.ts"
 import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import { noterOf } from "./JobRunNotes.ts"
 
-/** One connection for what handlers note, apart from the service's own. */
-const notes = PgClient.layer({ url: Redacted.make(process.env["DATABASE_URL"] ?? ""), maxConnections: 4 })
+/** Connections for what handlers note, apart from the service's own, and to another server when a test says so. */
+const notes = PgClient.layer({
+  url: Redacted.make(process.env["STOA_TEST_NOTES_URL"] ?? process.env["DATABASE_URL"] ?? ""),
+  maxConnections: 4,
+  applicationName: noterOf(process.pid)
+})
 
 /** How long the runs of a key take on average, in ms. */
 const keyedMs = Number(process.env["STOA_TEST_KEYED_MS"] ?? 10)
