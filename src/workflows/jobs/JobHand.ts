@@ -71,7 +71,7 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
     }
   })
 
-  /** Writes the ends that have come together. */
+  /** Writes the ends that have come together. Cut off before they are written, it keeps them: they ended all the same. */
   const settle = Effect.suspend(() => {
     if (ended.length === 0) return Effect.void
     const settlements = ended.filter(({ id }) => held.has(id))
@@ -80,7 +80,10 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
       for (const { id } of settlements) held.delete(id)
       written.forEach(count)
     })
-    return settlements.length === 0 ? Effect.void : inTurn(writing)
+    const keep = Effect.sync(() => {
+      ended.push(...settlements)
+    })
+    return settlements.length === 0 ? Effect.void : Effect.onInterrupt(inTurn(writing), () => keep)
   })
 
   /** Says of all of them that their worker lives; gives those that are its own no more, and forgets them. */

@@ -7,18 +7,23 @@ import { unwritable } from "../../domain/jobs/TaskRuns.ts"
 /** How long after the database was away an end is written again, in ms. */
 const pause = 250
 
+const leaseLost = "jobs ended after their lease was lost, their results are dropped"
+const writtenOrLost =
+  "jobs ended while the database was away, and were written before its answer was lost or lost their lease"
+
 /**
  * Writes ends of jobs that a token holds, whatever it takes: for as long as the database is away, and one by one where
- * it refuses one of them. Gives those that counted; the others' leases were lost, and what they came to is dropped.
+ * it refuses one of them. Gives those that this very statement wrote. Of the others the lease was lost, and what they came
+ * to is dropped; or an attempt before it had written them and only its answer was lost, which leaves the same picture.
  */
 export const settlementWriter = Effect.fnUntraced(function*(queue: string, token: string) {
   const repo = yield* JobSettleRepo
 
-  const write = Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement>) {
+  const write = Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement>, again: boolean) {
     const written = new Set(yield* repo.settle(queue, token, settlements))
     const lost = settlements.filter(({ id }) => !written.has(id)).map(({ id }) => id)
     if (lost.length > 0) {
-      yield* Effect.logWarning(`jobs ended after their lease was lost, their results are dropped: ${lost.join(", ")}`)
+      yield* Effect.logWarning(`${again ? writtenOrLost : leaseLost}: ${lost.join(", ")}`)
     }
     return settlements.filter(({ id }) => written.has(id))
   })
@@ -26,13 +31,14 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
   /** The same again while the database is away; what it refuses is somebody else's to decide. */
   const persistently = (
     settlements: ReadonlyArray<Settlement>,
-    refused: (defect: unknown) => Effect.Effect<ReadonlyArray<Settlement>>
+    refused: (defect: unknown) => Effect.Effect<ReadonlyArray<Settlement>>,
+    again = false
   ): Effect.Effect<ReadonlyArray<Settlement>> =>
-    Effect.catchDefect(write(settlements), (defect) =>
+    Effect.catchDefect(write(settlements, again), (defect) =>
       isTransient(defect)
         ? Effect.logWarning("ends of jobs could not be written yet", defect).pipe(
           Effect.andThen(Effect.sleep(pause)),
-          Effect.andThen(Effect.suspend(() => persistently(settlements, refused)))
+          Effect.andThen(Effect.suspend(() => persistently(settlements, refused, true)))
         )
         : refused(defect))
 
