@@ -161,6 +161,21 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       assert.deepStrictEqual(marks(), ["five", "ten", "none"])
     }))
 
+  it.effect("a claim that goes round the organizations leaves a job alone until its time, too", () =>
+    Effect.gen(function*() {
+      const repo = yield* JobClaimRepo
+      const queue = "round"
+      const id = yield* enqueue("test/plain", { mark: "round" }, { queue, delayMs: 5_000 })
+      const round = Effect.map(
+        repo.takeFairly({ queue, limit: 10, slot: "test", token: newId(), leaseMs: 60_000 }, "", []),
+        ({ jobs }) => jobs.map((job) => job.id)
+      )
+      yield* TestClock.adjust(4_999)
+      assert.deepStrictEqual(yield* round, [])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* round, [id])
+    }))
+
   it.effect("a job that waits for another try is superseded, and the new one keeps its own time", () =>
     Effect.gen(function*() {
       const [queue, begun] = ["newest", yield* Clock.currentTimeMillis]
