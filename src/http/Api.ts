@@ -1,4 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { ApiKeysGroup } from "./access/ApiKeysApi.ts"
+import { PermissionsGroup } from "./access/PermissionsApi.ts"
 import { AuditGroup } from "./audit/AuditApi.ts"
 import { CartsGroup } from "./carts/CartsApi.ts"
 import { BrandsGroup } from "./catalog/BrandsApi.ts"
@@ -15,6 +17,7 @@ import { OrdersGroup } from "./orders/OrdersApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
 import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
+import { StaffGroup } from "./staff/StaffApi.ts"
 import { WebhooksGroup } from "./webhooks/WebhooksApi.ts"
 
 /**
@@ -39,6 +42,9 @@ export const Api = HttpApi.make("stoa")
   .add(JobsGroup)
   .add(EventsGroup)
   .add(AuditGroup)
+  .add(StaffGroup)
+  .add(ApiKeysGroup)
+  .add(PermissionsGroup)
   .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */

@@ -30,6 +30,10 @@ export interface Store {
   readonly delivery: string
   /** A background job that failed. */
   readonly job: string
+  /** An API key of the role staff. */
+  readonly apiKey: string
+  /** A member with the role staff. */
+  readonly member: string
 }
 
 /** A body that the API must accept; the id of what it made. */
@@ -89,6 +93,25 @@ const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization:
   return { endpoint, delivery }
 })
 
+const anApiKey = Effect.fnUntraced(function*(organization: string) {
+  const id = randomUUID()
+  yield* onDatabase((sql) =>
+    sql`insert into api_keys (id, name, key, reference_id, organization_id, role)
+      values (${id}::uuid, 'Key', ${id}, ${organization}, ${organization}, 'staff')`
+  )
+  return id
+})
+
+const aMember = Effect.fnUntraced(function*(organization: string) {
+  const id = randomUUID()
+  yield* onDatabase((sql) =>
+    sql`with somebody as (insert into users (name, email) values ('Member', ${`${id}@example.com`}) returning id)
+      insert into members (id, organization_id, user_id, role)
+      select ${id}::uuid, ${organization}, id, 'staff' from somebody`
+  )
+  return id
+})
+
 /** Fills an organization with one record of everything. */
 export const aStore = Effect.fnUntraced(function*(organization: string) {
   yield* onDatabase((sql) =>
@@ -131,6 +154,8 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),
     job: failed?.id ?? "",
+    apiKey: yield* anApiKey(organization),
+    member: yield* aMember(organization),
     ...bought
   }
   return store
