@@ -1,7 +1,12 @@
 import { HttpApi, OpenApi } from "effect/http-api"
-import { ApiKeysGroup } from "./access/ApiKeysApi.ts"
+import { OrganizationKeysGroup } from "./access/ApiKeysApi.ts"
 import { PermissionsGroup } from "./access/PermissionsApi.ts"
 import { AuditGroup } from "./audit/AuditApi.ts"
+import { AccountsGroup } from "./auth/AccountsApi.ts"
+import { ApiKeysGroup } from "./auth/ApiKeysApi.ts"
+import { OrganizationsGroup } from "./auth/OrganizationsApi.ts"
+import { SessionsGroup } from "./auth/SessionsApi.ts"
+import { TwoFactorGroup } from "./auth/TwoFactorApi.ts"
 import { CartsGroup } from "./carts/CartsApi.ts"
 import { BrandsGroup } from "./catalog/BrandsApi.ts"
 import { CatalogGroup } from "./catalog/CatalogApi.ts"
@@ -43,8 +48,13 @@ export const Api = HttpApi.make("stoa")
   .add(EventsGroup)
   .add(AuditGroup)
   .add(StaffGroup)
-  .add(ApiKeysGroup)
+  .add(OrganizationKeysGroup)
   .add(PermissionsGroup)
+  .add(SessionsGroup)
+  .add(AccountsGroup)
+  .add(TwoFactorGroup)
+  .add(OrganizationsGroup)
+  .add(ApiKeysGroup)
   .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */

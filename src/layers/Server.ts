@@ -38,12 +38,12 @@ const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/
 const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
     Effect.gen(function*() {
-      const { environment, host, port, trustedProxy } = yield* AppConfig
+      const { auth, environment, host, port, trustedProxy } = yield* AppConfig
       const production = environment === "production"
       const app = yield* HttpRouter.toHttpEffect(router)
       const options = {
         production,
-        allowedOrigin: originTest([], production),
+        allowedOrigin: originTest(auth.trustedOrigins, production),
         trustedProxy: Option.getOrUndefined(trustedProxy),
         methodsOf
       }

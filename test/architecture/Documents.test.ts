@@ -38,7 +38,8 @@ describe("the documents", () => {
       [
         ...new Set(
           variables(
-            read("src/layers/config/AppConfig.ts") + read("src/layers/config/WebhookConfig.ts"),
+            read("src/layers/config/AppConfig.ts") + read("src/layers/config/WebhookConfig.ts") +
+              read("src/layers/config/MailConfig.ts"),
             /"([A-Z][A-Z_]+)"/g
           )
         )

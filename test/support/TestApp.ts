@@ -10,7 +10,7 @@ import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
-import { mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
+import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { freshDatabase } from "./Postgres.ts"
 
@@ -115,7 +115,9 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   logFormat: "pretty",
   access: testAccess(deployment.auth, deployment.store?.defaultOrganizationId),
   webhooks: testWebhooks,
-  mail: { way: mailWayWithoutServer(deployment.email, "test"), keyring: developmentKeyring },
+  mail: Effect.runSync(
+    mailSettingsOf(deployment.email, mailWayWithoutServer(deployment.email, "test"), developmentKeyring)
+  ),
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   auth: testAuth(deployment.auth),
   deployment

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 
-/** Tables of the deployment and not of a tenant; a user may be a member of several organizations. */
+/** Tables of the deployment and not of a tenant. */
 const common =
-  /^(organizations|users|user_accounts|sessions|verifications|two_factors|cluster_.*|job_slots|job_ticks|.*migrations.*)$/
+  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|job_slots|job_ticks|.*migrations.*)$/
 
 interface Table {
   readonly name: string

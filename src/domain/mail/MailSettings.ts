@@ -1,6 +1,7 @@
 import { Context, Layer } from "effect"
 import { developmentKeyring, type Keyring } from "../webhooks/SecretBox.ts"
 import type { MailTemplate } from "./Mail.ts"
+import type { MailLocales } from "./MailContent.ts"
 
 /** What a deployment decides about its mails. */
 export interface MailOptions {
@@ -14,6 +15,10 @@ export interface MailOptions {
   readonly storeName: string
   /** Language of mails that name none. */
   readonly locale: string
+  /** Writers of the deployment's own, before those that are built in. */
+  readonly locales: MailLocales
+  /** Right side of the ids of messages: the domain of the sender. */
+  readonly domain: string
 }
 
 export const defaultMailOptions: MailOptions = {
@@ -21,7 +26,9 @@ export const defaultMailOptions: MailOptions = {
   keyring: developmentKeyring,
   switchedOff: [],
   storeName: "Stoa",
-  locale: "en"
+  locale: "en",
+  locales: {},
+  domain: "localhost"
 }
 
 /** The settings of this deployment's mails. */

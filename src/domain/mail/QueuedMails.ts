@@ -11,6 +11,9 @@ import { sealMail } from "./SealedMail.ts"
 export const sendMailSlug = "mail/send"
 export const mailQueue = "mail"
 
+/** An order is announced when it is placed, and paid a moment later: a confirmation leaves that moment to its payment. */
+const paymentMs = 1_000
+
 /** `Mails` over the queue of background jobs. */
 export const queuedMailsLayer = Layer.effect(
   Mails,
@@ -22,7 +25,12 @@ export const queuedMailsLayer = Layer.effect(
     const jobOf = (mail: Mail): NewJob => ({
       task: sendMailSlug,
       input: sealMail(keyring, mail),
-      options: { organizationId: mail.organizationId, queue: mailQueue, maxAttempts: attemptsOf(mail.template) }
+      options: {
+        organizationId: mail.organizationId,
+        queue: mailQueue,
+        maxAttempts: attemptsOf(mail.template),
+        delayMs: mail.template === "order-confirmation" ? paymentMs : 0
+      }
     })
 
     /** The address itself stays out of the log. */

@@ -11,7 +11,11 @@ export const SealedMail = Schema.Struct({
   /** The order that the mail is about. */
   orderId: Schema.optional(Schema.String),
   keyId: Schema.String,
-  sealed: Schema.String
+  sealed: Schema.String,
+  /** The first job of this mail, when it was put off. */
+  mailId: Schema.optional(Schema.String),
+  /** How often it was put off, because its order was not paid yet. */
+  postponed: Schema.optional(Schema.Int)
 })
 export type SealedMail = typeof SealedMail.Type
 

@@ -9,7 +9,7 @@ import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 
 /** Keys of an organization for whoever manages its staff (contract, platform §4). `stoa api-key` makes them. */
-export const ApiKeysGroup = HttpApiGroup.make("apiKeys").add(
+export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
   HttpApiEndpoint.get("listKeys", "/api/admin/api-keys", { query: pageQuery, success: Page(ApiKey) })
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(OpenApi.annotations({ summary: "List the API keys of the organization, newest first" })),

@@ -3,12 +3,12 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
-import { ApiKeysGroup } from "./ApiKeysApi.ts"
+import { OrganizationKeysGroup } from "./ApiKeysApi.ts"
 
 /** Handlers of the routes that `ApiKeysApi.ts` declares. */
-export const apiKeysHttp = HttpApiBuilder.group(
-  HttpApi.make("stoa").add(ApiKeysGroup),
-  "apiKeys",
+export const organizationKeysHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(OrganizationKeysGroup),
+  "organizationKeys",
   Effect.fnUntraced(function*(handlers) {
     const keys = yield* ApiKeys
     return handlers.handleAll({

@@ -14,7 +14,7 @@ const credentials = Layer.unwrap(Effect.gen(function*() {
     sessionSeconds: auth.sessionDuration,
     keysEnabled: auth.apiKeys.enabled
   })
-})).pipe(Layer.provide(AuthSecret.layer))
+}))
 
 /** From the headers of a request to its actor, with all that is remembered on the way and kept true by notifications. */
 export const actors = actorsLayer.pipe(

@@ -1,6 +1,8 @@
 import { Config, Effect, Option, Redacted } from "effect"
 import type { MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"
+import type { MailLocales } from "../../domain/mail/MailContent.ts"
+import { canonicalLocale } from "../../domain/mail/MailTexts.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretBox.ts"
 import type { MailAdapter } from "../mail/AdapterTransport.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
@@ -22,6 +24,8 @@ export interface SmtpOptions {
    * wherever there is a password, unless the server is this machine; else `opportunistic`.
    */
   readonly starttls?: "required" | "opportunistic" | "never"
+  /** Certificate in PEM that vouches for the server, when no public authority does. */
+  readonly ca?: string
   /** Connections that are kept open, and mails that are sent at the same time, by each process. Default 5. */
   readonly connections?: number
   /** Longest wait for a connection and its greeting. Default 10000. */
@@ -41,8 +45,10 @@ export interface EmailOptions {
   readonly send?: MailAdapter
   /** Templates that are not sent. */
   readonly switchedOff?: ReadonlyArray<MailTemplate>
-  /** Language of the texts. Default `en`. */
+  /** Language tag of mails that ask for none. Default `en`, which is built in. */
   readonly locale?: string
+  /** Texts by language tag and template, in the place of those that are built in (docs/mail.md). */
+  readonly templates?: MailLocales
 }
 
 /** A mail server with everything decided. */
@@ -51,6 +57,7 @@ export interface SmtpSettings {
   readonly port: number
   readonly secure: boolean
   readonly starttls: "required" | "opportunistic" | "never"
+  readonly ca: string | undefined
   readonly login: { readonly user: string; readonly pass: Redacted.Redacted<string> } | undefined
   readonly from: string
   readonly connections: number
@@ -71,6 +78,11 @@ export interface MailEnvironment {
   readonly way: MailWay
   /** Seals mails while they wait. */
   readonly keyring: Keyring
+  /** Canonical, like the keys of `locales`. */
+  readonly locale: string
+  readonly locales: MailLocales
+  /** Domain of the sender. */
+  readonly domain: string
 }
 
 type Environment = "development" | "production" | "test"
@@ -136,6 +148,7 @@ const smtpOf = Effect.fnUntraced(
       host,
       port,
       secure,
+      ca: options.ca,
       starttls: options.starttls ?? (guarded ? "required" : "opportunistic"),
       login: user === undefined ? undefined : { user, pass: Redacted.make(pass ?? "", { label: "mail password" }) },
       from,
@@ -164,6 +177,39 @@ export const mailWayWithoutServer = (email: EmailOptions | undefined, environmen
   return { kind: environment === "development" ? "files" : "off" }
 }
 
+/** Every language under its canonical name; a name that is none is given back instead. */
+const localesOf = (email: EmailOptions | undefined): MailLocales | string => {
+  const found: Record<string, MailLocales[string]> = {}
+  for (const [tag, writers] of Object.entries(email?.templates ?? {})) {
+    const canonical = canonicalLocale(tag)
+    if (canonical === undefined) return tag
+    found[canonical] = writers
+  }
+  return found
+}
+
+const badTag = (name: string, tag: string) =>
+  refuse(`${name}="${tag}" is not allowed: expected a language tag, for example de or de-AT.`)
+
+/** What mails of a deployment are like that has no server; for tests as well, which read no environment. */
+export const mailSettingsOf = Effect.fnUntraced(
+  function*(email: EmailOptions | undefined, way: MailWay, keyring: Keyring) {
+    const locale = canonicalLocale(email?.locale ?? "en")
+    if (locale === undefined) return yield* badTag("email.locale", email?.locale ?? "")
+    const locales = localesOf(email)
+    if (typeof locales === "string") return yield* badTag("email.templates", locales)
+    const from = way.kind === "smtp" ? way.smtp.from : email?.from ?? ""
+    const settings: MailEnvironment = {
+      way,
+      keyring,
+      locale,
+      locales,
+      domain: /@([\w.-]+)$/.exec(from)?.[1] ?? "localhost"
+    }
+    return settings
+  }
+)
+
 /** Reads what the deployment and the environment say of mails; fails with one readable line. */
 export const readMail = Effect.fnUntraced(
   function*(email: EmailOptions | undefined, environment: Environment, keyring: Keyring | undefined) {
@@ -173,8 +219,7 @@ export const readMail = Effect.fnUntraced(
         "STOA_SECRETS_KEY=\"\" is not allowed: expected a key (openssl rand -base64 32), which seals mails while they wait."
       )
     }
-    const settings: MailEnvironment = { way, keyring: keyring ?? developmentKeyring }
-    return settings
+    return yield* mailSettingsOf(email, way, keyring ?? developmentKeyring)
   }
 )
 

@@ -1,20 +1,48 @@
 import { Effect, Layer } from "effect"
+import { join } from "node:path"
 import { defaultMailOptions, MailSettings } from "../../domain/mail/MailSettings.ts"
+import { MailRefused, MailTransport } from "../../domain/mail/MailTransport.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
+import { adapterTransport } from "./AdapterTransport.ts"
+import { fileTransport } from "./FileTransport.ts"
+import { smtpTransport } from "./SmtpTransport.ts"
 
 const withoutMail = "no mail leaves this deployment: neither email.smtp nor email.send is configured (docs/mail.md)"
 
+/** For jobs of a time when there was a way out. */
+const noTransport = Layer.succeed(MailTransport, {
+  deliver: () => Effect.fail(new MailRefused({ message: "This deployment sends no mail." }))
+})
+
+const transportOf = ({ dataDir, mail: { way } }: AppSettings): Layer.Layer<MailTransport> => {
+  switch (way.kind) {
+    case "smtp":
+      return smtpTransport(way.smtp)
+    case "adapter":
+      return adapterTransport(way.send)
+    case "files":
+      return fileTransport(join(dataDir, "mail"))
+    case "off":
+      return noTransport
+  }
+}
+
 /** The settings of mails and their way out, as the deployment configured them. */
-export const mailAdapters = ({ deployment: { email, storeName }, environment, mail: { keyring, way } }: AppSettings) =>
-  Layer.mergeAll(
+export const mailAdapters = (settings: AppSettings) => {
+  const { deployment: { email, storeName }, environment, mail: { domain, keyring, locale, locales, way } } = settings
+  return Layer.mergeAll(
     way.kind === "off" && environment === "production"
       ? Layer.effectDiscard(Effect.logWarning(withoutMail))
       : Layer.empty,
+    transportOf(settings),
     MailSettings.layerOf({
       isOn: way.kind !== "off",
       keyring,
       switchedOff: email?.switchedOff ?? [],
       storeName: storeName ?? defaultMailOptions.storeName,
-      locale: email?.locale ?? defaultMailOptions.locale
+      locale,
+      locales,
+      domain
     })
   )
+}

@@ -59,6 +59,7 @@ export const services = mail.services.pipe(
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
   Layer.provideMerge(access.services),
+  Layer.provideMerge(auth.services),
   Layer.provideMerge(jobs.services),
   Layer.provideMerge(events.services),
   Layer.provideMerge(tenancy.services)
@@ -80,6 +81,7 @@ const catalogue = PermissionCatalogue.layerOf(catalogueOf(modules, []))
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
+  auth.routes,
   events.routes,
   jobs.routes,
   Layer.provide(access.routes, catalogue),

@@ -5,7 +5,7 @@ import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { Staff } from "../../domain/staff/Staff.ts"
 import { staffRepoLayer } from "../../domain/staff/StaffRepo.ts"
-import { apiKeysHttp } from "../../http/access/ApiKeysHttp.ts"
+import { organizationKeysHttp } from "../../http/access/ApiKeysHttp.ts"
 import { permissionsHttp } from "../../http/access/PermissionsHttp.ts"
 import { staffHttp } from "../../http/staff/StaffHttp.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
@@ -20,7 +20,7 @@ export const access = defineModule({
   services: Layer.merge(ApiKeys.layer, Staff.layer).pipe(
     Layer.provideMerge(Layer.merge(apiKeyRepoLayer, staffRepoLayer))
   ),
-  routes: Layer.mergeAll(apiKeysHttp, permissionsHttp, staffHttp).pipe(
+  routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp).pipe(
     seeing(ApiKeys, PermissionCatalogue, Staff, ...ofRoutes)
   )
 })

@@ -1,14 +1,27 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { MailDeliveries } from "../../domain/mail/MailDeliveries.ts"
+import { orderMailRepoLayer } from "../../domain/mail/OrderMailRepo.ts"
+import { orderMails } from "../../domain/mail/OrderMails.ts"
 import { queuedMailsLayer } from "../../domain/mail/QueuedMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { sendMail } from "../../workflows/mail/SendMail.ts"
+
+const subscription = Layer.effectDiscard(
+  Effect.flatMap(orderMails, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
+)
 
 /** Mails to shoppers and people of the store (docs/mail.md). Needs the settings and the way out (`MailAdapters.ts`). */
 export const mail = defineModule({
   id: "mail",
   version: "1.0.0",
-  requires: ["tenancy", "events", "jobs"],
+  requires: ["tenancy", "events", "jobs", "customers", "carts", "orders"],
   permissions: [],
   migrations: {},
-  services: queuedMailsLayer,
+  services: Layer.mergeAll(subscription, Tasks.add(sendMail)).pipe(
+    Layer.provideMerge(MailDeliveries.layer),
+    Layer.provideMerge(Layer.merge(queuedMailsLayer, orderMailRepoLayer))
+  ),
   routes: Layer.empty
 })

@@ -1,0 +1,69 @@
+import type { MailOf } from "./Mail.ts"
+import type { MailContent, MailScene, MailWriters } from "./MailContent.ts"
+import { addressLines, moneyText, personName } from "./MailWords.ts"
+
+const greeting = (name: string): string => {
+  const person = personName(name)
+  return person === undefined ? "Hello," : `Hello ${person},`
+}
+
+/** What a status means to the person who waits for the parcel. */
+const meanings = new Map([
+  ["confirmed", "We have confirmed your order."],
+  ["processing", "We are getting your order ready."],
+  ["partially_fulfilled", "A part of your order is on its way to you."],
+  ["fulfilled", "All of your order has been handed over."],
+  ["cancelled", "Your order has been cancelled. If you have paid for it, the money is on its way back to you."],
+  ["refunded", "Your order has been refunded. The money is on its way back to you."]
+])
+
+const named = (status: string): string => status.replaceAll("_", " ")
+
+const totalsOf = (data: MailOf<"order-confirmation">["data"], locale: string) => {
+  const money = (label: string, amount: number) => ({ label, amount: moneyText(amount, data.currency, locale) })
+  return [
+    money("Subtotal", data.subtotal),
+    ...(data.discountTotal === 0 ? [] : [money("Discount", -data.discountTotal)]),
+    money("Shipping", data.shippingTotal),
+    ...(data.taxTotal === 0 ? [] : [money("Tax", data.taxTotal)]),
+    money("Total", data.grandTotal)
+  ]
+}
+
+const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, storeName }: MailScene): MailContent => {
+  const address = addressLines(data.shippingAddress)
+  return {
+    subject: `Your order ${data.orderNumber}`,
+    paragraphs: [`Thank you for your order at ${storeName}.`, `Your order number is ${data.orderNumber}.`],
+    lines: data.lines.map(({ quantity, sku, title, totalPrice }) => ({
+      label: `${quantity} × ${title}${sku === null ? "" : ` (${sku})`}`,
+      amount: moneyText(totalPrice, data.currency, locale)
+    })),
+    totals: totalsOf(data, locale),
+    ...(address.length === 0 ? {} : { notes: [`It goes to: ${address.join(", ")}`] })
+  }
+}
+
+/** The texts that are built in. */
+export const englishMails: MailWriters = {
+  "password-reset": ({ resetUrl, userName }, { storeName }) => ({
+    subject: `Choose a new password for ${storeName}`,
+    paragraphs: [greeting(userName), `Somebody, hopefully you, has asked for a new password at ${storeName}.`],
+    button: { label: "Choose a new password", url: resetUrl },
+    notes: ["The link works for a short time and once. If you have not asked for it, you need not do anything."]
+  }),
+  "email-verification": ({ userName, verifyUrl }, { storeName }) => ({
+    subject: `Confirm your address for ${storeName}`,
+    paragraphs: [greeting(userName), `Please confirm that this address is yours, to use your account at ${storeName}.`],
+    button: { label: "Confirm address", url: verifyUrl },
+    notes: ["The link works for a short time. If you have not opened an account, you need not do anything."]
+  }),
+  "order-confirmation": confirmation,
+  "order-status-change": ({ newStatus, orderId, orderNumber, previousStatus }, { storeName }) => ({
+    subject: `Your order ${orderNumber ?? orderId} is ${named(newStatus)}`,
+    paragraphs: [
+      meanings.get(newStatus) ?? `Your order is now ${named(newStatus)}.`,
+      `Order ${orderNumber ?? orderId} at ${storeName}: ${named(newStatus)}, before that ${named(previousStatus)}.`
+    ]
+  })
+}

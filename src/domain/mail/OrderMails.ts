@@ -1,0 +1,94 @@
+import { Effect, Option, Schema } from "effect"
+import type { EventSubscriber, SequencedEvent } from "../events/EventSubscribers.ts"
+import { type Mail, Mails } from "./Mail.ts"
+import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
+
+/** What mails need of an order as its event tells of it; journal entries may be of an older version. */
+const MailedOrder = Schema.Struct({
+  id: Schema.String,
+  orderNumber: Schema.String,
+  status: Schema.String,
+  currency: Schema.String,
+  subtotal: Schema.Int,
+  discountTotal: Schema.Int,
+  shippingTotal: Schema.Int,
+  taxTotal: Schema.Int,
+  grandTotal: Schema.Int,
+  amountCaptured: Schema.NullOr(Schema.Int),
+  shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  lineItems: Schema.Array(Schema.Struct({
+    title: Schema.String,
+    sku: Schema.NullOr(Schema.String),
+    quantity: Schema.Int,
+    totalPrice: Schema.Int
+  }))
+})
+type MailedOrder = typeof MailedOrder.Type
+
+const decode = Schema.decodeUnknownOption(MailedOrder)
+
+const confirmationOf = (organizationId: string, to: string, order: MailedOrder): Mail => {
+  const { currency, discountTotal, grandTotal, id, lineItems, orderNumber } = order
+  const { shippingAddress, shippingTotal, subtotal, taxTotal } = order
+  return {
+    template: "order-confirmation",
+    to,
+    organizationId,
+    data: {
+      orderId: id,
+      orderNumber,
+      currency,
+      lines: lineItems,
+      subtotal,
+      discountTotal,
+      shippingTotal,
+      taxTotal,
+      grandTotal,
+      shippingAddress
+    }
+  }
+}
+
+/** A cancelled order that was never paid is a checkout that came to nothing: it was not confirmed by mail either. */
+const cameToNothing = ({ amountCaptured, status }: MailedOrder) => status === "cancelled" && amountCaptured === null
+
+const changeOf = (organizationId: string, to: string, order: MailedOrder, previousStatus: string): Mail => ({
+  template: "order-status-change",
+  to,
+  organizationId,
+  data: { orderId: order.id, orderNumber: order.orderNumber, newStatus: order.status, previousStatus }
+})
+
+/** The mail about an event; nothing for one whose record is not understood, which must not hold up the journal. */
+const mailOf = (event: SequencedEvent, { email, previousStatus }: Addressed): ReadonlyArray<Mail> => {
+  const order = Option.getOrUndefined(decode(event.payload))
+  if (order === undefined) return []
+  if (event.type === "orders.create") return [confirmationOf(event.organizationId, email, order)]
+  return cameToNothing(order) ? [] : [changeOf(event.organizationId, email, order, previousStatus ?? "pending")]
+}
+
+/**
+ * Sends the mails about orders: their jobs are written in the transaction of the relay, so that there is one for every
+ * committed change and never two. Two statements for any number of events; one when no order has an address, none when
+ * no event is about an order.
+ */
+export const orderMails: Effect.Effect<EventSubscriber, never, Mails | OrderMailRepo> = Effect.gen(function*() {
+  const mails = yield* Mails
+  const repo = yield* OrderMailRepo
+
+  const wanted = ({ type }: SequencedEvent) =>
+    type === "orders.create"
+      ? mails.sends("order-confirmation")
+      : type === "orders.statusChange" && mails.sends("order-status-change")
+
+  return Effect.fn("orderMails")(function*(events: ReadonlyArray<SequencedEvent>) {
+    const told = events.filter(wanted)
+    if (told.length === 0) return
+    const addressed = new Map((yield* repo.addressed(told)).map((one) => [one.eventId, one]))
+    const made = told.flatMap((event) => {
+      const found = addressed.get(event.id)
+      return found === undefined ? [] : mailOf(event, found)
+    })
+    yield* mails.sendAll(made)
+  })
+})

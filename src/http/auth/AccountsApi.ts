@@ -1,0 +1,137 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, open } from "../../domain/access/AccessRule.ts"
+import { authFailures as error } from "./AuthFailures.ts"
+import { AuthUser, Done, Redirect, SignedUp } from "./AuthRecords.ts"
+
+const provider = { provider: Schema.String }
+const optionalText = Schema.optional(Schema.String)
+const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128))
+
+const UserChange = Schema.Struct({ name: optionalText, image: Schema.optional(Schema.NullOr(Schema.String)) })
+  .annotate({ identifier: "AuthUserChange" })
+
+const PasswordChange = Schema.Struct({
+  currentPassword: Schema.String,
+  newPassword: password,
+  revokeOtherSessions: Schema.optional(Schema.Boolean)
+}).annotate({ identifier: "PasswordChange" })
+
+const SocialSignIn = Schema.Struct({
+  provider: Schema.String,
+  callbackURL: optionalText,
+  errorCallbackURL: optionalText,
+  newUserCallbackURL: optionalText,
+  disableRedirect: Schema.optional(Schema.Boolean),
+  scopes: Schema.optional(Schema.Array(Schema.String)),
+  requestSignUp: Schema.optional(Schema.Boolean),
+  loginHint: optionalText,
+  idToken: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+}).annotate({ identifier: "SocialSignIn" })
+
+const SocialSignedIn = Schema.Struct({
+  redirect: Schema.Boolean,
+  url: optionalText,
+  token: optionalText,
+  user: Schema.optional(AuthUser)
+})
+
+const LinkedAccount = Schema.Struct({
+  id: Schema.String,
+  providerId: Schema.String,
+  accountId: Schema.String,
+  userId: Schema.String,
+  scopes: Schema.Array(Schema.String),
+  createdAt: Schema.Date.annotate({ format: "date-time" }),
+  updatedAt: Schema.Date.annotate({ format: "date-time" })
+}).annotate({ identifier: "LinkedAccount" })
+
+/** The browser is sent on. */
+const Moved = HttpApiSchema.Empty(302)
+
+const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
+
+/** One's own record, passwords, verified addresses and social sign-in (contract, platform §3). */
+export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
+  HttpApiEndpoint.post("updateUser", "/api/auth/update-user", { payload: UserChange, success: Done, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Change one's name or picture" })),
+  HttpApiEndpoint.post("changePassword", "/api/auth/change-password", {
+    payload: PasswordChange,
+    success: SignedUp,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Change one's password",
+      description: "With `revokeOtherSessions` every session ends, this one is replaced, and `token` is the new one's."
+    })),
+  HttpApiEndpoint.post("changeEmail", "/api/auth/change-email", {
+    payload: Schema.Struct({ newEmail: Schema.String, callbackURL: optionalText }),
+    success: Done,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Change one's address; not offered (400)" })),
+  HttpApiEndpoint.post("deleteUser", "/api/auth/delete-user", { success: Done, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Delete one's account; not offered (404)" })),
+  HttpApiEndpoint.post("requestPasswordReset", "/api/auth/request-password-reset", {
+    payload: Schema.Struct({ email: Schema.String, redirectTo: optionalText }),
+    success: Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Have a link mailed that sets a new password",
+      description: "The answer is the same for addresses that nobody has."
+    })),
+  HttpApiEndpoint.get("resetPasswordLink", "/api/auth/reset-password/:token", {
+    params: { token: Schema.String },
+    query: { callbackURL: optionalText },
+    success: Moved,
+    error
+  })
+    .annotateMerge(
+      OpenApi.annotations({ summary: "The link of the mail: leads to the page that asks for a password" })
+    ),
+  HttpApiEndpoint.post("resetPassword", "/api/auth/reset-password", {
+    payload: Schema.Struct({ newPassword: password, token: optionalText }),
+    success: Done,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Set a new password with the token of a mail",
+      description: "The token lasts an hour and serves once. All sessions of the user end."
+    })),
+  HttpApiEndpoint.post("sendVerificationEmail", "/api/auth/send-verification-email", {
+    payload: Schema.Struct({ email: Schema.String, callbackURL: optionalText }),
+    success: Done,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Have the link mailed once more that verifies an address" })),
+  HttpApiEndpoint.get("verifyEmail", "/api/auth/verify-email", {
+    query: { token: optionalText, callbackURL: optionalText },
+    success: [Done, Moved],
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "The link of the mail: verifies an address" })),
+  HttpApiEndpoint.post("signInSocial", "/api/auth/sign-in/social", {
+    payload: SocialSignIn,
+    success: SocialSignedIn,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Begin to sign in with an account of a provider" })),
+  HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Where a provider sends the browser back to" })),
+  HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
+    .annotateMerge(OpenApi.annotations({ summary: "The same for providers that send a form" })),
+  HttpApiEndpoint.get("error", "/api/auth/error", { success: Page, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Says what went wrong where no page of the shop was named" })),
+  HttpApiEndpoint.get("listAccounts", "/api/auth/list-accounts", { success: Schema.Array(LinkedAccount), error })
+    .annotateMerge(OpenApi.annotations({ summary: "List the ways in which one can sign in" })),
+  HttpApiEndpoint.post("linkSocial", "/api/auth/link-social", { payload: SocialSignIn, success: Redirect, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Add an account of a provider to one's own" })),
+  HttpApiEndpoint.post("unlinkAccount", "/api/auth/unlink-account", {
+    payload: Schema.Struct({ providerId: Schema.String, accountId: optionalText }),
+    success: Done,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Remove a way to sign in; the last one stays" }))
+)
+  .annotateEndpoints(Access, open)

@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, open } from "../../domain/access/AccessRule.ts"
+import { authFailures as error } from "./AuthFailures.ts"
+import { AuthApiKey, Succeeded } from "./AuthRecords.ts"
+
+const optionalText = Schema.optional(Schema.String)
+const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).annotate({
+  identifier: "AuthApiKeyWithKey"
+})
+
+/** API keys of the signed-in user, for who may manage them (`api-keys:manage`; contract, platform §4). */
+export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
+  HttpApiEndpoint.post("create", "/api/auth/api-key/create", {
+    payload: Schema.Struct({
+      name: optionalText,
+      prefix: optionalText,
+      expiresIn: Schema.optional(Schema.NullOr(Schema.Int))
+    }),
+    success: WithKey,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Make an API key",
+      description: "The answer shows the key; no other answer does. `expiresIn` is in seconds, from a day to a year."
+    })),
+  HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
+    query: { limit: optionalText, offset: optionalText, sortBy: optionalText, sortDirection: optionalText },
+    success: Schema.Struct({ apiKeys: Schema.Array(AuthApiKey), total: Schema.Int }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "List one's API keys" })),
+  HttpApiEndpoint.get("get", "/api/auth/api-key/get", { query: { id: optionalText }, success: AuthApiKey, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Read one of one's API keys" })),
+  HttpApiEndpoint.post("update", "/api/auth/api-key/update", {
+    payload: Schema.Struct({ keyId: Schema.String, name: optionalText, enabled: Schema.optional(Schema.Boolean) }),
+    success: AuthApiKey,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Rename an API key, or switch it on or off" })),
+  HttpApiEndpoint.post("delete", "/api/auth/api-key/delete", {
+    payload: Schema.Struct({ keyId: Schema.String }),
+    success: Succeeded,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Delete an API key; it is refused from now on" }))
+)
+  .annotateEndpoints(Access, open)

@@ -1,0 +1,9 @@
+import { Context, type Effect } from "effect"
+
+/**
+ * Answers the requests of `/api/auth` (contract, platform §3). What stands behind it is wired in `layers`; HTTP only hands
+ * requests over and gives answers the form of the service.
+ */
+export class AuthGateway extends Context.Service<AuthGateway, {
+  readonly answer: (request: Request) => Effect.Effect<Response>
+}>()("stoa/http/auth/AuthGateway") {}

@@ -1,0 +1,110 @@
+import { Effect, Layer } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { AccountsGroup } from "./AccountsApi.ts"
+import { ApiKeysGroup } from "./ApiKeysApi.ts"
+import { exchange } from "./AuthExchange.ts"
+import { OrganizationsGroup } from "./OrganizationsApi.ts"
+import { SessionsGroup } from "./SessionsApi.ts"
+import { TwoFactorGroup } from "./TwoFactorApi.ts"
+
+const sessions = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(SessionsGroup),
+  "auth",
+  (handlers) =>
+    Effect.map(exchange, (answer) =>
+      handlers
+        .handleRaw("signUpEmail", () => answer)
+        .handleRaw("signInEmail", () => answer)
+        .handleRaw("signOut", () => answer)
+        .handleRaw("getSession", () => answer)
+        .handleRaw("listSessions", () => answer)
+        .handleRaw("revokeSession", () => answer)
+        .handleRaw("revokeSessions", () => answer)
+        .handleRaw("revokeOtherSessions", () => answer)
+        .handleRaw("ok", () => answer))
+)
+
+const accounts = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(AccountsGroup),
+  "authAccounts",
+  (handlers) =>
+    Effect.map(exchange, (answer) =>
+      handlers
+        .handleRaw("updateUser", () => answer)
+        .handleRaw("changePassword", () => answer)
+        .handleRaw("changeEmail", () => answer)
+        .handleRaw("deleteUser", () => answer)
+        .handleRaw("requestPasswordReset", () => answer)
+        .handleRaw("resetPasswordLink", () => answer)
+        .handleRaw("resetPassword", () => answer)
+        .handleRaw("sendVerificationEmail", () => answer)
+        .handleRaw("verifyEmail", () => answer)
+        .handleRaw("signInSocial", () => answer)
+        .handleRaw("callback", () => answer)
+        .handleRaw("callbackForm", () => answer)
+        .handleRaw("error", () => answer)
+        .handleRaw("listAccounts", () => answer)
+        .handleRaw("linkSocial", () => answer)
+        .handleRaw("unlinkAccount", () => answer))
+)
+
+const twoFactor = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(TwoFactorGroup),
+  "authTwoFactor",
+  (handlers) =>
+    Effect.map(exchange, (answer) =>
+      handlers
+        .handleRaw("enable", () => answer)
+        .handleRaw("disable", () => answer)
+        .handleRaw("getTotpUri", () => answer)
+        .handleRaw("verifyTotp", () => answer)
+        .handleRaw("sendOtp", () => answer)
+        .handleRaw("verifyOtp", () => answer)
+        .handleRaw("verifyBackupCode", () => answer)
+        .handleRaw("generateBackupCodes", () => answer))
+)
+
+const organizations = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(OrganizationsGroup),
+  "authOrganizations",
+  (handlers) =>
+    Effect.map(exchange, (answer) =>
+      handlers
+        .handleRaw("create", () => answer)
+        .handleRaw("list", () => answer)
+        .handleRaw("getFull", () => answer)
+        .handleRaw("setActive", () => answer)
+        .handleRaw("checkSlug", () => answer)
+        .handleRaw("update", () => answer)
+        .handleRaw("delete", () => answer)
+        .handleRaw("acceptInvitation", () => answer)
+        .handleRaw("rejectInvitation", () => answer)
+        .handleRaw("cancelInvitation", () => answer)
+        .handleRaw("listInvitations", () => answer)
+        .handleRaw("listMembers", () => answer)
+        .handleRaw("getActiveMember", () => answer)
+        .handleRaw("hasPermission", () => answer)
+        .handleRaw("inviteMember", () => answer)
+        .handleRaw("updateMemberRole", () => answer)
+        .handleRaw("removeMember", () => answer)
+        .handleRaw("leave", () => answer)
+        .handleRaw("createRole", () => answer)
+        .handleRaw("updateRole", () => answer)
+        .handleRaw("deleteRole", () => answer))
+)
+
+const apiKeys = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(ApiKeysGroup),
+  "authApiKeys",
+  (handlers) =>
+    Effect.map(exchange, (answer) =>
+      handlers
+        .handleRaw("create", () => answer)
+        .handleRaw("list", () => answer)
+        .handleRaw("get", () => answer)
+        .handleRaw("update", () => answer)
+        .handleRaw("delete", () => answer))
+)
+
+/** Every declared route of `/api/auth` is answered by better-auth; what is not declared does not exist. */
+export const authHttp = Layer.mergeAll(sessions, accounts, twoFactor, organizations, apiKeys)

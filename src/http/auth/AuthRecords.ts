@@ -1,0 +1,87 @@
+import { Schema } from "effect"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+
+/** A user as `/api/auth` shows him; ids are UUIDs (contract, platform §3). */
+export const AuthUser = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  email: Schema.String,
+  emailVerified: Schema.Boolean,
+  image: Schema.optional(Schema.NullOr(Schema.String)),
+  twoFactorEnabled: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  vendorId: Schema.optional(Schema.NullOr(Schema.String)),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "AuthUser" })
+
+/** A session. Its token is a bearer token. */
+export const AuthSession = Schema.Struct({
+  id: Schema.String,
+  userId: Schema.String,
+  token: Schema.String,
+  expiresAt: Time,
+  createdAt: Time,
+  updatedAt: Time,
+  ipAddress: Schema.optional(Schema.NullOr(Schema.String)),
+  userAgent: Schema.optional(Schema.NullOr(Schema.String)),
+  activeOrganizationId: Schema.optional(Schema.NullOr(Schema.String))
+}).annotate({ identifier: "AuthSession" })
+
+/** An answer that has nothing to tell but that it was done. */
+export const Done = Schema.Struct({ status: Schema.Boolean })
+
+/** The same of routes that say it in another word. */
+export const Succeeded = Schema.Struct({ success: Schema.Boolean })
+
+/** Who has signed in. The token is null where the address has to be verified first. */
+export const SignedUp = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
+
+/** Where the browser has to go next. */
+export const Redirect = Schema.Struct({ url: Schema.String, redirect: Schema.Boolean })
+
+/** An organization as its members see it. */
+export const AuthOrganization = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  slug: Schema.String,
+  logo: Schema.optional(Schema.NullOr(Schema.String)),
+  metadata: Schema.optional(Schema.NullOr(Schema.Unknown)),
+  createdAt: Time
+}).annotate({ identifier: "AuthOrganization" })
+
+/** Somebody's place in an organization. */
+export const AuthMember = Schema.Struct({
+  id: Schema.String,
+  organizationId: Schema.String,
+  userId: Schema.String,
+  role: Schema.String,
+  createdAt: Time
+}).annotate({ identifier: "AuthMember" })
+
+/** An invitation to an organization; it can be accepted by whoever has its address, for seven days. */
+export const AuthInvitation = Schema.Struct({
+  id: Schema.String,
+  organizationId: Schema.String,
+  email: Schema.String,
+  role: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["pending", "accepted", "rejected", "canceled"]),
+  expiresAt: Time,
+  createdAt: Time,
+  inviterId: Schema.String
+}).annotate({ identifier: "AuthInvitation" })
+
+/** An API key; the key itself is shown once, by its creation (contract, platform §4). */
+export const AuthApiKey = Schema.Struct({
+  id: Schema.String,
+  configId: Schema.String,
+  name: Schema.NullOr(Schema.String),
+  start: Schema.NullOr(Schema.String),
+  prefix: Schema.NullOr(Schema.String),
+  referenceId: Schema.String,
+  enabled: Schema.Boolean,
+  expiresAt: Schema.NullOr(Time),
+  permissions: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.String))),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "AuthApiKey" })

@@ -1,0 +1,112 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, open } from "../../domain/access/AccessRule.ts"
+import { authFailures as error } from "./AuthFailures.ts"
+import { AuthInvitation, AuthMember, AuthOrganization, Done } from "./AuthRecords.ts"
+
+const optionalText = Schema.optional(Schema.String)
+const metadata = Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+const ofOrganization = { organizationId: optionalText, organizationSlug: optionalText }
+const Invited = Schema.Struct({ invitationId: Schema.String })
+const WithMembers = Schema.Struct({ ...AuthOrganization.fields, members: Schema.Array(AuthMember) })
+const Full = Schema.NullOr(Schema.Struct({ ...WithMembers.fields, invitations: Schema.Array(AuthInvitation) }))
+const elsewhere = OpenApi.annotations({ summary: "Not offered here (403): members are managed by /api/admin/staff" })
+const refused = (name: string) => `/api/auth/organization/${name}` as const
+
+/** Organizations of the signed-in user (contract, platform §6). Who is a member of what is decided elsewhere. */
+export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
+  HttpApiEndpoint.post("create", "/api/auth/organization/create", {
+    payload: Schema.Struct({ name: Schema.String, slug: Schema.String, logo: optionalText, metadata }),
+    success: WithMembers,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Make an organization and become its owner",
+      description: "Only where the deployment allows it (`auth.allowOrganizationCreation`)."
+    })),
+  HttpApiEndpoint.get("list", "/api/auth/organization/list", { success: Schema.Array(AuthOrganization), error })
+    .annotateMerge(OpenApi.annotations({ summary: "List the organizations one is a member of" })),
+  HttpApiEndpoint.get("getFull", "/api/auth/organization/get-full-organization", {
+    query: ofOrganization,
+    success: Full,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Read an organization with its members and invitations" })),
+  HttpApiEndpoint.post("setActive", "/api/auth/organization/set-active", {
+    payload: Schema.Struct({
+      organizationId: Schema.optional(Schema.NullOr(Schema.String)),
+      organizationSlug: optionalText
+    }),
+    success: Full,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Choose the organization that the session acts in" })),
+  HttpApiEndpoint.post("checkSlug", "/api/auth/organization/check-slug", {
+    payload: Schema.Struct({ slug: Schema.String }),
+    success: Done,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Whether a slug is free" })),
+  HttpApiEndpoint.post("update", "/api/auth/organization/update", {
+    payload: Schema.Struct({
+      organizationId: optionalText,
+      data: Schema.Struct({ name: optionalText, slug: optionalText, logo: optionalText, metadata })
+    }),
+    success: AuthOrganization,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Change an organization" })),
+  HttpApiEndpoint.post("delete", "/api/auth/organization/delete", {
+    payload: Schema.Struct({ organizationId: Schema.String }),
+    success: AuthOrganization,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Delete an organization that holds nothing yet" })),
+  HttpApiEndpoint.post("acceptInvitation", "/api/auth/organization/accept-invitation", {
+    payload: Invited,
+    success: Schema.Struct({ invitation: AuthInvitation, member: AuthMember }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Accept an invitation" })),
+  HttpApiEndpoint.post("rejectInvitation", "/api/auth/organization/reject-invitation", {
+    payload: Invited,
+    success: Schema.Struct({ invitation: AuthInvitation }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Turn an invitation down" })),
+  HttpApiEndpoint.post("cancelInvitation", "/api/auth/organization/cancel-invitation", {
+    payload: Invited,
+    success: AuthInvitation,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Take an invitation back" })),
+  HttpApiEndpoint.get("listInvitations", "/api/auth/organization/list-invitations", {
+    query: ofOrganization,
+    success: Schema.Array(AuthInvitation),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "List the invitations of an organization" })),
+  HttpApiEndpoint.get("listMembers", "/api/auth/organization/list-members", {
+    query: ofOrganization,
+    success: Schema.Struct({ members: Schema.Array(AuthMember), total: Schema.Int }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "List the members of an organization" })),
+  HttpApiEndpoint.get("getActiveMember", "/api/auth/organization/get-active-member", { success: AuthMember, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Read one's own membership of the active organization" })),
+  HttpApiEndpoint.post("hasPermission", "/api/auth/organization/has-permission", {
+    payload: Schema.Struct({ permissions: Schema.Record(Schema.String, Schema.Array(Schema.String)) }),
+    success: Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Whether one may do something to the active organization" })),
+  HttpApiEndpoint.post("inviteMember", refused("invite-member"), { success: Done, error }).annotateMerge(elsewhere),
+  HttpApiEndpoint.post("updateMemberRole", refused("update-member-role"), { success: Done, error })
+    .annotateMerge(elsewhere),
+  HttpApiEndpoint.post("removeMember", refused("remove-member"), { success: Done, error }).annotateMerge(elsewhere),
+  HttpApiEndpoint.post("leave", refused("leave"), { success: Done, error }).annotateMerge(elsewhere),
+  HttpApiEndpoint.post("createRole", refused("create-role"), { success: Done, error }).annotateMerge(elsewhere),
+  HttpApiEndpoint.post("updateRole", refused("update-role"), { success: Done, error }).annotateMerge(elsewhere),
+  HttpApiEndpoint.post("deleteRole", refused("delete-role"), { success: Done, error }).annotateMerge(elsewhere)
+)
+  .annotateEndpoints(Access, open)

@@ -1,0 +1,61 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, open } from "../../domain/access/AccessRule.ts"
+import { authFailures as error } from "./AuthFailures.ts"
+import { AuthUser, Done } from "./AuthRecords.ts"
+
+const password = Schema.Struct({ password: Schema.String })
+const codes = Schema.Array(Schema.String)
+const Code = Schema.Struct({ code: Schema.String, trustDevice: Schema.optional(Schema.Boolean) })
+const Verified = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
+
+/** One-time codes of an authenticator app, and codes for the day it is lost (contract, platform §3). */
+export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
+  HttpApiEndpoint.post("enable", "/api/auth/two-factor/enable", {
+    payload: Schema.Struct({ password: Schema.String, issuer: Schema.optional(Schema.String) }),
+    success: Schema.Struct({ method: Schema.String, totpURI: Schema.String, backupCodes: codes }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Set up a second factor",
+      description: "It counts from the first code that is verified."
+    })),
+  HttpApiEndpoint.post("disable", "/api/auth/two-factor/disable", { payload: password, success: Done, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Give up the second factor" })),
+  HttpApiEndpoint.post("getTotpUri", "/api/auth/two-factor/get-totp-uri", {
+    payload: password,
+    success: Schema.Struct({ totpURI: Schema.String }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Show the address for an authenticator app once more" })),
+  HttpApiEndpoint.post("verifyTotp", "/api/auth/two-factor/verify-totp", { payload: Code, success: Verified, error })
+    .annotateMerge(OpenApi.annotations({
+      summary: "Verify a code of the authenticator app",
+      description: "Ends a sign-in or a set-up. Ten wrong codes lock the factor for 15 minutes (429)."
+    })),
+  HttpApiEndpoint.post("sendOtp", "/api/auth/two-factor/send-otp", {
+    payload: Schema.Struct({ trustDevice: Schema.optional(Schema.Boolean) }),
+    success: Done,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Have a code sent; not offered (400)" })),
+  HttpApiEndpoint.post("verifyOtp", "/api/auth/two-factor/verify-otp", { payload: Code, success: Verified, error })
+    .annotateMerge(OpenApi.annotations({ summary: "Verify a code that was sent; not offered (400)" })),
+  HttpApiEndpoint.post("verifyBackupCode", "/api/auth/two-factor/verify-backup-code", {
+    payload: Schema.Struct({
+      code: Schema.String,
+      disableSession: Schema.optional(Schema.Boolean),
+      trustDevice: Schema.optional(Schema.Boolean)
+    }),
+    success: Verified,
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Use up a backup code in place of the app" })),
+  HttpApiEndpoint.post("generateBackupCodes", "/api/auth/two-factor/generate-backup-codes", {
+    payload: password,
+    success: Schema.Struct({ status: Schema.Boolean, backupCodes: codes }),
+    error
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Make ten new backup codes; the old ones are void" }))
+)
+  .annotateEndpoints(Access, open)

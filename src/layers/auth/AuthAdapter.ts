@@ -1,0 +1,148 @@
+import type { BetterAuthOptions } from "better-auth"
+import { createAdapterFactory, type CustomAdapter, type DBAdapter } from "better-auth/adapters"
+import { Effect } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
+import type { AuthScope } from "./AuthScope.ts"
+
+type Row = Record<string, unknown>
+type Sql = SqlClient.SqlClient
+type Creator = Parameters<typeof createAdapterFactory>[0]["adapter"]
+type Tools = Parameters<Creator>[0]
+
+const columnsOf = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(([, value]) => value !== undefined).map(([field, value]) => [columnOf(field), value])
+  )
+
+/** How the fields of a model lie in its table. */
+const modelOf = ({ getDefaultModelName, getFieldAttributes, schema }: Tools, name: string) => {
+  const model = getDefaultModelName(name)
+  const own = ["id", ...Object.entries(schema[model]?.fields ?? {}).map(([key, { fieldName }]) => fieldName ?? key)]
+  // From the schema: a blind conversion back would lose fields that have names of their own.
+  const fields = new Map(own.map((field) => [columnOf(field), field]))
+  const isOrganization = (of: string) => getDefaultModelName(of) === "organization"
+  return {
+    toFields: (row: Row): Row =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [fields.get(column) ?? column, value])),
+    /** Ids of records are UUIDs; those of organizations are text. */
+    isUuid: (field: string): boolean => {
+      if (field === "id") return !isOrganization(model)
+      const { references } = getFieldAttributes({ model, field })
+      return references?.field === "id" && !isOrganization(references.model)
+    }
+  }
+}
+
+const sortedBy = (sql: Sql, sortBy: { readonly field: string; readonly direction: "asc" | "desc" } | undefined) =>
+  sortBy === undefined
+    ? sql``
+    : sql`order by ${sql(columnOf(sortBy.field))} ${sql.literal(sortBy.direction === "desc" ? "desc" : "asc")}`
+
+const listed = (sql: Sql, select: ReadonlyArray<string> | undefined) =>
+  select === undefined || select.length === 0 ? sql`*` : sql.csv(select.map((field) => sql`${sql(columnOf(field))}`))
+
+const assigned = (sql: Sql, set: object, increments: Readonly<Record<string, number>> = {}) =>
+  sql.csv([
+    ...Object.entries(columnsOf({ ...set })).map(([column, value]) => sql`${sql(column)} = ${value}`),
+    ...Object.entries(increments).map(([field, by]) =>
+      sql`${sql(columnOf(field))} = coalesce(${sql(columnOf(field))}, 0) + ${by}`
+    )
+  ])
+
+const first = <T>(rows: ReadonlyArray<T>): T | null => rows[0] ?? null
+
+/** How statements are made and run, and their rows read. */
+const statementsOf = (scope: AuthScope, tools: Tools) => {
+  const models = new Map<string, ReturnType<typeof modelOf>>()
+  const known = (name: string) => {
+    const model = models.get(name) ?? modelOf(tools, name)
+    models.set(name, model)
+    return model
+  }
+  const matches = (sql: Sql, model: string, where: ReadonlyArray<Condition> = []) =>
+    conditionOf(sql, where, known(model).isUuid)
+  return {
+    matches,
+    /** One row of those that match, judged once more after a wait for its lock. */
+    oneOf: (sql: Sql, model: string, where: ReadonlyArray<Condition>): Statement.Fragment => {
+      const condition = matches(sql, model, where)
+      return sql`id = (select id from ${sql(model)} where ${condition} limit 1) and ${condition}`
+    },
+    query: <T>(model: string, body: (sql: Sql) => Statement.Statement<Row>): Promise<ReadonlyArray<T>> =>
+      scope.statement(Effect.flatMap(SqlClient.SqlClient, body)).then((rows) =>
+        // What the record is called is the caller's word: better-auth's types are its own reading of its schema.
+        rows.map((row) => known(model).toFields(row) as T)
+      ),
+    count: (body: (sql: Sql) => Statement.Statement<Row>): Promise<number> =>
+      scope.statement(Effect.flatMap(SqlClient.SqlClient, body)).then((rows) => Number(rows[0]?.["count"] ?? 0))
+  }
+}
+
+/** The operations of the storage, each one statement. */
+const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
+  const { count, matches, oneOf, query } = statementsOf(scope, tools)
+  return {
+    create: <T extends Row>({ data, model }: { readonly model: string; readonly data: T }) =>
+      query<T>(model, (sql) => sql`insert into ${sql(model)} ${sql.insert(columnsOf(data))} returning *`)
+        .then((rows) => rows[0] ?? data),
+    findOne: <T>({ model, select, where }: Parameters<CustomAdapter["findOne"]>[0]) =>
+      query<T>(
+        model,
+        (sql) => sql`select ${listed(sql, select)} from ${sql(model)} where ${matches(sql, model, where)} limit 1`
+      ).then(first),
+    findMany: <T>({ limit, model, offset, select, sortBy, where }: Parameters<CustomAdapter["findMany"]>[0]) =>
+      query<T>(model, (sql) =>
+        sql`select ${listed(sql, select)} from ${sql(model)} where ${matches(sql, model, where)}
+          ${sortedBy(sql, sortBy)} limit ${limit} offset ${offset ?? 0}`).then((rows) => [...rows]),
+    count: ({ model, where }) =>
+      count((sql) => sql`select count(*) from ${sql(model)} where ${matches(sql, model, where)}`),
+    update: <T>({ model, update, where }: { model: string; where: Array<Condition>; update: T }) =>
+      where.length === 0
+        ? Promise.resolve(null)
+        : query<T>(model, (sql) =>
+          sql`update ${sql(model)} set ${assigned(sql, Object(update))}
+            where ${oneOf(sql, model, where)} returning *`).then(first),
+    updateMany: ({ model, update, where }) =>
+      count((sql) =>
+        sql`with changed as (update ${sql(model)} set ${assigned(sql, update)}
+          where ${matches(sql, model, where)} returning 1) select count(*) from changed`
+      ),
+    delete: ({ model, where }) =>
+      query<Row>(model, (sql) => sql`delete from ${sql(model)} where ${matches(sql, model, where)}`).then(() =>
+        undefined
+      ),
+    deleteMany: ({ model, where }) =>
+      count((sql) =>
+        sql`with gone as (delete from ${sql(model)} where ${matches(sql, model, where)} returning 1)
+          select count(*) from gone`
+      ),
+    consumeOne: <T>({ model, where }: { model: string; where: Array<Condition> }) =>
+      query<T>(model, (sql) => sql`delete from ${sql(model)} where ${oneOf(sql, model, where)} returning *`).then(
+        first
+      ),
+    incrementOne: <T>({ increment, model, set, where }: Parameters<NonNullable<CustomAdapter["incrementOne"]>>[0]) =>
+      query<T>(model, (sql) =>
+        sql`update ${sql(model)} set ${assigned(sql, set ?? {}, increment)}
+          where ${oneOf(sql, model, where)} returning *`).then(first)
+  }
+}
+
+/**
+ * better-auth's storage over the database of the process: tables of our own migration, columns in snake_case, UUIDs.
+ * Statements join the transaction that the scope knows of.
+ */
+export const authAdapter = (scope: AuthScope) => (options: BetterAuthOptions): DBAdapter => {
+  const adapter: DBAdapter = createAdapterFactory({
+    config: {
+      adapterId: "stoa",
+      adapterName: "Stoa",
+      supportsUUIDs: true,
+      supportsNumericIds: false,
+      transaction: (body) => scope.transaction(() => body(adapter)),
+      customTransformOutput: ({ data }) => typeof data === "bigint" ? Number(data) : data
+    },
+    adapter: (tools) => operationsOf(scope, tools)
+  })(options)
+  return adapter
+}

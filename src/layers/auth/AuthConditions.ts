@@ -1,0 +1,67 @@
+import type { SqlClient, Statement } from "effect/sql"
+
+/** One condition of a query of better-auth's. */
+export interface Condition {
+  readonly field: string
+  readonly operator?: string | undefined
+  readonly connector?: "AND" | "OR" | undefined
+  readonly mode?: "sensitive" | "insensitive" | undefined
+  readonly value: unknown
+}
+
+/** A column's name in the database: `createdAt` is `created_at` there. */
+export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const lowered = (value: unknown): unknown => typeof value === "string" ? value.toLowerCase() : value
+
+const comparisons: Readonly<Record<string, string>> = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" }
+
+/** Functions in place of LIKE: no character of a value means anything but itself. */
+const matching = (sql: SqlClient.SqlClient, operator: string, column: Statement.Fragment, text: string) => {
+  switch (operator) {
+    case "contains":
+      return sql`strpos(${column}, ${text}) > 0`
+    case "starts_with":
+      return sql`starts_with(${column}, ${text})`
+    case "ends_with":
+      return sql`right(${column}, length(${text})) = ${text}`
+    default:
+      throw new Error(`better-auth asks for the operator ${operator}, which the adapter does not know.`)
+  }
+}
+
+const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean): Statement.Fragment => {
+  const { operator = "eq" } = condition
+  const insensitive = condition.mode === "insensitive"
+  const name = sql`${sql(columnOf(condition.field))}`
+  const column = insensitive ? sql`lower(${name})` : name
+  const value = insensitive ? lowered(condition.value) : condition.value
+  if (operator === "in" || operator === "not_in") {
+    const all: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
+    const usable = all.map(insensitive ? lowered : (one) => one).filter((one) => !isUuid || uuid.test(String(one)))
+    if (usable.length === 0) return operator === "in" ? sql`false` : sql`true`
+    const inside = sql`${column} in ${sql.in(usable)}`
+    return operator === "in" ? inside : sql`not (${inside})`
+  }
+  if (value === null || value === undefined) return operator === "ne" ? sql`${name} is not null` : sql`${name} is null`
+  // PostgreSQL refuses a text that is no UUID; for whoever asks there simply is no such record.
+  if (isUuid && !uuid.test(String(value))) return operator === "ne" ? sql`true` : sql`false`
+  const comparison = comparisons[operator]
+  return comparison === undefined
+    ? matching(sql, operator, column, String(value))
+    : sql`${column} ${sql.literal(comparison)} ${value}`
+}
+
+/** All of the conditions joined by AND hold, and one of those joined by OR where there are any. */
+export const conditionOf = (
+  sql: SqlClient.SqlClient,
+  where: ReadonlyArray<Condition>,
+  isUuid: (field: string) => boolean
+): Statement.Fragment => {
+  const made = (isOr: boolean) =>
+    where.filter(({ connector }) => (connector === "OR") === isOr).map((one) => single(sql, one, isUuid(one.field)))
+  const any = made(true)
+  return sql.and([...made(false), ...any.length > 0 ? [sql.or(any)] : []])
+}

@@ -1,0 +1,65 @@
+import { apiKey } from "@better-auth/api-key"
+import type { BetterAuthOptions } from "better-auth"
+import { bearer, organization, twoFactor } from "better-auth/plugins"
+
+/** What the tables depend on: a test compares this with our migration, `src/domain/auth/migrations.ts`. */
+export interface ModelOptions {
+  readonly apiKeys: boolean
+  readonly twoFactor: boolean
+  readonly allowOrganizationCreation: boolean
+  /** Shown by authenticator apps. */
+  readonly issuer: string
+  readonly organizationHooks?: NonNullable<Parameters<typeof organization>[0]>["organizationHooks"]
+}
+
+/** Seconds that an invitation can be accepted: seven days (contract, platform §6). */
+const invitationSeconds = 604_800
+
+const keys = () =>
+  apiKey({
+    enableMetadata: false,
+    // A key has no hidden limit (contract §1.5).
+    rateLimit: { enabled: false },
+    enableSessionForAPIKeys: false,
+    schema: { apikey: { modelName: "api_keys" } }
+  })
+
+const factors = (issuer: string) =>
+  twoFactor({
+    issuer,
+    twoFactorTable: "two_factors",
+    totpOptions: { digits: 6, period: 30 },
+    backupCodeOptions: { amount: 10, storeBackupCodes: "encrypted" },
+    accountLockout: { enabled: true, maxFailedAttempts: 10, durationSeconds: 900 }
+  })
+
+/** The parts of better-auth that are mounted, and the names of its tables and of the fields beside its own. */
+export const authModels = (options: ModelOptions) => ({
+  user: {
+    modelName: "users",
+    additionalFields: {
+      vendorId: { type: "string", required: false, input: false },
+      posOperatorPin: { type: "string", required: false, input: false, returned: false }
+    }
+  },
+  session: { modelName: "sessions" },
+  account: { modelName: "user_accounts" },
+  verification: { modelName: "verifications" },
+  plugins: [
+    bearer(),
+    organization({
+      allowUserToCreateOrganization: options.allowOrganizationCreation,
+      creatorRole: "owner",
+      invitationExpiresIn: invitationSeconds,
+      requireEmailVerificationOnInvitation: true,
+      schema: {
+        organization: { modelName: "organizations" },
+        member: { modelName: "members" },
+        invitation: { modelName: "invitations" }
+      },
+      ...options.organizationHooks === undefined ? {} : { organizationHooks: options.organizationHooks }
+    }),
+    ...options.twoFactor ? [factors(options.issuer)] : [],
+    ...options.apiKeys ? [keys()] : []
+  ]
+} satisfies BetterAuthOptions)

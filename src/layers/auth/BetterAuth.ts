@@ -1,0 +1,133 @@
+import type { BetterAuthOptions } from "better-auth"
+import { betterAuth } from "better-auth/minimal"
+import { Redacted } from "effect"
+import type { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
+import type { Mail, Mails } from "../../domain/mail/Mail.ts"
+import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
+import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
+import { authAdapter } from "./AuthAdapter.ts"
+import { authLogger } from "./AuthLog.ts"
+import { authModels } from "./AuthModels.ts"
+import type { AuthScope } from "./AuthScope.ts"
+import type { Passwords } from "./Passwords.ts"
+
+/** What better-auth is built over. */
+export interface AuthParts {
+  readonly settings: AuthSettings
+  readonly secret: Redacted.Redacted<string>
+  readonly production: boolean
+  /** Where this process listens, for links when the deployment does not say where it is reached. */
+  readonly ownUrl: string
+  readonly storeName: string
+  readonly organizationId: string
+  readonly scope: AuthScope
+  readonly passwords: Passwords["Service"]
+  readonly mails: Mails["Service"]
+  readonly claims: GuestOrderClaims["Service"]
+}
+
+const local = ["localhost", "127.0.0.1", "[::1]"]
+
+/** Pages of this machine, on any port. */
+const localOrigins = local.flatMap((host) =>
+  ["http", "https"].flatMap((scheme) => [`${scheme}://${host}`, `${scheme}://${host}:*`])
+)
+
+/** In production never from the request: whoever names a host there would get the links of other people's mails. */
+const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions["baseURL"] =>
+  settings.publicUrl._tag === "Some"
+    ? settings.publicUrl.value
+    : production
+    ? ownUrl
+    : { allowedHosts: local.flatMap((host) => [host, `${host}:*`]), protocol: "http", fallback: ownUrl }
+
+const mailOptions = ({ claims, mails, organizationId, scope, settings }: AuthParts) => {
+  // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
+  const send = (mail: Mail) => scope.run(mails.send(mail))
+  return {
+    sendResetPassword: ({ url, user }: { readonly url: string; readonly user: { email: string; name: string } }) =>
+      send({
+        template: "password-reset",
+        to: user.email,
+        organizationId,
+        data: { resetUrl: url, userName: user.name }
+      }),
+    emailVerification: {
+      sendOnSignUp: settings.requireEmailVerification,
+      sendVerificationEmail: ({ url, user }) =>
+        send({
+          template: "email-verification",
+          to: user.email,
+          organizationId,
+          data: { verifyUrl: url, userName: user.name }
+        }),
+      afterEmailVerification: ({ email, id, name }) => scope.run(claims.claim({ userId: id, email, name }))
+    } satisfies BetterAuthOptions["emailVerification"]
+  }
+}
+
+const sessionOptions = ({ sessionDuration }: AuthSettings) => ({
+  expiresIn: sessionDuration,
+  updateAge: Math.min(sessionUpdateAge, sessionDuration),
+  // A revoked session would go on passing until the cookie's copy of it runs out.
+  cookieCache: { enabled: false }
+})
+
+/** better-auth with the rules of the contract (platform §3) over the services of this process. */
+export const makeBetterAuth = (parts: AuthParts) => {
+  const { claims, passwords, production, scope, settings } = parts
+  const { emailVerification, sendResetPassword } = mailOptions(parts)
+  const models = authModels({
+    apiKeys: settings.apiKeys.enabled,
+    twoFactor: settings.twoFactor.enabled,
+    allowOrganizationCreation: settings.allowOrganizationCreation,
+    issuer: parts.storeName
+  })
+  return betterAuth({
+    ...models,
+    appName: parts.storeName,
+    baseURL: baseUrl(parts),
+    basePath: "/api/auth",
+    secret: Redacted.value(parts.secret),
+    database: authAdapter(scope),
+    trustedOrigins: [...settings.trustedOrigins, ...production ? [] : localOrigins],
+    session: { ...models.session, ...sessionOptions(settings) },
+    account: { ...models.account, encryptOAuthTokens: true },
+    // What opens an account is stored as a digest.
+    verification: { ...models.verification, storeIdentifier: "hashed" },
+    emailVerification,
+    emailAndPassword: {
+      enabled: true,
+      requireEmailVerification: settings.requireEmailVerification,
+      revokeSessionsOnPasswordReset: true,
+      sendResetPassword,
+      password: {
+        hash: (password) => scope.run(passwords.hash(password)),
+        verify: ({ hash, password }) => scope.run(passwords.verify(password, hash))
+      }
+    },
+    socialProviders: settings.socialProviders,
+    databaseHooks: {
+      user: {
+        create: {
+          // A provider of social sign-in vouches for the address.
+          after: ({ email, emailVerified, id, name }) =>
+            emailVerified ? scope.run(claims.claim({ userId: id, email, name })) : Promise.resolve()
+        }
+      }
+    },
+    // The edge limits (contract §1.5), for all processes of the deployment together.
+    rateLimit: { enabled: false },
+    telemetry: { enabled: false },
+    logger: authLogger(scope),
+    advanced: {
+      cookiePrefix,
+      useSecureCookies: settings.secureCookies,
+      // Stated, since NODE_ENV=test would switch both off.
+      disableCSRFCheck: false,
+      disableOriginCheck: false,
+      ipAddress: { ipAddressHeaders: [clientAddressHeader] },
+      database: { generateId: "uuid", validateSchema: false }
+    }
+  })
+}

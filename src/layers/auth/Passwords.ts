@@ -1,0 +1,101 @@
+import { APIError } from "better-auth/api"
+import { hashPassword as scryptHash, verifyPassword as scryptVerify } from "better-auth/crypto"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto"
+import { availableParallelism } from "node:os"
+import { PasswordRepo } from "../../domain/auth/PasswordRepo.ts"
+
+/** Cost of a hash: 19 MiB, two passes, one lane. A weaker hash is renewed when its password is next seen. */
+const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const
+
+const prefix = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`
+
+/** Node has argon2 from 24.7 on; an older one hashes with scrypt until it is replaced. */
+const hasArgon2 = typeof argon2 === "function"
+
+const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "")
+
+interface Cost {
+  readonly memory: number
+  readonly passes: number
+  readonly parallelism: number
+}
+
+const derive = (password: string, nonce: Buffer, length: number, { memory, parallelism, passes }: Cost) =>
+  new Promise<Buffer>((resolve, reject) =>
+    argon2(
+      "argon2id",
+      { message: password, nonce, tagLength: length, memory, passes, parallelism },
+      (error, tag) => error === null ? resolve(tag) : reject(error)
+    )
+  )
+
+const hashOf = async (password: string): Promise<string> => {
+  if (!hasArgon2) return scryptHash(password)
+  const salt = randomBytes(16)
+  return `${prefix}${unpadded(salt)}$${unpadded(await derive(password, salt, 32, cost))}`
+}
+
+const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
+
+const matches = async (password: string, hash: string): Promise<boolean> => {
+  const parts = phc.exec(hash)
+  if (parts === null) return scryptVerify({ hash, password })
+  const [, memory, passes, parallelism, salt = "", tag = ""] = parts
+  const expected = Buffer.from(tag, "base64")
+  const found = await derive(password, Buffer.from(salt, "base64"), expected.length, {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism)
+  })
+  return timingSafeEqual(found, expected)
+}
+
+/** Passwords that wait for their turn at most; beyond it clients are told to come back. */
+const longestQueue = 200
+
+/**
+ * Hashes of passwords: argon2id, off the event loop. One core is left to everybody else and a thread of Node's pool to
+ * name look-ups and files, so that a rush of sign-ins makes those who sign in wait and nobody else.
+ */
+export class Passwords extends Context.Service<Passwords, {
+  readonly hash: (password: string) => Effect.Effect<string>
+  /** Whether it is the password of the hash. An outdated hash (scrypt, a lower cost) is replaced when it is. */
+  readonly verify: (password: string, hash: string) => Effect.Effect<boolean>
+  /** How many are worked on at once. */
+  readonly concurrency: number
+}>()("stoa/layers/auth/Passwords") {
+  static readonly layer = Layer.effect(
+    Passwords,
+    Effect.gen(function*() {
+      const repo = yield* PasswordRepo
+      const concurrency = Math.max(1, Math.min(3, availableParallelism() - 1))
+      const turns = yield* Semaphore.make(concurrency)
+      let waiting = 0
+
+      const inTurn = <A>(work: () => Promise<A>) =>
+        Effect.suspend(() => {
+          if (waiting >= longestQueue) {
+            return Effect.die(new APIError("SERVICE_UNAVAILABLE", { message: "Too many sign-ins. Try again shortly." }))
+          }
+          waiting++
+          return turns.withPermit(Effect.promise(work)).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
+        })
+
+      const hash = (password: string) => inTurn(() => hashOf(password))
+      const renewed = (password: string, old: string) =>
+        Effect.flatMap(hash(password), (fresh) => repo.renew(old, fresh)).pipe(
+          Effect.catchCause((cause) => Effect.logWarning("an outdated password hash was not renewed", cause))
+        )
+      return Passwords.of({
+        hash,
+        verify: (password, old) =>
+          Effect.tap(
+            inTurn(() => matches(password, old)),
+            (same) => same && hasArgon2 && !old.startsWith(prefix) ? renewed(password, old) : Effect.void
+          ),
+        concurrency
+      })
+    })
+  )
+}

@@ -1,0 +1,62 @@
+import { Effect, Layer } from "effect"
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { MailDelayed, MailTransport, type OutgoingMail } from "../../domain/mail/MailTransport.ts"
+
+/** Mails that stay; older ones go at the next start. */
+const kept = 500
+
+const failed = (error: unknown) =>
+  new MailDelayed({ message: `The file could not be written: ${error instanceof Error ? error.message : "unknown"}` })
+
+/** A message that mail programs open and people can read: nothing of it is encoded. */
+const fileOf = ({ fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
+  const boundary = `stoa-${messageId.replace(/\W/g, "-")}`
+  const part = (type: string, body: string) =>
+    `--${boundary}\nContent-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n${body}\n`
+  return `From: ${fromName} <no-reply@localhost>\nTo: ${mail.to}\nSubject: ${subject}\nMessage-ID: <${messageId}>\n` +
+    `X-Template: ${mail.template}\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary="${boundary}"\n\n` +
+    `${part("text/plain", text)}${part("text/html", html)}--${boundary}--\n`
+}
+
+const linkOf = ({ mail }: OutgoingMail): string | undefined =>
+  mail.template === "password-reset"
+    ? mail.data.resetUrl
+    : mail.template === "email-verification"
+    ? mail.data.verifyUrl
+    : undefined
+
+/** Ids of messages begin with the time they were made at, so names sort by it. */
+const forgetOld = async (folder: string) => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".eml")).toSorted()
+  for (const name of files.slice(0, Math.max(0, files.length - kept))) await rm(join(folder, name), { force: true })
+}
+
+/**
+ * Mails of development: one file each under this folder, and a line in the log with the link to follow. A mail that is
+ * sent again writes the same file again.
+ */
+export const fileTransport = (folder: string): Layer.Layer<MailTransport> =>
+  Layer.effect(
+    MailTransport,
+    Effect.gen(function*() {
+      yield* Effect.ignore(Effect.tryPromise({ try: () => forgetOld(folder), catch: failed }))
+      return {
+        deliver: Effect.fn("MailTransport.deliver")(function*(outgoing: OutgoingMail) {
+          const { mail, messageId } = outgoing
+          const file = join(folder, `${messageId.replace(/@.*/, "").replace(/[^\w-]/g, "")}-${mail.template}.eml`)
+          yield* Effect.tryPromise({
+            try: async () => {
+              await mkdir(folder, { recursive: true, mode: 0o700 })
+              await writeFile(file, fileOf(outgoing), { mode: 0o600 })
+            },
+            catch: failed
+          })
+          yield* Effect.logInfo(
+            `mail ${mail.template} to ${mail.to}: ${linkOf(outgoing) ?? outgoing.subject} (${file})`
+          )
+        })
+      }
+    })
+  )

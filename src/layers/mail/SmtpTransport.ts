@@ -1,0 +1,115 @@
+import { Effect, Layer, Redacted, Semaphore } from "effect"
+import { MailDelayed, MailRefused, MailTransport, type OutgoingMail } from "../../domain/mail/MailTransport.ts"
+import { withoutPrivate } from "../../domain/mail/MailTrouble.ts"
+import type { SmtpSettings } from "../config/MailConfig.ts"
+
+/** What the library tells of a failure: its own kind, and the server's reply where there was one. */
+interface SmtpFailure {
+  readonly code?: string
+  readonly responseCode?: number
+  readonly response?: string
+  readonly message?: string
+}
+
+/**
+ * Replies that mean the session and not the mail: a command out of turn, a login or TLS that is missing. They are the
+ * operator's to mend, and then the mail goes out.
+ */
+const ofSession = new Set([503, 530, 534, 535, 538])
+
+/**
+ * A refusal is for good when the server answered the envelope or the message itself with 5yz (RFC 5321, 4.2.1). Anything
+ * else (4yz, a greeting or login that failed, no connection, silence) may be otherwise next time.
+ */
+const isForGood = ({ code, responseCode }: SmtpFailure): boolean =>
+  (code === "EENVELOPE" || code === "EMESSAGE") &&
+  (responseCode === undefined || (responseCode >= 500 && responseCode < 600 && !ofSession.has(responseCode)))
+
+/** The reply of the server, or what the library says of a connection, without what is private. */
+const troubleOf = (failure: unknown): MailRefused | MailDelayed => {
+  const told: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
+  const message = withoutPrivate(told.response ?? `${told.code ?? ""} ${told.message ?? ""}`)
+  return isForGood(told)
+    ? new MailRefused({ message: `The mail server refused it: ${message}` })
+    : new MailDelayed({ message: `The mail server did not take it: ${message}` })
+}
+
+const tlsOf = ({ ca, secure, starttls }: SmtpSettings) => ({
+  ...(ca === undefined ? {} : { tls: { ca } }),
+  secure,
+  requireTLS: !secure && starttls === "required",
+  ignoreTLS: starttls === "never",
+  // A server that offers STARTTLS and then fails at it would be talked to in the clear.
+  opportunisticTLS: false
+})
+
+/** Loaded when there is a server: a deployment without one need not pay for it. */
+const poolOf = (smtp: SmtpSettings) =>
+  Effect.acquireRelease(
+    Effect.map(Effect.promise(() => import("nodemailer")), ({ createTransport }) =>
+      createTransport({
+        pool: true,
+        host: smtp.host,
+        port: smtp.port,
+        ...tlsOf(smtp),
+        ...(smtp.login === undefined
+          ? {}
+          : { auth: { user: smtp.login.user, pass: Redacted.value(smtp.login.pass) } }),
+        maxConnections: smtp.connections,
+        // Once, for a connection that the server has closed while it was idle; nothing that was sent is sent again.
+        maxRequeues: 1,
+        connectionTimeout: smtp.connectTimeoutMs,
+        greetingTimeout: smtp.connectTimeoutMs,
+        dnsTimeout: smtp.connectTimeoutMs,
+        socketTimeout: smtp.answerTimeoutMs,
+        // No part of a mail is ever read from a file or an address.
+        disableFileAccess: true,
+        disableUrlAccess: true
+      })),
+    (pool) => Effect.sync(() => pool.close({ force: true }))
+  )
+
+type Pool = Effect.Success<ReturnType<typeof poolOf>>
+
+const messageOf = ({ fromName, html, mail, messageId, subject, text }: OutgoingMail, from: string) => ({
+  from: { name: fromName, address: from },
+  to: { name: "", address: mail.to },
+  subject,
+  text,
+  html,
+  messageId: `<${messageId}>`,
+  // No holiday notice answers it (RFC 3834).
+  headers: { "auto-submitted": "auto-generated" }
+})
+
+/** One mail over a connection of the pool. An interrupted one is taken back, or its connection cut in the middle of it. */
+const handedOver = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>
+  Effect.tryPromise({
+    try: (signal) => pool.sendMail({ ...messageOf(outgoing, from), signal }),
+    catch: troubleOf
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: sendTimeoutMs,
+      orElse: () =>
+        Effect.fail(new MailDelayed({ message: `The mail server took longer than ${sendTimeoutMs} ms to take it.` }))
+    }),
+    Effect.asVoid
+  )
+
+/**
+ * Mails over a mail server, by as many connections as configured, which stay open between mails and are closed at the end
+ * of the process. What has no connection yet waits outside of the library: its time does not run.
+ */
+export const smtpTransport = (smtp: SmtpSettings): Layer.Layer<MailTransport> =>
+  Layer.effect(
+    MailTransport,
+    Effect.gen(function*() {
+      const pool = yield* poolOf(smtp)
+      const places = yield* Semaphore.make(smtp.connections)
+      return {
+        deliver: Effect.fn("MailTransport.deliver")((outgoing: OutgoingMail) =>
+          places.withPermit(handedOver(pool, smtp, outgoing))
+        )
+      }
+    })
+  )

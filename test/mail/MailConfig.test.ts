@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
+import { type EmailOptions, verificationNeedsMail } from "../../src/layers/config/MailConfig.ts"
+
+const key = Buffer.alloc(32, 1).toString("base64")
+const production = { NODE_ENV: "production", STOA_SECRETS_KEY: key }
+
+const read = (env: Record<string, string>, email?: EmailOptions) => {
+  const deployment: DeploymentConfig = email === undefined ? {} : { email }
+  return Effect.provide(
+    Effect.map(readSettings(deployment), ({ mail }) => mail),
+    ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+  )
+}
+
+const wayOf = (env: Record<string, string>, email?: EmailOptions) => Effect.map(read(env, email), ({ way }) => way)
+
+const smtpOf = Effect.fnUntraced(function*(env: Record<string, string>, email?: EmailOptions) {
+  const way = yield* wayOf(env, email)
+  return way.kind === "smtp" ? way.smtp : assert.fail(`the way is ${way.kind}`)
+})
+
+const from = "orders@shop.example"
+
+describe("how mails leave a deployment", () => {
+  it.effect("is by files in development, not at all elsewhere, where nothing is said", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* wayOf({}), { kind: "files" })
+      assert.deepStrictEqual(yield* wayOf({ NODE_ENV: "test" }), { kind: "off" })
+      assert.deepStrictEqual(yield* wayOf({ NODE_ENV: "production" }), { kind: "off" })
+    }))
+
+  it.effect("is by the adapter that is configured", () =>
+    Effect.gen(function*() {
+      const send = () => Effect.void
+      assert.deepStrictEqual(yield* wayOf(production, { send }), { kind: "adapter", send })
+    }))
+
+  it.effect("is by a server, named by its address or by its parts", () =>
+    Effect.gen(function*() {
+      const url = "smtp://shop%40a:p%2Fw@mail.example"
+      const named = yield* smtpOf({ STOA_SMTP_URL: url, STOA_MAIL_FROM: from })
+      assert.deepInclude(named, { host: "mail.example", port: 587, secure: false, starttls: "required", from })
+      assert.strictEqual(named.login?.user, "shop@a")
+      assert.strictEqual(named.login && Redacted.value(named.login.pass), "p/w")
+      const secure = yield* smtpOf({}, { from, smtp: { url: "smtps://mail.example" } })
+      assert.deepInclude(secure, { port: 465, secure: true, login: undefined, starttls: "opportunistic" })
+      const parts = yield* smtpOf({}, { from, smtp: { host: "::1", port: 465, user: "u", pass: "p" } })
+      assert.deepInclude(parts, { host: "::1", port: 465, secure: true, starttls: "opportunistic" })
+      assert.deepInclude(yield* smtpOf(production, { from, smtp: { host: "m.example" } }), { starttls: "required" })
+    }))
+
+  it.effect("is as the environment says before the configuration, and keeps what only that says", () =>
+    Effect.gen(function*() {
+      const email = { from: "a@a.example", smtp: { url: "smtp://a.example", port: 25, connections: 2 } }
+      const smtp = yield* smtpOf({ STOA_SMTP_URL: "smtp://b.example:2525", STOA_MAIL_FROM: from }, email)
+      assert.deepInclude(smtp, { host: "b.example", port: 2525, from, connections: 2 })
+      assert.deepInclude(yield* smtpOf({}, email), { host: "a.example", port: 25, from: "a@a.example" })
+    }))
+
+  it.effect("shows its password to nobody who looks at the settings", () =>
+    Effect.gen(function*() {
+      const mail = yield* read({ STOA_SMTP_URL: "smtp://u:hidden-word@mail.example", STOA_MAIL_FROM: from })
+      assert.notInclude(JSON.stringify(mail.way), "hidden-word")
+      assert.deepStrictEqual([mail.domain, mail.locale], ["shop.example", "en"])
+    }))
+})
+
+describe("mail settings that cannot be used", () => {
+  const wrong: ReadonlyArray<readonly [name: string, env: Record<string, string>, email: EmailOptions | undefined]> = [
+    ["STOA_SMTP_URL=\"…\"", { STOA_SMTP_URL: "http://u:secret-word@h" }, { from }],
+    ["email.smtp.host", {}, { from, smtp: {} }],
+    ["email.from=\"\"", {}, { smtp: { host: "h" } }],
+    ["email.from=\"a@b\nBcc: c@d\"", {}, { from: "a@b\nBcc: c@d", smtp: { host: "h" } }],
+    ["email.smtp.port=\"70000\"", {}, { from, smtp: { host: "h", port: 70_000 } }],
+    ["email.smtp.connections=\"0\"", {}, { from, smtp: { host: "h", connections: 0 } }],
+    ["email.smtp.sendTimeoutMs=\"0.5\"", {}, { from, smtp: { host: "h", sendTimeoutMs: 0.5 } }],
+    ["email.locale=\"e n\"", {}, { locale: "e n" }],
+    ["email.templates=\"deutsch!\"", {}, { templates: { "deutsch!": {} } }],
+    ["STOA_SECRETS_KEY=\"\"", { NODE_ENV: "production" }, { from, smtp: { host: "h" } }]
+  ]
+  for (const [name, env, email] of wrong) {
+    it.effect(`${JSON.stringify(name)} ends the start with a line that names it`, () =>
+      Effect.gen(function*() {
+        const { message } = yield* Effect.flip(read(env, email))
+        assert.include(message, name)
+        assert.notInclude(message, "secret-word")
+      }))
+  }
+
+  it.effect("are those of a production where addresses must be verified and no mail leaves", () =>
+    Effect.gen(function*() {
+      const off = yield* read({ NODE_ENV: "production" })
+      assert.match(
+        (yield* Effect.flip(verificationNeedsMail(true, "production", off))).message,
+        /^auth\.requireEmailVerification="true" is not allowed: expected false/
+      )
+      yield* verificationNeedsMail(false, "production", off)
+      yield* verificationNeedsMail(true, "development", off)
+      yield* verificationNeedsMail(true, "production", yield* read(production, { send: () => Effect.void }))
+    }))
+})

@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Logger } from "effect"
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { GiveUp } from "../../src/domain/jobs/Task.ts"
+import { type Mail, Mails } from "../../src/domain/mail/Mail.ts"
+import { MailSettings } from "../../src/domain/mail/MailSettings.ts"
+import { MailTransport, type OutgoingMail } from "../../src/domain/mail/MailTransport.ts"
+import { queuedMailsLayer } from "../../src/domain/mail/QueuedMails.ts"
+import { adapterTransport, type MailAdapter } from "../../src/layers/mail/AdapterTransport.ts"
+import { fileTransport } from "../../src/layers/mail/FileTransport.ts"
+import { JobsDouble, jobsDouble } from "../webhooks/JobsDouble.ts"
+
+const link = "http://localhost:4000/verify?token=abc"
+
+const outgoing: OutgoingMail = {
+  mail: {
+    template: "email-verification",
+    to: "ann@home.example",
+    organizationId: "org_default",
+    data: { verifyUrl: link, userName: "Ann" }
+  },
+  messageId: "0190c0de-0000-7000-8000-000000000001@localhost",
+  fromName: "Stoa",
+  subject: "Grüße",
+  text: `Hello Ann,\n\n${link}\n`,
+  html: "<p>Grüße</p>"
+}
+
+const deliver = (transport: Layer.Layer<MailTransport>, mail = outgoing) =>
+  Effect.scoped(Effect.flatMap(Layer.build(transport), (all) => Context.get(all, MailTransport).deliver(mail)))
+
+const aFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-mail-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+)
+
+describe("mails of development", () => {
+  it.live("are files that can be read, and a line in the log with the link", () =>
+    Effect.gen(function*() {
+      const folder = join(yield* aFolder, "mail")
+      const lines: Array<string> = []
+      const log = Logger.layer([Logger.make(({ message }) => lines.push(String(message)))])
+      yield* Effect.provide(Effect.andThen(deliver(fileTransport(folder)), deliver(fileTransport(folder))), log)
+      const files = yield* Effect.promise(() => readdir(folder))
+      assert.deepStrictEqual(files, ["0190c0de-0000-7000-8000-000000000001-email-verification.eml"])
+      const path = join(folder, files[0] ?? "")
+      const text = yield* Effect.promise(() => readFile(path, "utf8"))
+      for (const part of ["To: ann@home.example\n", "Subject: Grüße\n", link, "<p>Grüße</p>"]) {
+        assert.include(text, part)
+      }
+      assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
+      assert.isTrue(lines.length === 2 && lines.every((line) => line.includes(link) && line.includes(path)))
+    }))
+
+  it.live("do not pile up for ever", () =>
+    Effect.gen(function*() {
+      const folder = yield* aFolder
+      const names = Array.from({ length: 505 }, (_, index) => `${String(index).padStart(4, "0")}.eml`)
+      yield* Effect.promise(() => Promise.all(names.map((name) => writeFile(join(folder, name), ""))))
+      yield* Effect.provide(deliver(fileTransport(folder)), Logger.layer([]))
+      const left = yield* Effect.promise(() => readdir(folder))
+      assert.strictEqual(left.length, 501)
+      assert.notInclude(left, "0004.eml")
+    }))
+
+  it.live("are tried again when they cannot be written", () =>
+    Effect.gen(function*() {
+      const folder = yield* aFolder
+      yield* Effect.promise(() => writeFile(join(folder, "mail"), "a file in the way"))
+      assert.strictEqual((yield* Effect.flip(deliver(fileTransport(join(folder, "mail")))))._tag, "MailDelayed")
+    }))
+})
+
+describe("mails over an adapter of the deployment", () => {
+  it.effect("are given to it with their template, receiver and data, and their texts", () =>
+    Effect.gen(function*() {
+      const given: Array<object> = []
+      yield* deliver(adapterTransport(async (mail) => given.push(mail)))
+      yield* deliver(adapterTransport((mail) => Effect.sync(() => given.push(mail))))
+      const { mail: { data, organizationId, template, to }, fromName: _, ...texts } = outgoing
+      const expected = { template, to, data, organizationId, ...texts }
+      assert.deepStrictEqual(given, [expected, expected])
+    }))
+
+  it.effect("may be tried again however it fails, unless it gives up", () =>
+    Effect.gen(function*() {
+      const failing: ReadonlyArray<MailAdapter> = [
+        () => Promise.reject(new Error(`no ${link}`)),
+        () => Effect.fail(`no ${link}`),
+        () => Effect.die(new Error(`no ${link}`)),
+        () => {
+          throw new Error(`no ${link}`)
+        }
+      ]
+      for (const send of failing) {
+        const { _tag, message } = yield* Effect.flip(deliver(adapterTransport(send)))
+        assert.deepStrictEqual([_tag, message], ["MailDelayed", "no …"])
+      }
+      for (const send of [() => Promise.reject(new GiveUp("never")), () => Effect.fail(new GiveUp("never"))]) {
+        assert.strictEqual((yield* Effect.flip(deliver(adapterTransport(send))))._tag, "MailRefused")
+      }
+    }))
+})
+
+describe("mails that are not wanted", () => {
+  const mailsWith = (options: Parameters<typeof MailSettings.layerOf>[0]) =>
+    queuedMailsLayer.pipe(Layer.provideMerge(jobsDouble), Layer.provide(MailSettings.layerOf(options)))
+
+  const jobsAfter = (mail: Mail) =>
+    Effect.gen(function*() {
+      const mails = yield* Mails
+      yield* mails.send(mail)
+      return { on: mails.isOn, sends: mails.sends(mail.template), jobs: (yield* JobsDouble).jobs.length }
+    })
+
+  it.effect("become no jobs: of a template that is switched off, of a deployment without mail", () =>
+    Effect.gen(function*() {
+      const { mail } = outgoing
+      const switched = yield* Effect.provide(jobsAfter(mail), mailsWith({ switchedOff: ["email-verification"] }))
+      assert.deepStrictEqual(switched, { on: true, sends: false, jobs: 0 })
+      const other = yield* Effect.provide(jobsAfter(mail), mailsWith({ switchedOff: ["password-reset"] }))
+      assert.deepStrictEqual(other, { on: true, sends: true, jobs: 1 })
+      const off = yield* Effect.provide(jobsAfter(mail), mailsWith({ isOn: false }))
+      assert.deepStrictEqual(off, { on: false, sends: false, jobs: 0 })
+    }))
+})

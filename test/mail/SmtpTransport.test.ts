@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { MailTransport, type OutgoingMail } from "../../src/domain/mail/MailTransport.ts"
+import type { SmtpSettings } from "../../src/layers/config/MailConfig.ts"
+import { smtpTransport } from "../../src/layers/mail/SmtpTransport.ts"
+import { aFreePort, bodiesOf, headerOf, localCertificate, startMailServer } from "../support/MailServer.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { over } from "./MailedShop.ts"
+
+const link = "https://shop.example/reset?token=abcdefghijklmnopqrstuvwxyz0123456789"
+
+const aMail = (of: Partial<OutgoingMail> = {}): OutgoingMail => ({
+  mail: {
+    template: "password-reset",
+    to: "ann@home.example",
+    organizationId: "org_default",
+    data: { resetUrl: link, userName: "Ann" }
+  },
+  messageId: "0190c0de-0000-7000-8000-000000000001@shop.example",
+  fromName: "Café Ölmühle, \"Nord\"",
+  subject: "Ein neues Passwort — für Ann",
+  text: "Grüße.\n.\nA line with a dot alone stands above.\n",
+  html: "<p>Grüße &amp; more</p>",
+  ...of
+})
+
+const transport = (settings: SmtpSettings) =>
+  Effect.map(Layer.build(smtpTransport(settings)), (services) => Context.get(services, MailTransport))
+
+/** How handing over ended: `sent`, or the kind of trouble with its message. */
+const ending = (settings: SmtpSettings, mail = aMail()) =>
+  Effect.flatMap(transport(settings), ({ deliver }) =>
+    deliver(mail).pipe(Effect.match({
+      onSuccess: () => "sent",
+      onFailure: ({ _tag, message }) => `${_tag}: ${message}`
+    })))
+
+describe("a mail over SMTP", () => {
+  it.live("arrives with its sender, subject, id and both bodies", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      assert.strictEqual(yield* ending(over(server.port)), "sent")
+      const [mail] = server.arrived
+      assert.isDefined(mail)
+      if (mail === undefined) return
+      assert.deepInclude(mail, { from: "orders@shop.example", to: ["ann@home.example"], encrypted: false })
+      assert.strictEqual(headerOf(mail, "message-id"), `<${aMail().messageId}>`)
+      assert.strictEqual(headerOf(mail, "to"), "ann@home.example")
+      assert.include(headerOf(mail, "from"), "<orders@shop.example>")
+      assert.match(headerOf(mail, "subject") ?? "", /^=\?UTF-8\?/)
+      assert.strictEqual(headerOf(mail, "auto-submitted"), "auto-generated")
+      assert.strictEqual(bodiesOf(mail).text.replaceAll("\r", "").trim(), aMail().text.trim())
+      assert.include(bodiesOf(mail).html, "<p>Grüße &amp; more</p>")
+    }))
+
+  it.live("carries no line of its head that somebody put into a name, a subject or an address", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const evil = "x\r\nBcc: everybody@else.example\r\n\r\nbody"
+      yield* ending(over(server.port), aMail({ fromName: evil, subject: evil }))
+      yield* ending(
+        over(server.port),
+        aMail({ mail: { ...aMail().mail, to: `ann@home.example>\r\nRCPT TO:<b@c.example` } })
+      )
+      for (const mail of server.arrived) {
+        assert.isUndefined(headerOf(mail, "bcc"))
+        assert.strictEqual(mail.to.length, 1)
+      }
+      assert.isAtLeast(server.arrived.length, 1)
+    }))
+
+  it.live("uses one connection for one after the other, and closes it at the end", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const scope = yield* Scope.make()
+      const { deliver } = yield* Scope.provide(transport(over(server.port)), scope)
+      yield* deliver(aMail())
+      yield* deliver(aMail())
+      assert.deepStrictEqual(server.connections(), { made: 1, open: 1 })
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.promise(() => waitFor("the connection to be closed", () => server.connections().open === 0))
+    }))
+
+  it.live("goes over no more connections at once than are allowed, and none is lost by waiting", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const { deliver } = yield* transport(over(server.port, { connections: 2 }))
+      yield* Effect.forEach(Array.from({ length: 20 }), () => deliver(aMail()), { concurrency: "unbounded" })
+      assert.strictEqual(server.arrived.length, 20)
+      assert.isAtMost(server.connections().made, 2)
+    }))
+
+  it.live("has its whole time from when a connection is free, however long it waited for one", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const { deliver } = yield* transport(over(server.port, { connections: 1, sendTimeoutMs: 400 }))
+      server.next(...Array.from({ length: 6 }, () => ({ afterMs: 100 })))
+      yield* Effect.forEach(Array.from({ length: 6 }), () => deliver(aMail()), { concurrency: "unbounded" })
+      assert.strictEqual(server.arrived.length, 6)
+    }))
+
+  it.live("arrives over a new connection when the server was started anew in between", () =>
+    Effect.gen(function*() {
+      const first = yield* startMailServer()
+      const { deliver } = yield* transport(over(first.port))
+      yield* deliver(aMail())
+      yield* first.stop
+      const second = yield* startMailServer({ port: first.port })
+      yield* deliver(aMail())
+      assert.strictEqual(second.arrived.length, 1)
+    }))
+})
+
+describe("a mail that is not taken", () => {
+  for (
+    const [at, code, kind] of [
+      ["receiver", 550, "MailRefused"],
+      ["receiver", 450, "MailDelayed"],
+      ["sender", 553, "MailRefused"],
+      ["sender", 451, "MailDelayed"],
+      ["message", 554, "MailRefused"],
+      ["message", 452, "MailDelayed"],
+      ["message", 421, "MailDelayed"],
+      // The session's fault, which the operator mends.
+      ["sender", 530, "MailDelayed"]
+    ] as const
+  ) {
+    it.live(`is ${kind} when the server answers ${code} to its ${at}, and says nothing private`, () =>
+      Effect.gen(function*() {
+        const server = yield* startMailServer()
+        server.next({ at, code, text: `5.1.1 <ann@home.example> and ${link} are not wanted here` })
+        const said = yield* ending(over(server.port))
+        assert.include(said, `${kind}: `)
+        assert.include(said, String(code))
+        assert.include(said, "are not wanted here")
+        assert.notMatch(said, /ann|home|token|abcdef/)
+      }))
+  }
+
+  it.live("may be tried again when nobody listens", () =>
+    Effect.gen(function*() {
+      assert.match(yield* ending(over(yield* aFreePort)), /^MailDelayed: .*ECONNREFUSED/)
+    }))
+
+  it.live("may be tried again when the login is refused, whose password is not repeated", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer({ login: { user: "shop", pass: "right" } })
+      const login = (pass: string) => ({ login: { user: "shop", pass: Redacted.make(pass) } })
+      assert.match(yield* ending(over(server.port, login("wrong-password"))), /^MailDelayed: (?!.*wrong-password).*535/)
+      assert.strictEqual(yield* ending(over(server.port, login("right"))), "sent")
+      assert.deepStrictEqual(server.arrived.map(({ user }) => user), ["shop"])
+    }))
+
+  it.live("may be tried again when the server falls silent, or dribbles for ever", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      server.next("silence", "dribble")
+      assert.match(yield* ending(over(server.port, { answerTimeoutMs: 300 })), /^MailDelayed/)
+      assert.match(yield* ending(over(server.port, { sendTimeoutMs: 500 })), /^MailDelayed: .* longer than 500 ms/)
+      yield* Effect.promise(() => waitFor("both lines to be cut", () => server.connections().open === 0))
+      assert.strictEqual(server.arrived.length, 2)
+    }))
+
+  it.live("is not sent a second time by itself when the line is cut before the answer", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const { deliver } = yield* transport(over(server.port))
+      yield* deliver(aMail())
+      server.next("cut")
+      assert.strictEqual((yield* Effect.flip(deliver(aMail())))._tag, "MailDelayed")
+      assert.strictEqual(server.arrived.length, 2)
+      yield* deliver(aMail())
+      assert.deepStrictEqual(new Set(server.arrived.map((mail) => headerOf(mail, "message-id"))).size, 1)
+    }))
+
+  it.live("is cut off when it is interrupted, and those behind it go on", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const { deliver } = yield* transport(over(server.port, { connections: 1 }))
+      server.next("silence")
+      const stuck = yield* Effect.forkChild(deliver(aMail()))
+      yield* Effect.promise(() => waitFor("the first mail", () => server.arrived.length === 1))
+      const waiting = yield* Effect.forkChild(deliver(aMail({ subject: "taken back" })))
+      const behind = yield* Effect.forkChild(deliver(aMail({ subject: "behind" })))
+      yield* Fiber.interrupt(waiting)
+      yield* Fiber.interrupt(stuck)
+      yield* Fiber.join(behind)
+      assert.deepStrictEqual(server.arrived.map((mail) => headerOf(mail, "subject")).slice(1), ["behind"])
+    }))
+})
+
+describe("encryption on the way to the server", () => {
+  it.live("is used where the server offers it", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer({ tls: "local" })
+      assert.strictEqual(yield* ending(over(server.port, { host: "localhost", ca: localCertificate })), "sent")
+      assert.deepStrictEqual(server.arrived.map(({ encrypted }) => encrypted), [true])
+    }))
+
+  it.live("is not given up for a server that nobody vouches for, whatever the policy", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer({ tls: "expired" })
+      for (const starttls of ["opportunistic", "required"] as const) {
+        assert.match(yield* ending(over(server.port, { host: "localhost", starttls })), /^MailDelayed/)
+      }
+      assert.deepStrictEqual(server.arrived, [])
+    }))
+
+  it.live("is optional, required or switched off as configured", () =>
+    Effect.gen(function*() {
+      const plain = yield* startMailServer()
+      assert.strictEqual(yield* ending(over(plain.port)), "sent")
+      assert.match(yield* ending(over(plain.port, { starttls: "required" })), /^MailDelayed/)
+      assert.strictEqual(plain.arrived.length, 1)
+      const offering = yield* startMailServer({ tls: "expired" })
+      assert.strictEqual(yield* ending(over(offering.port, { starttls: "never" })), "sent")
+      assert.deepStrictEqual(offering.arrived.map(({ encrypted }) => encrypted), [false])
+    }))
+})
