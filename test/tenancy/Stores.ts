@@ -112,8 +112,8 @@ const aMember = Effect.fnUntraced(function*(organization: string) {
   return id
 })
 
-/** Fills an organization with one record of everything. */
-export const aStore = Effect.fnUntraced(function*(organization: string) {
+/** Fills an organization with one record of everything; `buyer` is the user who bought something. */
+export const aStore = Effect.fnUntraced(function*(organization: string, buyer = "buyer") {
   yield* onDatabase((sql) =>
     sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, ${organization})
       on conflict do nothing`
@@ -129,7 +129,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   const promotion = yield* make(as, "/api/promotions", saving)
   const warehouse = (yield* make(as, "/api/inventory/warehouses", { name: "Main", code: "MAIN" })).text("data.id")
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
-  const bought = yield* buy(inOrganization(organization, asCustomer("buyer")), item)
+  const bought = yield* buy(inOrganization(organization, asCustomer(buyer)), item)
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
   const line = yield* make(as, `/api/carts/${cart}/items`, { ...item, quantity: 2 })
