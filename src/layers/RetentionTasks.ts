@@ -6,6 +6,7 @@ import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { defineTask } from "../domain/jobs/Task.ts"
 import { Tasks } from "../domain/jobs/Tasks.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
+import { RateLimitRepo } from "../domain/ratelimits/RateLimitRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { Deliveries } from "../domain/webhooks/Deliveries.ts"
 import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
@@ -52,6 +53,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
     Deliveries,
     WebhookDeliveryRepo
   ])
+  const limits = yield* RateLimitRepo
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays } = yield* StoreSettings
   const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
@@ -66,6 +68,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("journal", journalDays === 0 ? Effect.succeed(0) : untilDone(journal.purge(rows, journalDays))),
       purging("cluster-messages", untilDone(messages)),
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
+      purging("rate-limits", untilDone(limits.purge(rows))),
       // Nothing is removed here: deliveries whose job was lost get another one.
       defineTask({
         slug: "webhooks/revive",

@@ -9,11 +9,15 @@ import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
 import { accessLayer } from "../http/middleware/Access.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/Idempotency.ts"
-import { originTest } from "../http/server/Cors.ts"
+import { answerBrokenRequest } from "../http/server/BrokenRequest.ts"
+import { proxyTest } from "../http/server/ClientAddress.ts"
+import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
 import { edge } from "../http/server/Edge.ts"
+import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
 import { actors } from "./access/RequestActors.ts"
 import { AppConfig } from "./config/AppConfig.ts"
+import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
 import { seeing } from "./Sight.ts"
@@ -34,25 +38,55 @@ const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(
 
 const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/reference" }]
 
+/** Whose pages are trusted (spec §5). */
+const trustedOrigins = Layer.effect(
+  TrustedOrigins,
+  Effect.map(AppConfig, ({ auth, environment }) => {
+    const production = environment === "production"
+    return { isTrusted: originTest(auth.trustedOrigins, production), production }
+  })
+)
+
+/** What the routes' middleware and the edge around them share. */
+const gate = Layer.merge(RateLimiting.layer, trustedOrigins)
+
+/**
+ * Node's server. Whoever sends slowly may not hold a connection for long: it looks once a second for requests whose
+ * headers or whose whole took longer than they may.
+ */
+const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) => () =>
+  createServer({
+    headersTimeout: Math.min(headersMs, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(1_000, headersMs)
+  }).on("clientError", answerBrokenRequest)
+
 /** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
 const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
     Effect.gen(function*() {
-      const { auth, environment, host, port, trustedProxy } = yield* AppConfig
-      const production = environment === "production"
+      const { deployment, host, port, trustedProxy } = yield* AppConfig
+      const { isTrusted, production } = yield* TrustedOrigins
       const app = yield* HttpRouter.toHttpEffect(router)
       const options = {
         production,
-        allowedOrigin: originTest(auth.trustedOrigins, production),
-        trustedProxy: Option.getOrUndefined(trustedProxy),
+        allowedOrigin: isTrusted,
+        isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
+        limiting: yield* RateLimiting,
         methodsOf
       }
       return HttpServer.serve(edge(app, options)).pipe(
         seeing(HttpServer.HttpServer),
-        Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "10 seconds" }))
+        Layer.provideMerge(
+          NodeHttpServer.layer(nodeServer(deployment.server?.requestTimes ?? {}), {
+            port,
+            host,
+            gracefulShutdownTimeout: "10 seconds"
+          })
+        )
       )
     })
-  ).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
+  ).pipe(Layer.provide(Layer.merge(NodeHttpServer.layerHttpServices, gate)))
 
 /** A stream of events never ends of itself: it is told before the server waits for what is being answered. */
 const endStreams = Layer.effectDiscard(Effect.flatMap(EventTailer, ({ end }) => Effect.addFinalizer(() => end)))

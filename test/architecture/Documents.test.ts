@@ -38,9 +38,8 @@ describe("the documents", () => {
       [
         ...new Set(
           variables(
-            read("src/layers/config/AppConfig.ts") + read("src/layers/config/AccessConfig.ts") +
-              read("src/layers/config/WebhookConfig.ts") +
-              read("src/layers/config/MailConfig.ts"),
+            readdirSync(join(root, "src/layers/config")).filter((name) => name.endsWith("Config.ts"))
+              .map((name) => read(`src/layers/config/${name}`)).join(""),
             /"([A-Z][A-Z_]+)"/g
           )
         )

@@ -6,7 +6,7 @@ import { api, asCustomer, testAppLayer, withApp } from "../support/TestApp.ts"
 
 const trusting = (address: string) =>
   layer(testAppLayer({}, { trustedProxy: Option.some(address) }), { excludeTestServices: true, timeout: "60 seconds" })
-const behindAProxy = trusting("127.0.0.1")
+const behindAProxy = trusting("127.0.0.0/8, 10.1.0.0/16, fd00::/8")
 const besideAProxy = trusting("10.0.0.5")
 
 /** A visitor with nothing to show makes a cart; gives the secret he was answered. */
@@ -27,12 +27,34 @@ behindAProxy("visitors behind the trusted proxy", (it) => {
       assert.strictEqual(yield* secretFor(key, from("203.0.113.1")), first)
     }))
 
-  it.effect("are known by the first address of the list, in either notation", () =>
+  it.effect("are known by the last address that is no proxy's, in any notation", () =>
     Effect.gen(function*() {
       const key = randomUUID()
-      const first = yield* secretFor(key, from("203.0.113.1, 10.0.0.7"))
-      assert.strictEqual(yield* secretFor(key, from("::ffff:203.0.113.1 , 10.0.0.8")), first)
-      assert.notStrictEqual(yield* secretFor(key, from("2001:db8::1")), first)
+      const first = yield* secretFor(key, from("203.0.113.1"))
+      for (
+        const same of [
+          "203.0.113.1, 10.1.0.7",
+          "203.0.113.1,10.1.0.7, fd00::1 ,127.0.0.9",
+          "::ffff:203.0.113.1 , ::ffff:10.1.2.3",
+          "203.0.113.1:4711, [fd00::2]:80",
+          "198.51.100.1, 203.0.113.1",
+          "10.1.0.1, unknown, 203.0.113.1, 10.1.0.7"
+        ]
+      ) {
+        assert.strictEqual(yield* secretFor(key, from(same)), first, same)
+      }
+      for (const other of ["2001:db8::1", "203.0.113.1, 10.2.0.7", "203.0.113.1, 203.0.113.2"]) {
+        assert.notStrictEqual(yield* secretFor(key, from(other)), first, other)
+      }
+    }))
+
+  it.effect("cannot put an address before their own", () =>
+    Effect.gen(function*() {
+      const key = randomUUID()
+      const own = yield* secretFor(key, from("203.0.113.77"))
+      for (const claimed of ["203.0.113.1", "10.1.0.1", "127.0.0.1, 10.1.0.1", "203.0.113.1, 203.0.113.2"]) {
+        assert.strictEqual(yield* secretFor(key, from(`${claimed}, 203.0.113.77`)), own, claimed)
+      }
     }))
 
   it.effect("count as the proxy itself when the entry is no address", () =>
@@ -78,10 +100,17 @@ describe("the setting", () => {
       )
     )
 
-  it.effect("holds one address; anything else ends the start with a line that says so", () =>
+  it.effect("holds addresses and networks; anything else ends the start with a line that says so", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* settings("10.0.0.5")).trustedProxy, Option.some("10.0.0.5"))
       assert.deepStrictEqual((yield* settings("")).trustedProxy, Option.none())
-      assert.match((yield* Effect.flip(settings("proxy"))).message, /TRUSTED_PROXY_IP="proxy" is not allowed/)
+      const networks = "10.0.0.5, 10.1.0.0/16,fd00::/8"
+      assert.deepStrictEqual((yield* settings(networks)).trustedProxy, Option.some(networks))
+      for (
+        const wrong of ["proxy", "10.0.0.5,", "10.0.0.0/33", "fd00::/129", "10.0.0.0/8/8", "10.0.0.0/-1", "10.0.0.0/"]
+      ) {
+        const { message } = yield* Effect.flip(settings(wrong))
+        assert.include(message, `TRUSTED_PROXY_IP="${wrong}" is not allowed`)
+      }
     }))
 })

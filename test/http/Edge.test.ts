@@ -2,6 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Agent, request } from "node:http"
+import { endpoints } from "../../src/http/docs/Docs.ts"
 import { refused } from "../checkout/ShopFloor.ts"
 import { type Answer, api, asAdmin, TestApp, withApp } from "../support/TestApp.ts"
 
@@ -36,12 +37,12 @@ interface Raw {
 }
 
 /** Sends a body of unknown length in chunks; ends early where the server answers before it is whole. */
-const stream = (url: string, chunks: number, chunk: Buffer, agent: Agent | false = false) =>
+const stream = (url: string, chunks: number, chunk: Buffer, agent: Agent | false = false, method = "POST") =>
   Effect.callback<Raw>((resume) => {
     const sent = request(url, {
-      method: "POST",
+      method,
       agent,
-      headers: { "content-type": "application/json" }
+      headers: { "content-type": "application/json", "transfer-encoding": "chunked" }
     })
     sent.on("response", (response) => {
       let body = ""
@@ -259,6 +260,16 @@ withApp("the edge of the API", (it) => {
         assert.strictEqual(answer.status, 413, answer.body)
         assert.strictEqual(JSON.parse(answer.body).error.code, "PAYLOAD_TOO_LARGE")
       }))
+
+    for (const { method, name, path } of endpoints()) {
+      it.effect(`${name} takes no streamed body of more than 1 MB, whether it reads one or not`, () =>
+        Effect.gen(function*() {
+          const { url } = yield* TestApp
+          const place = path.replace(/:\w+/g, randomUUID())
+          const answer = yield* stream(`${url}${place}`, 17, Buffer.alloc(65_536, "x"), false, method)
+          assert.strictEqual(answer.status, 413, answer.body)
+        }))
+    }
 
     it.effect("a streamed body of little is read", () =>
       Effect.gen(function*() {

@@ -14,6 +14,7 @@ withApp("a failure that nobody foresaw", (it) => {
         error: { code: "INTERNAL_ERROR", message: "An unexpected error occurred." }
       })
       assert.match(answer.headers.get("x-request-id") ?? "", /^[\w-]{8,}$/)
+      assert.isTrue(Number(answer.headers.get("x-ratelimit-remaining")) > 0, "counts like any other")
       assert.strictEqual((yield* api("GET", "/api/catalog/brands", { as: asAdmin })).status, 200)
     }))
 })

@@ -21,6 +21,7 @@ describe("the sweeps", () => {
             + (select count(*) from payment_events)::int4 + (select count(*) from orders where status = 'pending')::int4
             + (select count(*) from webhook_deliveries)::int4 + (select count(*) from webhook_messages)::int4
             + (select count(*) from refunds where status = 'pending')::int4
+            + (select count(*) from rate_limit_counters where key like 'old %')::int4
             + (select count(*) from journal_entries where created_at < now() - interval '100 days')::int4 as left`,
           ([row]) => row?.left
         ))
@@ -47,6 +48,8 @@ describe("the sweeps", () => {
               event_at, created_at)
             select 'org_default', gen_random_uuid(), 't', 't', 't', n, '{}', now(), now() - interval '100 days'
             from generate_series(1, 2500) n`,
+          sql`insert into rate_limit_counters (key, ends_at, granted)
+            select 'old ' || n, now() - interval '100 days', 1 from generate_series(1, 2500) n`,
           sql`insert into journal_heads (organization_id, position) values ('org_default', 2500)`,
           sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
               created_at, position, hash)
@@ -61,7 +64,7 @@ describe("the sweeps", () => {
           yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
             values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
         }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
-      expect(yield* count).toBe(20_121)
+      expect(yield* count).toBe(22_621)
       yield* retentionTurn(databaseUrl)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))

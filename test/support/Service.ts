@@ -71,6 +71,8 @@ const launch = async (options: ServiceOptions): Promise<Service> => {
       ...inherited,
       NODE_ENV: "test",
       STOA_LOG_LEVEL: "info",
+      // Every shopper of a test comes from one address.
+      STOA_RATE_LIMIT_FACTOR: "1000",
       DATABASE_URL: databaseUrl,
       PORT: String(ports.http),
       STOA_RUNNER_PORT: String(ports.runner),

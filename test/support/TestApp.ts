@@ -11,6 +11,7 @@ import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
+import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { freshDatabase } from "./Postgres.ts"
 
@@ -120,6 +121,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   ),
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   auth: testAuth(deployment.auth),
+  rateLimits: ratesOf(deployment.rateLimits ?? {}, false, 1),
   deployment
 })
 

@@ -3,7 +3,7 @@ import { onDatabase } from "../checkout/ShopFloor.ts"
 
 /** Tables of the deployment and not of a tenant. */
 const common =
-  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|job_slots|job_ticks|.*migrations.*)$/
+  /^(organizations|users|sessions|user_accounts|verifications|two_factors|rate_limit_counters|cluster_.*|job_slots|job_ticks|.*migrations.*)$/
 
 interface Table {
   readonly name: string

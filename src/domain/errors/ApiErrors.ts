@@ -45,6 +45,17 @@ export class TwoFactorRequired
     })
 }
 
+/** 403: a change that the page of another site may have made in its visitor's browser (contract, platform §1.4). */
+export class OriginRejected
+  extends Schema.Error<OriginRejected>("OriginRejected")(body("CSRF_ORIGIN_REJECTED"), { httpApiStatus: 403 })
+{
+  readonly _tag = "OriginRejected"
+  static of = () =>
+    new OriginRejected({
+      error: { code: "CSRF_ORIGIN_REJECTED", message: "This request does not come from a trusted origin." }
+    })
+}
+
 /** 404: no such record in the organization of the request. Another organization's record reads the same. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND"), { httpApiStatus: 404 }) {
   readonly _tag = "NotFound"
@@ -102,6 +113,15 @@ export class CheckoutFailed
 {
   readonly _tag = "CheckoutFailed"
   static of = (message: string) => new CheckoutFailed({ error: { code: "CHECKOUT_FAILED", message } })
+}
+
+/** 429: more requests than the limit of the caller; `Retry-After` says when he may come again (spec §8). */
+export class TooManyRequests
+  extends Schema.Error<TooManyRequests>("TooManyRequests")(body("TOO_MANY_REQUESTS"), { httpApiStatus: 429 })
+{
+  readonly _tag = "TooManyRequests"
+  static of = () =>
+    new TooManyRequests({ error: { code: "TOO_MANY_REQUESTS", message: "Too many requests, please try again later." } })
 }
 
 /** 503: the work could not be taken on in time; the same request may be sent again after `Retry-After` seconds. */

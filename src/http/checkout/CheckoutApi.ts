@@ -5,6 +5,7 @@ import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, OwnIdempotency } from "../middleware/Idempotency.ts"
 import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
+import { RouteRate } from "../server/RateLimiting.ts"
 
 /**
  * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails, and then nothing is left behind: no order,
@@ -16,6 +17,7 @@ export const CheckoutGroup = HttpApiGroup.make("checkout").add(
     success: CheckoutAnswer.pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("orders:create"))
+    .annotate(RouteRate, "checkout")
     .annotate(OwnIdempotency, true)
     .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "Turn a cart into a placed and paid order" }))

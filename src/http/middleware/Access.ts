@@ -3,19 +3,29 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { Access, Storeless } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
-import { Forbidden, OrgResolutionFailed, TwoFactorRequired, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { Actors } from "../access/Actors.ts"
+import {
+  Forbidden,
+  OrgResolutionFailed,
+  OriginRejected,
+  TooManyRequests,
+  TwoFactorRequired,
+  Unauthorized
+} from "../../domain/errors/ApiErrors.ts"
+import { Actors, type Caller } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
-import { CurrentRequest } from "../server/RequestId.ts"
+import { TrustedOrigins } from "../server/Cors.ts"
+import { isCrossSite } from "../server/CrossSite.ts"
+import { type OwnRate, RateLimiting, RouteRate } from "../server/RateLimiting.ts"
+import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 
 /**
  * Finds out who asks and holds him to the endpoint's access rule before anything of the request is decoded. On every
- * group, as the outermost middleware: handlers, idempotency and repositories read the actor and with him the
+ * group, as the outermost middleware: limits of requests, the check of origins, handlers, idempotency and repositories read the actor and with him the
  * organization. 401 without credentials, 403 with them (contract §0.3).
  */
 export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { provides: CurrentActor }>()(
   "stoa/http/AccessControl",
-  { error: [Unauthorized, Forbidden, TwoFactorRequired, OrgResolutionFailed] }
+  { error: [Unauthorized, Forbidden, OriginRejected, TwoFactorRequired, TooManyRequests, OrgResolutionFailed] }
 ) {}
 
 /** Longest part of a client's program name that the journal keeps. */
@@ -36,25 +46,44 @@ const sendCookie = (cookie: string) =>
 
 export const accessLayer = Layer.effect(
   AccessControl,
-  Effect.map(Actors, (actors) =>
-    AccessControl.of((handler, { endpoint }) =>
+  Effect.gen(function*() {
+    const [actors, limiting, origins] = yield* Effect.all([Actors, RateLimiting, TrustedOrigins])
+
+    /** Counts the request against its caller's limits, unless he is a visitor whom the edge has counted. */
+    const count = (
+      request: HttpServerRequest.HttpServerRequest,
+      facts: RequestFacts,
+      caller: Caller,
+      own: OwnRate | undefined
+    ) =>
+      facts.standing !== undefined && own === undefined ? Effect.void : Effect.flatMap(
+        limiting.identify(request, facts, caller, own),
+        (admitted) => admitted ? Effect.void : Effect.fail(TooManyRequests.of())
+      )
+
+    return AccessControl.of((handler, { endpoint }) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
+        const facts = (yield* CurrentRequest) ?? {}
         const rule = Context.getOption(endpoint.annotations, Access)
+        const own = Context.getOrUndefined(endpoint.annotations, RouteRate)
         const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
-        const { credential: _, rateLimit: __, renewedCookie, ...found } = yield* actors.fromHeaders(request.headers, {
-          method: request.method,
-          url: request.url,
-          storeless
-        })
+        const asked = { method: request.method, url: request.url, storeless }
+        // Whoever shows credentials that are worth nothing is counted by the edge when he is answered.
+        const caller = yield* actors.fromHeaders(request.headers, asked)
+        yield* count(request, facts, caller, own)
+        if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
+          return yield* OriginRejected.of()
+        }
+        const { credential: _, rateLimit: __, renewedCookie, ...found } = caller
         if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
         const actor: Actor = { ...found, ...originOf(request) }
+        facts.organizationId = actor.organizationId
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
-        const facts = yield* CurrentRequest
-        if (facts !== undefined) facts.organizationId = actor.organizationId
         if (rule.value._tag === "AnyOf") yield* requireAnyOf(actor, rule.value.permissions)
         return yield* Effect.provideService(handler, CurrentActor, actor)
       })
-    ))
+    )
+  })
 )

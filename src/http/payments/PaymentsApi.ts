@@ -10,6 +10,7 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
+import { RouteRate } from "../server/RateLimiting.ts"
 
 /** `duplicate`: the event came before and was not worked on again. */
 const Received = Schema.Struct({
@@ -25,6 +26,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments").add(
   })
     .annotate(Access, open)
     .annotate(Storeless, true)
+    .annotate(RouteRate, "none")
     .annotateMerge(OpenApi.annotations({
       summary: "Receive an event of the payment provider",
       description: "The body is the provider's, as it signed it. A repeated event is answered and not worked on again."

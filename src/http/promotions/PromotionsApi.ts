@@ -9,6 +9,7 @@ import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
+import { RouteRate } from "../server/RateLimiting.ts"
 
 const promotion = { id: Uuid }
 
@@ -41,6 +42,7 @@ export const PromotionsGroup = HttpApiGroup.make("promotions").add(
     success: Data(PromotionQuote)
   })
     .annotate(Access, open)
+    .annotate(RouteRate, "promotionTrial")
     .annotateMerge(OpenApi.annotations({
       summary: "Try a promotion code on an order",
       description: "404 for an unknown code, 422 with the reason for one that does not apply. Nothing is used up."

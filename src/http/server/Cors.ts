@@ -1,3 +1,5 @@
+import { Context } from "effect"
+
 const allowedHeaders =
   "Content-Type, Authorization, x-api-key, x-request-id, x-store-id, x-cart-secret, idempotency-key"
 const exposedHeaders =
@@ -5,6 +7,12 @@ const exposedHeaders =
 
 /** Decides whether a browser page of this origin may read the answers. */
 export type OriginTest = (origin: string) => boolean
+
+/** Origins whose pages may read answers and act for their visitors (`auth.trustedOrigins`). */
+export class TrustedOrigins extends Context.Service<TrustedOrigins, {
+  readonly isTrusted: OriginTest
+  readonly production: boolean
+}>()("stoa/http/server/TrustedOrigins") {}
 
 /** Listed origins; outside production any page served from this machine too (contract, platform §1.4). */
 export const originTest = (trusted: ReadonlyArray<string>, production: boolean): OriginTest => (origin) =>
@@ -16,8 +24,7 @@ export const corsHeaders = (origin: string | undefined, allowed: OriginTest): Re
     ? {
       "access-control-allow-origin": origin,
       "access-control-allow-credentials": "true",
-      "access-control-expose-headers": exposedHeaders,
-      vary: "Origin"
+      "access-control-expose-headers": exposedHeaders
     }
     : {}
 

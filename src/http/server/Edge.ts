@@ -1,41 +1,24 @@
 import { ByteSize, Context, Effect, Tracer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { answerHeaders, type AnswerOptions } from "./AnswerHeaders.ts"
 import { withClientAddress } from "./ClientAddress.ts"
-import { corsHeaders, type OriginTest, preflightHeaders } from "./Cors.ts"
+import { preflightHeaders } from "./Cors.ts"
 import { answerFailure, envelope } from "./Failure.ts"
-import { CurrentRequest, RequestId, requestIdOf } from "./RequestId.ts"
+import type { RateLimiting } from "./RateLimiting.ts"
+import { CurrentRequest, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
 import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
 
 /** What the edge has to know of the deployment and of the router it stands around. */
-export interface EdgeOptions {
-  readonly production: boolean
-  readonly allowedOrigin: OriginTest
-  /** Address of the proxy whose `X-Forwarded-For` is believed; undefined for nobody's. */
-  readonly trustedProxy: string | undefined
+export interface EdgeOptions extends AnswerOptions {
+  readonly limiting: RateLimiting["Service"]
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
 }
 
+type Request = HttpServerRequest.HttpServerRequest
+
 /** Limit of a request's body on every route (spec §8). */
 const maxBodyBytes = 1_048_576
-
-const securityHeaders = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "strict-origin-when-cross-origin",
-  "permissions-policy": "camera=(), microphone=(), geolocation=()"
-} as const
-
-/** A page of ours runs what it brings along and talks to this host alone. */
-const pagePolicy = {
-  "content-security-policy":
-    "default-src 'self' 'unsafe-inline' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
-} as const
-
-const isPage = (response: HttpServerResponse.HttpServerResponse): boolean =>
-  response.body._tag !== "Empty" && response.body.contentType?.startsWith("text/html") === true
-
-const strictTransport = { "strict-transport-security": "max-age=31536000; includeSubDomains" } as const
 
 /** The span of the request, where requests are traced, is told the route's template: the router finds it later. */
 const nameSpan = (context: Context.Context<never>, path: string): void => {
@@ -52,34 +35,45 @@ const pathOf = (url: string): string => {
 const hasJsonBody = (response: HttpServerResponse.HttpServerResponse): boolean =>
   response.body._tag !== "Empty" && response.body.contentType?.includes("json") === true
 
-/** Clients wait before they repeat what could not be taken on now (ARCHITECTURE invariants 4 and 6). */
-const retryAfter = (response: HttpServerResponse.HttpServerResponse): Record<string, string> =>
-  response.status === 503 && response.headers["retry-after"] === undefined ? { "retry-after": "1" } : {}
+/** A browser asks whether a page may send what it is about to send. */
+const isPreflight = ({ headers, method }: Request): boolean =>
+  method === "OPTIONS" && headers["access-control-request-method"] !== undefined
+
+/** A body of unknown length, which not every route reads; an upload is read by its own route, part by part. */
+const isChunked = ({ headers }: Request): boolean =>
+  headers["transfer-encoding"] !== undefined && headers["content-type"]?.startsWith("multipart/") !== true
 
 /**
- * What holds for every answer, in one place around the router: request id, security and CORS headers, the body limit,
- * 405 with `Allow`, and the error envelope for everything that no handler answered (ARCHITECTURE §6).
+ * What holds for every answer, in one place around the router: request id, security and CORS headers, the limits of
+ * requests and bodies, 405 with `Allow`, and the error envelope for everything that no handler answered
+ * (ARCHITECTURE §6).
  */
 export const edge = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   options: EdgeOptions
 ) => {
-  const fixedHeaders = options.production ? { ...securityHeaders, ...strictTransport } : securityHeaders
   const limits = Context.make(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
   const count = requestMetrics()
+  const withHeaders = answerHeaders(options)
+  const { limiting } = options
+  const refused = envelope(429)
 
-  const answer = (request: HttpServerRequest.HttpServerRequest) => {
-    if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
-      return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
-    }
+  const answer = (request: Request) => {
     // Declared sizes are refused before a byte is read; undeclared ones while they stream.
     if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
       return Effect.succeed(envelope(413, { connection: "close" }))
     }
-    return Effect.matchCauseEffect(app, { onSuccess: Effect.succeed, onFailure: answerFailure })
+    const whole = isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
+    return Effect.matchCauseEffect(whole, { onSuccess: Effect.succeed, onFailure: answerFailure })
   }
 
-  const complete = (request: HttpServerRequest.HttpServerRequest, response: HttpServerResponse.HttpServerResponse) => {
+  /** Counted before it is worked on where its caller is an address, and else by the routes or when it is answered. */
+  const admitted = (request: Request, facts: RequestFacts) =>
+    isPreflight(request)
+      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
+      : Effect.flatMap(limiting.arrive(request, facts), (so) => so ? answer(request) : Effect.succeed(refused))
+
+  const complete = (request: Request, response: HttpServerResponse.HttpServerResponse) => {
     if (response.status < 400) return response
     const methods = response.status === 404 ? options.methodsOf(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) return envelope(405, { allow: methods.join(", ") })
@@ -87,32 +81,33 @@ export const edge = <E, R>(
   }
 
   /** The router leaves the route it found in the fiber's context, which is the enclosing context again further out. */
-  const counted = (request: HttpServerRequest.HttpServerRequest, began: number) =>
-    Effect.flatMap(answer(request), (answered) =>
-      Effect.withFiberSucceed((fiber) => {
-        const response = complete(request, answered)
-        const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
-        count(route, response.status, (performance.now() - began) / 1_000)
-        if (route !== undefined) nameSpan(fiber.context, route.path)
-        return response
-      }))
+  const counted = (request: Request, facts: RequestFacts, began: number) =>
+    Effect.flatMap(admitted(request, facts), (answered) => {
+      const own = complete(request, answered)
+      return Effect.flatMap(
+        limiting.leave(request, facts, own.status),
+        (standing) =>
+          Effect.withFiberSucceed((fiber) => {
+            const response = standing.admitted ? own : refused
+            const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
+            count(route, response.status, (performance.now() - began) / 1_000)
+            if (route !== undefined) nameSpan(fiber.context, route.path)
+            return [response, standing] as const
+          })
+      )
+    })
 
   return Effect.gen(function*() {
     const began = performance.now()
     const request = yield* HttpServerRequest.HttpServerRequest
     const requestId = requestIdOf(request.headers["x-request-id"])
-    const own = withClientAddress(request, options.trustedProxy)
-    const perRequest = Context.add(Context.add(limits, RequestId, requestId), CurrentRequest, {})
-    const response = yield* Effect.provideContext(
-      counted(own, began),
+    const own = withClientAddress(request, options.isProxy)
+    const facts: RequestFacts = {}
+    const perRequest = Context.add(Context.add(limits, RequestId, requestId), CurrentRequest, facts)
+    const [response, standing] = yield* Effect.provideContext(
+      counted(own, facts, began),
       own === request ? perRequest : Context.add(perRequest, HttpServerRequest.HttpServerRequest, own)
     )
-    return HttpServerResponse.setHeaders(response, {
-      ...fixedHeaders,
-      ...corsHeaders(request.headers["origin"], options.allowedOrigin),
-      ...retryAfter(response),
-      ...(isPage(response) ? pagePolicy : {}),
-      "x-request-id": requestId
-    })
+    return withHeaders(request, response, standing, requestId)
   })
 }

@@ -7,21 +7,29 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
   400: ["BAD_REQUEST", "The request could not be read."],
   404: ["NOT_FOUND", "Not found."],
   405: ["METHOD_NOT_ALLOWED", "This path does not answer to that method."],
+  408: ["REQUEST_TIMEOUT", "The request did not arrive in time."],
   413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
   415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
+  429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."],
+  431: ["HEADERS_TOO_LARGE", "The headers of the request are too large."],
   499: ["CLIENT_CLOSED_REQUEST", "The client closed the connection."],
   503: ["SERVICE_UNAVAILABLE", "The service is not available. Try again shortly."]
 }
+
+const bodyOf = (status: number) => {
+  const [code, message] = codes[status] ?? ["INTERNAL_ERROR", "An unexpected error occurred."]
+  return { error: { code, message } }
+}
+
+/** The error envelope of a status as it goes over the wire. */
+export const errorText = (status: number): string => JSON.stringify(bodyOf(status))
 
 /** The error envelope for a status that no handler gave a body; without detail of what went wrong inside. */
 export const envelope = (
   status: number,
   headers: Record<string, string> = {}
-): HttpServerResponse.HttpServerResponse => {
-  const known = codes[status]
-  const [code, message] = known ?? ["INTERNAL_ERROR", "An unexpected error occurred."]
-  return HttpServerResponse.jsonUnsafe({ error: { code, message } }, { status: known ? status : 500, headers })
-}
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(bodyOf(status), { status: codes[status] === undefined ? 500 : status, headers })
 
 /** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair. The client's to mend. */
 const unstorable = /"code":"(22021|22P05)"/

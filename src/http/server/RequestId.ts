@@ -1,11 +1,14 @@
 import { Context } from "effect"
+import type { Standing } from "../../domain/ratelimits/RateLimit.ts"
 
 /** The id of the request that is being answered, as `X-Request-Id` shows it; empty outside of a request. */
 export const RequestId = Context.Reference<string>("stoa/http/server/RequestId", { defaultValue: () => "" })
 
-/** What is found out about a request on its way, for the lines of the log that are written outside of where it is known. */
+/** What is found out about a request on its way, for what is written outside of where it is known: log lines, headers. */
 export interface RequestFacts {
   organizationId?: string
+  /** How its caller stands with the limits that it was counted against. */
+  standing?: Standing
 }
 
 /** The facts of the request that is being answered; one object of its own for each. */

@@ -1,14 +1,16 @@
 import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
-import { isIP } from "node:net"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
+import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { proxyTest } from "../../http/server/ClientAddress.ts"
 import { type AccessSettings, readAccess } from "./AccessConfig.ts"
 import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
 import { type MailEnvironment, readMail } from "./MailConfig.ts"
+import { readRateLimits } from "./RateLimitConfig.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
@@ -18,7 +20,7 @@ export type ProcessRole = "all" | "api" | "runner"
 export interface AppSettings {
   readonly port: number
   readonly host: string
-  /** The proxy whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
+  /** The proxies, as a list, whose word about a client's address counts (`X-Forwarded-For`); none believes nobody. */
   readonly trustedProxy: Option.Option<string>
   /** None: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Option.Option<Redacted.Redacted<string>>
@@ -41,6 +43,7 @@ export interface AppSettings {
   readonly mail: MailEnvironment
   readonly jobs: JobSettingsValues
   readonly auth: AuthSettings
+  readonly rateLimits: RateLimitValues
   readonly deployment: DeploymentConfig
 }
 
@@ -85,8 +88,8 @@ const oneOf = <const A extends ReadonlyArray<string>>(name: string, allowed: A, 
 const trustedProxy = Effect.fnUntraced(function*(configured: string | undefined) {
   const value = Option.getOrUndefined(yield* text("TRUSTED_PROXY_IP")) ?? configured
   if (value === undefined) return Option.none<string>()
-  return isIP(value) === 0
-    ? yield* refuse("TRUSTED_PROXY_IP", value, "one IP address, for example 10.0.0.5")
+  return proxyTest(value) === undefined
+    ? yield* refuse("TRUSTED_PROXY_IP", value, "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16")
     : Option.some(value)
 })
 
@@ -134,7 +137,7 @@ const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
-const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: DeploymentConfig) {
+const checkStore = Effect.fnUntraced(function*({ journal, retention, server, store }: DeploymentConfig) {
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
@@ -147,6 +150,11 @@ const checkStore = Effect.fnUntraced(function*({ journal, retention, store }: De
   for (const [name, value] of Object.entries(retention ?? {})) {
     if (!Number.isInteger(value) || value < 1 || value > 36_500) {
       return yield* refuse(`retention.${name}`, String(value), "a whole number from 1 to 36500")
+    }
+  }
+  for (const [name, value] of Object.entries(server?.requestTimes ?? {})) {
+    if (!Number.isInteger(value) || value < 1 || value > 3_600_000) {
+      return yield* refuse(`server.requestTimes.${name}`, String(value), "a whole number of milliseconds up to 3600000")
     }
   }
   if (!/^[\w-]{1,64}$/.test(defaultOrganizationId)) {
@@ -241,6 +249,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     mail: yield* readMail(deployment.email, environment, webhooks.keyring),
     jobs: yield* jobs(deployment.jobs ?? {}),
     auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
+    rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
     deployment
   }
   return settings

@@ -6,6 +6,15 @@ import type { AccessOptions } from "./AccessConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
+import type { RateLimitOptions } from "./RateLimitConfig.ts"
+
+/** How long a client may take to send a request, in milliseconds from its first byte. */
+export interface RequestTimes {
+  /** For its headers. Default 15000. */
+  readonly headersMs?: number
+  /** For the whole of it. Default 60000. */
+  readonly requestMs?: number
+}
 
 /** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export interface DeploymentConfig {
@@ -13,10 +22,14 @@ export interface DeploymentConfig {
     /** Listening address of the API. Default: port 4000 on 127.0.0.1 (`PORT`, `HOST`). */
     readonly port?: number
     readonly host?: string
-    /** Address of the proxy in front, whose `X-Forwarded-For` says who asks. Default: none (`TRUSTED_PROXY_IP`). */
+    /**
+     * The proxies in front, whose `X-Forwarded-For` says who asks: addresses and networks, separated by commas
+     * (`10.0.0.5, 10.1.0.0/16`). Default: none (`TRUSTED_PROXY_IP`).
+     */
     readonly trustedProxyIp?: string
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
     readonly publicUrl?: string
+    readonly requestTimes?: RequestTimes
   }
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
   readonly databaseUrl?: string
@@ -86,6 +99,8 @@ export interface DeploymentConfig {
   readonly storeName?: string
   /** Mails: how they leave, and which (docs/mail.md). */
   readonly email?: EmailOptions
+  /** Limits of requests (docs/security.md). */
+  readonly rateLimits?: RateLimitOptions
   /** Background jobs: who drives them, how many at once, how long they stay. */
   readonly jobs?: JobOptions
   /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */

@@ -16,12 +16,14 @@ import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
 import { promotions } from "./promotions.ts"
+import { ratelimits } from "./ratelimits.ts"
 import { tenancy } from "./tenancy.ts"
 import { webhooks } from "./webhooks.ts"
 
 /** The modules of the core in the order in which they use one another: a module comes after those it requires. */
 export const modules = [
   tenancy,
+  ratelimits,
   events,
   jobs,
   auth,
@@ -62,6 +64,7 @@ export const services = mail.services.pipe(
   Layer.provideMerge(auth.services),
   Layer.provideMerge(jobs.services),
   Layer.provideMerge(events.services),
+  Layer.provideMerge(ratelimits.services),
   Layer.provideMerge(tenancy.services)
 )
 

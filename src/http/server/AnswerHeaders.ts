@@ -1,0 +1,62 @@
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Standing } from "../../domain/ratelimits/RateLimit.ts"
+import { cameInPlain, type ProxyTest } from "./ClientAddress.ts"
+import { corsHeaders, type OriginTest } from "./Cors.ts"
+import { secondsToWait, showsCredentials, standingHeaders } from "./RateLimiting.ts"
+
+/** What the headers of answers depend on in this deployment. */
+export interface AnswerOptions {
+  readonly production: boolean
+  readonly allowedOrigin: OriginTest
+  /** The proxies whose `X-Forwarded-…` is believed; undefined for nobody's. */
+  readonly isProxy: ProxyTest | undefined
+}
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "strict-origin-when-cross-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=()",
+  // Whether a page may read an answer depends on where it comes from, so caches keep answers apart.
+  vary: "Origin"
+} as const
+
+const strictTransport = { "strict-transport-security": "max-age=31536000; includeSubDomains" } as const
+
+/** A page of ours runs what it brings along and talks to this host alone. */
+const pagePolicy =
+  "default-src 'self' 'unsafe-inline' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+
+const isPage = ({ body }: Response): boolean =>
+  body._tag !== "Empty" && body.contentType?.startsWith("text/html") === true
+
+/** What was answered to somebody who showed who he is, or that a cart is his, is for nobody else. */
+const isPrivate = (request: Request, { headers }: Response): boolean =>
+  headers["cache-control"] === undefined &&
+  (showsCredentials(request) || request.headers["x-cart-secret"] !== undefined)
+
+/**
+ * Gives every answer the headers that it has in common with all others: request id, security, CORS, limits of requests
+ * (contract, platform §1.3). Clients are told when to repeat what could not be taken on now.
+ */
+export const answerHeaders = ({ allowedOrigin, isProxy, production }: AnswerOptions) => {
+  const overTls = production ? { ...securityHeaders, ...strictTransport } : securityHeaders
+
+  return (request: Request, response: Response, standing: Standing, requestId: string): Response => {
+    const headers: Record<string, string> = {
+      ...(cameInPlain(request, isProxy) ? securityHeaders : overTls),
+      ...standingHeaders(standing),
+      ...corsHeaders(request.headers["origin"], allowedOrigin),
+      "x-request-id": requestId
+    }
+    if (!standing.admitted) headers["retry-after"] = secondsToWait(standing)
+    if (response.status === 503 && response.headers["retry-after"] === undefined) headers["retry-after"] = "1"
+    if (isPage(response)) headers["content-security-policy"] = pagePolicy
+    if (isPrivate(request, response)) headers["cache-control"] = "no-store"
+    // All headers are copied, which is what this costs: once.
+    return HttpServerResponse.setHeaders(response, headers)
+  }
+}

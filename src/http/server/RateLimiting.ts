@@ -1,0 +1,169 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { createHash } from "node:crypto"
+import { type RateLimit, type Standing, tighter } from "../../domain/ratelimits/RateLimit.ts"
+import { RateLimits } from "../../domain/ratelimits/RateLimits.ts"
+import { limitOf, type Rate, RateLimitSettings } from "../../domain/ratelimits/RateLimitSettings.ts"
+import { parseIp } from "../../domain/webhooks/IpAddress.ts"
+import type { Caller } from "../access/Actors.ts"
+import { withoutMapping } from "./ClientAddress.ts"
+import type { RequestFacts } from "./RequestId.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** What a route counts against beside the limit of all requests; `none` for a route that the edge alone limits. */
+export type OwnRate = "checkout" | "promotionTrial" | "none"
+
+/** Annotation of an endpoint with a limit of its own. */
+export class RouteRate extends Context.Service<RouteRate, OwnRate>()("stoa/http/server/RouteRate") {}
+
+/**
+ * Limits of requests over HTTP (contract, platform §1.5). A visitor is counted by his address before anything else is
+ * done for him. Whoever sends credentials is counted once they were looked at: by key or user, and by address where
+ * they are worth nothing. What nobody counted on its way is counted by its address when it is answered.
+ */
+export class RateLimiting extends Context.Service<RateLimiting, {
+  /** At the edge, before the request is worked on. False: it is to be refused. */
+  readonly arrive: (request: Request, facts: RequestFacts) => Effect.Effect<boolean>
+  /** The caller of a route is known. False: the request is to be refused. */
+  readonly identify: (
+    request: Request,
+    facts: RequestFacts,
+    caller: Caller,
+    own: OwnRate | undefined
+  ) => Effect.Effect<boolean>
+  /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
+  readonly leave: (request: Request, facts: RequestFacts, status: number) => Effect.Effect<Standing>
+}>()("stoa/http/server/RateLimiting") {
+  static readonly layer = Layer.effect(RateLimiting, Effect.suspend(() => makeRateLimiting))
+}
+
+/** The path as whoever answers it may read it, so that no other way of writing it escapes its limit. */
+const plainPath = (url: string): string => {
+  const end = url.indexOf("?")
+  const path = end === -1 ? url : url.slice(0, end)
+  if (!/[%A-Z;\\]|\/\/|\/$/.test(path)) return path
+  let decoded = path
+  try {
+    decoded = decodeURIComponent(path)
+  } catch {
+    // What cannot be decoded is compared as it is: no route answers it.
+  }
+  return decoded.replaceAll("\\", "/").replace(/;[^/]*/g, "").replace(/\/+/g, "/").replace(/\/$/, "").toLowerCase()
+}
+
+/** What operators and balancers ask, again and again. */
+const exempt = new Set(["/health/live", "/health/ready", "/metrics", "/api/health", "/api/ready", "/api/metrics"])
+
+/** Signed by its sender, who repeats what is refused: only what is not in order counts. */
+const providerEvents = "/api/payments/webhook"
+
+/** Whether the request carries anything that may say who sent it; whether that is worth anything is found out later. */
+export const showsCredentials = ({ headers }: Request): boolean =>
+  headers["authorization"] !== undefined || headers["x-api-key"] !== undefined ||
+  headers["x-test-actor"] !== undefined || headers["cookie"]?.includes("session_token=") === true
+
+/**
+ * Whose requests are counted together where nobody is signed in. Of an IPv6 address the first 64 bits, the smallest
+ * network that is given to anybody: its owner picks the rest for each connection.
+ */
+export const addressSubject = (request: Request): string => {
+  const address = withoutMapping(Option.getOrElse(request.remoteAddress, () => ""))
+  if (!address.includes(":")) return `ip:${address}`
+  const bytes = parseIp(address.replace(/%.*/, ""))
+  return `ip:${bytes === undefined ? address : `${bytes.slice(0, 8).join(".")}/64`}`
+}
+
+const subjectOf = (request: Request, caller: Caller): string => {
+  if (caller.credential === "none") return addressSubject(request)
+  if (caller.credential === "key") return `key:${caller.keyId ?? caller.userId ?? caller.name}`
+  return caller.userId === null ? addressSubject(request) : `user:${caller.userId}`
+}
+
+const SignIn = Schema.fromJsonString(Schema.Struct({ email: Schema.String }))
+
+/** The address somebody tries to sign in with, from a body in JSON or of a form. */
+const emailOf = (body: string): string | undefined =>
+  Option.getOrUndefined(Schema.decodeOption(SignIn)(body))?.email ?? new URLSearchParams(body).get("email") ?? undefined
+
+const emailSubject = (email: string): string =>
+  `email:${createHash("sha256").update(email.trim().toLowerCase()).digest("hex")}`
+
+const makeRateLimiting = Effect.gen(function*() {
+  const rates = yield* RateLimitSettings
+  const limits = yield* RateLimits
+
+  const admit = (facts: RequestFacts, first: RateLimit, ...others: ReadonlyArray<RateLimit>) =>
+    Effect.map(limits.admit(first, ...others), (standing) => {
+      facts.standing = tighter(facts.standing, standing)
+      return standing.admitted
+    })
+
+  const apiByAddress = (request: Request) => limitOf("api", addressSubject(request), rates.api)
+
+  const attempt = (request: Request, facts: RequestFacts) =>
+    Effect.matchEffect(request.text, {
+      // A body that cannot be read is refused by the route that reads it.
+      onFailure: () => Effect.succeed(true),
+      onSuccess: (body) => {
+        const email = emailOf(body)
+        if (email === undefined) return Effect.succeed(true)
+        return admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail))
+      }
+    })
+
+  const arriveAtAuth = (request: Request, facts: RequestFacts, path: string) => {
+    const [bucket, rate]: [string, Rate] = path === "/api/auth/get-session"
+      ? ["session", rates.session]
+      : ["auth", rates.auth]
+    const admitted = admit(facts, apiByAddress(request), limitOf(bucket, addressSubject(request), rate))
+    return request.method === "POST" && path === "/api/auth/sign-in/email"
+      ? Effect.flatMap(admitted, (so) => so ? attempt(request, facts) : Effect.succeed(false))
+      : admitted
+  }
+
+  const arrive = (request: Request, facts: RequestFacts) => {
+    const path = plainPath(request.url)
+    if (path.startsWith("/api/auth/")) return arriveAtAuth(request, facts, path)
+    return exempt.has(path) || path === providerEvents || showsCredentials(request)
+      ? Effect.succeed(true)
+      : admit(facts, apiByAddress(request))
+  }
+
+  /** A key's own limit is the only one that it has. */
+  const limitsOf = (subject: string, caller: Caller, own: OwnRate | undefined, counted: boolean) => {
+    const isKey = caller.credential === "key"
+    if (isKey && caller.rateLimit !== undefined) {
+      return [limitOf("key", subject, { ...caller.rateLimit, enforced: rates.apiOfKey.enforced })]
+    }
+    const found = counted ? [] : [limitOf("api", subject, isKey ? rates.apiOfKey : rates.api)]
+    if (own === "checkout") found.push(limitOf(own, subject, isKey ? rates.checkoutOfKey : rates.checkout))
+    if (own === "promotionTrial") found.push(limitOf(own, subject, isKey ? rates.apiOfKey : rates.promotionTrial))
+    return found
+  }
+
+  const identify = (request: Request, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
+    if (own === "none") return Effect.succeed(true)
+    const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
+    return first === undefined ? Effect.succeed(true) : admit(facts, first, ...others)
+  }
+
+  const leave = (request: Request, facts: RequestFacts, status: number) => {
+    if (facts.standing !== undefined) return Effect.succeed(facts.standing)
+    const path = plainPath(request.url)
+    const free = exempt.has(path) || request.method === "OPTIONS" || (path === providerEvents && status < 400)
+    return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
+  }
+
+  return RateLimiting.of({ arrive, identify, leave })
+})
+
+/** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */
+export const standingHeaders = ({ limit, remaining, resetsAt }: Standing): Record<string, string> => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(Math.ceil(resetsAt / 1_000))
+})
+
+/** Seconds until a refused caller may come again. */
+export const secondsToWait = ({ resetsInMs }: Standing): string => String(Math.max(1, Math.ceil(resetsInMs / 1_000)))

@@ -1,0 +1,243 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Clock, Effect, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
+import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
+import { refused } from "../checkout/ShopFloor.ts"
+import { type Answer, api, asCustomer, type Call, testAppLayer } from "../support/TestApp.ts"
+
+/** The limits of production, behind a proxy that says where each request comes from. */
+const inProduction = layer(
+  testAppLayer({}, { rateLimits: ratesOf({}, true, 1), trustedProxy: Option.some("127.0.0.1") }),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)
+
+let addresses = 0
+
+/** A place that nobody has sent anything from. */
+const newAddress = () => `203.0.${113 + Math.floor(++addresses / 250)}.${addresses % 250}`
+
+const from = (address: string, { headers, ...call }: Call = {}): Call => ({
+  ...call,
+  headers: { ...headers, "x-forwarded-for": address }
+})
+
+const key = { "x-api-key": "dev-admin-key" }
+
+const told = (answer: Answer) =>
+  (["limit", "remaining", "reset"] as const).map((name) => Number(answer.headers.get(`x-ratelimit-${name}`) ?? "NaN"))
+
+/** Exactly this many are let through, and of the window that begins in the middle, if one does, no more than that. */
+const letsThrough = Effect.fnUntraced(function*<R>(count: number, send: () => Effect.Effect<Answer, never, R>) {
+  const answers = yield* Effect.forEach(Array.from({ length: count + 5 }), send, { concurrency: 20 })
+  const windows = new Map<number, number>()
+  for (const answer of answers) {
+    const [, , reset = 0] = told(answer)
+    windows.set(reset, (windows.get(reset) ?? 0) + (answer.status === 429 ? 0 : 1))
+  }
+  const ends = [...windows.keys()].sort((one, other) => one - other)
+  for (const [index, end] of ends.entries()) {
+    assert.strictEqual(index === 0 ? end : end - 60, ends[Math.max(0, index - 1)], "all count against one limit")
+    assert.isAtMost(windows.get(end) ?? 0, count)
+  }
+  if (ends.length === 1) assert.strictEqual(windows.get(ends[0] ?? 0), count)
+  return answers
+})
+
+inProduction("limits of requests", (it) => {
+  describe("headers", () => {
+    const large = "x".repeat(1_100_000)
+    const kinds = {
+      "200": () => api("GET", "/api/catalog/entities", from(newAddress())),
+      "200 of health": () => api("GET", "/api/health", from(newAddress())),
+      "200 of the document": () => api("GET", "/api/doc", from(newAddress())),
+      "200 of HEAD": () => api("HEAD", "/api/health", from(newAddress())),
+      "200 with a key": () => api("GET", "/api/orders", from(newAddress(), { headers: key })),
+      "201": () => api("POST", "/api/carts", from(newAddress(), { body: { currency: "USD" } })),
+      "204": () =>
+        api("OPTIONS", "/api/carts", from(newAddress(), { headers: { "access-control-request-method": "POST" } })),
+      "400": () => api("POST", "/api/carts", from(newAddress(), { body: "{" })),
+      "401": () => api("GET", "/api/orders", from(newAddress())),
+      "401 with a key": () => api("GET", "/api/orders", from(newAddress(), { headers: { "x-api-key": "forged" } })),
+      "403": () => api("GET", "/api/orders", from(newAddress(), { as: { ...asCustomer("nobody"), permissions: [] } })),
+      "404": () => api("GET", `/api/carts/${randomUUID()}`, from(newAddress())),
+      "404 of no route": () => api("GET", "/api/nothing", from(newAddress())),
+      "404 of no route with a key": () => api("GET", "/nothing", from(newAddress(), { headers: key })),
+      "405": () => api("PUT", "/api/carts", from(newAddress(), { body: {} })),
+      "413": () => api("POST", "/api/carts", from(newAddress(), { body: { large } })),
+      "415": () =>
+        api("POST", "/api/carts", from(newAddress(), { body: "a", headers: { "content-type": "text/css" } })),
+      "422": () => api("POST", "/api/carts", from(newAddress(), { body: {} }))
+    }
+    for (const [kind, send] of Object.entries(kinds)) {
+      it.effect(`${kind} tells limit, rest and the end of the window`, () =>
+        Effect.gen(function*() {
+          const now = (yield* Clock.currentTimeMillis) / 1_000
+          const answer = yield* send()
+          assert.strictEqual(answer.status, Number(kind.slice(0, 3)))
+          const [limit, remaining, reset] = told(answer)
+          const expected = kind.includes("with a key") && !kind.startsWith("40") ? 6_000 : 100
+          assert.strictEqual(limit, expected)
+          assert.isTrue(remaining === expected || remaining === expected - 1, String(remaining))
+          assert.isTrue((reset ?? 0) >= Math.floor(now) && (reset ?? 0) <= now + 62, String(reset))
+          assert.isNull(answer.headers.get("retry-after"))
+        }))
+    }
+  })
+
+  describe("a visitor", () => {
+    it.effect("is refused in the envelope when 100 requests of a minute are used up, and told when to come again", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        const answers = yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
+        const last = answers.find(({ status }) => status === 429)
+        assert.isDefined(last)
+        refused(last, 429, "TOO_MANY_REQUESTS")
+        assert.deepStrictEqual(Object.keys(Object(last.body)), ["error"])
+        const [limit, remaining, reset] = told(last)
+        assert.deepStrictEqual([limit, remaining], [100, 0])
+        const wait = Number(last.headers.get("retry-after"))
+        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+        const now = (yield* Clock.currentTimeMillis) / 1_000
+        assert.isAtMost(Math.abs((reset ?? 0) - now - wait), 5)
+        assert.strictEqual((yield* api("GET", "/api/nothing", from(newAddress()))).status, 404, "others are not")
+      }))
+
+    it.effect("is refused on every route but those of operators, and before anything is done for him", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
+        const seen = yield* Effect.forEach(
+          [
+            ["GET", "/api/catalog/entities"],
+            ["POST", "/api/carts"],
+            ["GET", "/api/doc"],
+            ["GET", "/nothing"],
+            ["GET", "/api/health"],
+            ["GET", "/api/ready"],
+            ["GET", "/health/live"]
+          ] as const,
+          ([method, path]) => api(method, path, from(address, method === "POST" ? { body: { currency: "USD" } } : {}))
+        )
+        assert.deepStrictEqual(seen.map(({ status }) => status), [429, 429, 429, 429, 200, 200, 200])
+        const preflight = { headers: { origin: "http://localhost:1", "access-control-request-method": "POST" } }
+        assert.strictEqual((yield* api("OPTIONS", "/api/carts", from(address, preflight))).status, 204)
+      }))
+
+    it.effect("has one network of IPv6 for his own, whatever addresses he takes from it", () =>
+      Effect.gen(function*() {
+        let host = 0
+        yield* letsThrough(100, () => api("GET", "/api/nothing", from(`2001:db8:1:2::${(++host).toString(16)}`)))
+        assert.strictEqual((yield* api("GET", "/api/nothing", from("2001:db8:1:3::1"))).status, 404)
+      }))
+
+    it.effect("can check out 5 times and try 10 promotion codes a minute, however the path is written", () =>
+      Effect.gen(function*() {
+        for (
+          const [path, count, body] of [
+            ["/api/checkout", 5, { cartId: randomUUID(), paymentMethodId: "test" }],
+            ["/api/promotions/validate", 10, { code: "NONE", currency: "USD", subtotal: 1, lineItems: [] }]
+          ] as const
+        ) {
+          const address = newAddress()
+          const answers = yield* letsThrough(count, () => api("POST", path, from(address, { body })))
+          assert.deepStrictEqual(told(answers.at(-1) ?? (yield* Effect.die("no answer"))).slice(0, 2), [count, 0])
+          for (const written of [path.replace("o", "%6f"), `${path}?a=1`]) {
+            const again = yield* api("POST", written, from(address, { body }))
+            assert.include([404, 429], again.status, written)
+          }
+        }
+      }))
+  })
+
+  describe("whoever is known", () => {
+    it.effect("is counted as a user wherever he is, and not with others at his address", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        const [one, other] = [asCustomer(randomUUID()), asCustomer(randomUUID())]
+        yield* letsThrough(100, () => api("GET", "/api/catalog/entities", from(newAddress(), { as: one })))
+        const answer = yield* api("GET", "/api/catalog/entities", from(address, { as: one }))
+        assert.strictEqual(answer.status, 429)
+        assert.isNotNull(answer.headers.get("retry-after"))
+        assert.strictEqual((yield* api("GET", "/api/catalog/entities", from(address, { as: other }))).status, 200)
+        assert.strictEqual((yield* api("GET", "/api/catalog/entities", from(address))).status, 200)
+      }))
+
+    it.effect("by a key has 6,000 requests and 300 checkouts a minute, also where strangers used up an address", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
+        const found = yield* api("GET", "/api/orders", from(address, { headers: key }))
+        assert.deepStrictEqual([found.status, told(found)[0]], [200, 6_000])
+        const body = { cartId: randomUUID(), paymentMethodId: "test" }
+        const checkout = yield* api("POST", "/api/checkout", from(address, { headers: key, body }))
+        assert.notStrictEqual(checkout.status, 429)
+        assert.strictEqual(told(checkout)[0], 300)
+      }))
+
+    it.effect("is counted by address where his credentials are worth nothing", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        const answers = yield* letsThrough(100, () =>
+          api("GET", "/api/orders", from(address, { headers: { "x-api-key": `guess-${randomUUID()}` } })))
+        assert.deepStrictEqual(
+          [
+            ...new Set(answers.map(({ status }) =>
+              status
+            ))
+          ].sort(),
+          [401, 429]
+        )
+        assert.strictEqual((yield* api("GET", "/api/orders", from(address, { headers: key }))).status, 200)
+        const elsewhere = newAddress()
+        yield* letsThrough(
+          100,
+          () => api("GET", "/nothing", from(elsewhere, { headers: { authorization: `Bearer ${randomUUID()}` } }))
+        )
+      }))
+  })
+
+  describe("authentication", () => {
+    it.effect("answers 10 requests of an address in a minute, and 120 for its session", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        const spellings = ["/api/auth/sign-up/email", "/api/auth/Sign-Up/email", "/api/auth//sign-out", "/api/%61uth/x"]
+        let turn = 0
+        yield* letsThrough(10, () => api("POST", spellings[turn++ % 4] ?? "", from(address, { body: {} })))
+        const session = yield* api("GET", "/api/auth/get-session", from(address))
+        assert.notStrictEqual(session.status, 429, "has a limit of its own")
+        assert.strictEqual(told(session)[0], 100, "of which the limit of all requests leaves less")
+      }))
+
+    it.effect("answers 10 attempts to sign in with an e-mail address, from wherever and however it is written", () =>
+      Effect.gen(function*() {
+        const name = randomUUID()
+        const spellings = [`${name}@shop.test`, `${name.toUpperCase()}@Shop.TEST`, `  ${name}@shop.test `]
+        let turn = 0
+        const attempt = () => {
+          const email = spellings[turn++ % 3] ?? ""
+          const form = { "content-type": "application/x-www-form-urlencoded" }
+          const call = turn % 2 === 0
+            ? { body: { email, password: "x" } }
+            : { body: new URLSearchParams({ email, password: "x" }).toString(), headers: form }
+          return api("POST", "/api/auth/sign-in/email", from(newAddress(), call))
+        }
+        const answers = yield* Effect.forEach(Array.from({ length: 12 }), attempt)
+        assert.deepStrictEqual(answers.map(({ status }) => status === 429).indexOf(true), 10)
+        const last = answers.at(-1)
+        assert.strictEqual(last?.status, 429)
+        assert.isAtMost(Number(last?.headers.get("retry-after")), 900)
+        const other = { body: { email: `${randomUUID()}@shop.test`, password: "x" } }
+        assert.notStrictEqual((yield* api("POST", "/api/auth/sign-in/email", from(newAddress(), other))).status, 429)
+      }))
+  })
+
+  it.effect("events of payment providers count only where they are not in order", () =>
+    Effect.gen(function*() {
+      const address = newAddress()
+      yield* letsThrough(100, () => api("POST", "/api/payments/webhook", from(address, { body: { forged: true } })))
+      const body = JSON.stringify({ id: randomUUID(), type: "charge.updated", data: { object: { id: "pi_1" } } })
+      const signed = from(address, { body, headers: { "x-payment-signature": signTestEvent("test", body) } })
+      assert.strictEqual((yield* api("POST", "/api/payments/webhook", signed)).status, 200)
+    }))
+})

@@ -1,0 +1,47 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { type Service, startService } from "../support/Service.ts"
+
+const environment = { STOA_RATE_LIMIT_FACTOR: "0.001", TRUSTED_PROXY_IP: "127.0.0.1" }
+
+/** Requests of one visitor to processes in turn; how many of each window were not refused. */
+const rush = (services: ReadonlyArray<Service>, count: number, address: string) =>
+  Effect.promise(async () => {
+    const admitted = new Map<string, number>()
+    await Promise.all(Array.from({ length: count }, async (_, index) => {
+      const { headers, status } = await fetch(`${services[index % services.length]?.url}/api/nothing`, {
+        headers: { "x-forwarded-for": address }
+      })
+      assert.include([404, 429], status)
+      const window = headers.get("x-ratelimit-reset") ?? ""
+      admitted.set(window, (admitted.get(window) ?? 0) + (status === 429 ? 0 : 1))
+    }))
+    return [...admitted.values()]
+  })
+
+it.live(
+  "two processes of a deployment share their limits, and each goes on with its own while the database is away",
+  () =>
+    Effect.gen(function*() {
+      const database = yield* serverOfItsOwn
+      const start = () => startService({ databaseUrl: database.url, role: "api", environment })
+      const both = [yield* start(), yield* start()]
+      for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
+        const windows = yield* rush(both, 400, address)
+        for (const admitted of windows) assert.isAtMost(admitted, 105)
+        assert.isAtLeast(windows.reduce((sum, admitted) => sum + admitted, 0), 95)
+      }
+      yield* database.stop
+      for (const one of both) {
+        const windows = yield* rush([one], 200, "203.0.113.9")
+        for (const admitted of windows) assert.isAtMost(admitted, 100)
+        assert.isAtLeast(windows.reduce((sum, admitted) => sum + admitted, 0), 95)
+      }
+      yield* database.start
+      const back = yield* rush(both, 400, "203.0.113.4")
+      assert.isAtLeast(back.reduce((sum, admitted) => sum + admitted, 0), 95)
+      assert.isTrue(both.every((service) => service.running()))
+    }),
+  60_000
+)
