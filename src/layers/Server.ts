@@ -15,7 +15,7 @@ import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
 import { edge } from "../http/server/Edge.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
-import { actorsLayer } from "./Actors.ts"
+import { actors } from "./access/RequestActors.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { routes } from "./modules/Modules.ts"
@@ -24,7 +24,7 @@ import { seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
 
 /** What every group's middleware needs. */
-const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actorsLayer), idempotencyLayer)
+const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actors), idempotencyLayer)
 
 const application = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),

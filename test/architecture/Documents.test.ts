@@ -48,7 +48,7 @@ describe("the documents", () => {
       for (const [, name = ""] of read(document).matchAll(/\bnpm run ([\w:-]+)/g)) {
         assert.property(scripts, name, document)
       }
-      for (const [, name = ""] of read(document).matchAll(/node src\/main\.ts (\w+)/g)) {
+      for (const [, name = ""] of read(document).matchAll(/node src\/main\.ts ([\w-]+)/g)) {
         assert.include(read("src/main.ts"), `Command.make("${name}"`, document)
       }
     }

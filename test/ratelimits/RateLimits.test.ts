@@ -250,11 +250,15 @@ describe("the settings", () => {
     Effect.gen(function*() {
       const limits = (values: Effect.Success<ReturnType<typeof read>>) =>
         Object.fromEntries(Object.entries(values).map(([name, { limit }]) => [name, limit]))
-      assert.deepStrictEqual(limits(yield* read({}, { NODE_ENV: "production" })), { ...defaultRates })
+      assert.deepStrictEqual(limits(yield* read({}, { NODE_ENV: "production", STOA_AUTH_SECRET: "s".repeat(32) })), {
+        ...defaultRates
+      })
       const elsewhere = limits(yield* read({}, {}))
       assert.deepInclude(elsewhere, { api: 100_000, checkout: 5_000, apiOfKey: 6_000_000, signInPerEmail: 10 })
       const own = { rateLimits: { api: 7, signInPerEmail: 3 } }
-      const multiplied = limits(yield* read(own, { NODE_ENV: "production", STOA_RATE_LIMIT_FACTOR: "2" }))
+      const multiplied = limits(
+        yield* read(own, { NODE_ENV: "production", STOA_AUTH_SECRET: "s".repeat(32), STOA_RATE_LIMIT_FACTOR: "2" })
+      )
       assert.deepInclude(multiplied, { api: 14, checkout: 10, signInPerEmail: 3 })
       const off = yield* read({}, { STOA_RATE_LIMIT_FACTOR: "0" })
       assert.deepStrictEqual([off.api.enforced, off.signInPerEmail.enforced], [false, true])

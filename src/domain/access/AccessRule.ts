@@ -56,3 +56,6 @@ export const admit = (actor: Actor, rule: AccessRule): Effect.Effect<void, Unaut
       return isSignedIn(actor) ? requireAll(actor, rule.permissions) : Effect.fail(Unauthorized.of())
   }
 }
+
+/** Annotation of an endpoint that serves no organization in particular: it answers also where none can be found. */
+export class Storeless extends Context.Service<Storeless, true>()("stoa/domain/access/Storeless") {}

@@ -34,6 +34,17 @@ export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(body("FORBID
   static of = (message: string) => new Forbidden({ error: { code: "FORBIDDEN", message } })
 }
 
+/** 403: a member of a role that needs a second factor has not set one up (contract, platform §3). */
+export class TwoFactorRequired
+  extends Schema.Error<TwoFactorRequired>("TwoFactorRequired")(body("TWO_FACTOR_REQUIRED"), { httpApiStatus: 403 })
+{
+  readonly _tag = "TwoFactorRequired"
+  static of = () =>
+    new TwoFactorRequired({
+      error: { code: "TWO_FACTOR_REQUIRED", message: "Your role needs a second factor. Set one up at /api/auth." }
+    })
+}
+
 /** 403: a change that the page of another site may have made in its visitor's browser (contract, platform §1.4). */
 export class OriginRejected
   extends Schema.Error<OriginRejected>("OriginRejected")(body("CSRF_ORIGIN_REJECTED"), { httpApiStatus: 403 })
@@ -120,6 +131,19 @@ export class Unavailable
   readonly _tag = "Unavailable"
   static of = (message = "The service is busy. Try again shortly.") =>
     new Unavailable({ error: { code: "SERVICE_UNAVAILABLE", message } })
+}
+
+/** 503: nobody can say which organization the request is for (contract, platform §6). */
+export class OrgResolutionFailed
+  extends Schema.Error<OrgResolutionFailed>("OrgResolutionFailed")(body("ORG_RESOLUTION_FAILED"), {
+    httpApiStatus: 503
+  })
+{
+  readonly _tag = "OrgResolutionFailed"
+  static of = () =>
+    new OrgResolutionFailed({
+      error: { code: "ORG_RESOLUTION_FAILED", message: "The organization of this request could not be found." }
+    })
 }
 
 /** 409 with `Retry-After`: the same Idempotency-Key is being worked on by an earlier request. */

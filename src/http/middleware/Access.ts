@@ -1,9 +1,16 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Access, admit } from "../../domain/access/AccessRule.ts"
+import { Access, admit, Storeless } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { Forbidden, OriginRejected, TooManyRequests, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import {
+  Forbidden,
+  OrgResolutionFailed,
+  OriginRejected,
+  TooManyRequests,
+  TwoFactorRequired,
+  Unauthorized
+} from "../../domain/errors/ApiErrors.ts"
 import { Actors, type Caller } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
 import { TrustedOrigins } from "../server/Cors.ts"
@@ -18,7 +25,7 @@ import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
  */
 export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { provides: CurrentActor }>()(
   "stoa/http/AccessControl",
-  { error: [Unauthorized, Forbidden, OriginRejected, TooManyRequests] }
+  { error: [Unauthorized, Forbidden, OriginRejected, TwoFactorRequired, TooManyRequests, OrgResolutionFailed] }
 ) {}
 
 /** Longest part of a client's program name that the journal keeps. */
@@ -30,6 +37,12 @@ const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerReques
   userAgent: headers["user-agent"]?.slice(0, maxUserAgent) ?? null,
   source: "rest" as const
 })
+
+/** A browser is told that its session goes on for longer. */
+const sendCookie = (cookie: string) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", cookie))
+  )
 
 export const accessLayer = Layer.effect(
   AccessControl,
@@ -54,13 +67,17 @@ export const accessLayer = Layer.effect(
         const facts = (yield* CurrentRequest) ?? {}
         const rule = Context.getOption(endpoint.annotations, Access)
         const own = Context.getOrUndefined(endpoint.annotations, RouteRate)
+        const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
+        const asked = { method: request.method, url: request.url, storeless }
         // Whoever shows credentials that are worth nothing is counted by the edge when he is answered.
-        const caller = yield* actors.fromHeaders(request.headers)
+        const caller = yield* actors.fromHeaders(request.headers, asked)
         yield* count(request, facts, caller, own)
         if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
           return yield* OriginRejected.of()
         }
-        const actor: Actor = { ...caller, ...originOf(request) }
+        const { credential: _, rateLimit: __, renewedCookie, ...found } = caller
+        if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
+        const actor: Actor = { ...found, ...originOf(request) }
         facts.organizationId = actor.organizationId
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")

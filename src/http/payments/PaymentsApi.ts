@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
 import {
   WebhookSecretMissing,
   WebhookSignatureMissing,
@@ -25,6 +25,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments").add(
     error: [WebhookSignatureMissing, WebhookVerificationFailed, WebhookSecretMissing]
   })
     .annotate(Access, open)
+    .annotate(Storeless, true)
     .annotate(RouteRate, "none")
     .annotateMerge(OpenApi.annotations({
       summary: "Receive an event of the payment provider",

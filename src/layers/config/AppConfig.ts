@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { type AccessSettings, readAccess } from "./AccessConfig.ts"
 import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
@@ -39,6 +40,7 @@ export interface AppSettings {
   readonly tracing?: TracingSettings
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
+  readonly access: AccessSettings
   readonly webhooks: WebhookEnvironment
   readonly mail: MailEnvironment
   readonly jobs: JobSettingsValues
@@ -76,6 +78,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     ...traced === undefined ? {} : { tracing: traced },
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
+    access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
     mail: yield* readMail(deployment.email, environment, webhooks.keyring),
     jobs: yield* jobs(deployment.jobs ?? {}),
@@ -92,5 +95,5 @@ export class AppConfig extends Context.Service<AppConfig, AppSettings>()("stoa/l
 /** The part of the settings that the domain may know. */
 export const storeSettingsLayer: Layer.Layer<StoreSettings, never, AppConfig> = Layer.effect(
   StoreSettings,
-  Effect.map(AppConfig, ({ deployment }) => storeSettings(deployment))
+  Effect.map(AppConfig, ({ access, deployment }) => storeSettings(access, deployment))
 )

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { defaultRoles } from "../../domain/access/Role.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings } from "../../domain/settings/StoreSettings.ts"
+import type { AccessSettings } from "./AccessConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { refuse } from "./Variables.ts"
 
@@ -32,14 +32,15 @@ export const checkStore = Effect.fnUntraced(function*({ journal, retention, serv
 })
 
 /** What `commerce.config.ts` says of the store, over what holds everywhere. */
-export const storeSettings = (deployment: DeploymentConfig): Settings => ({
-  defaultOrganizationId: deployment.store?.defaultOrganizationId ?? defaultSettings.defaultOrganizationId,
+export const storeSettings = (access: AccessSettings, deployment: DeploymentConfig): Settings => ({
+  defaultOrganizationId: access.defaultOrganizationId,
   defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
   cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
   holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   shipping: deployment.shipping ?? defaultSettings.shipping,
-  roles: { ...defaultRoles, ...deployment.auth?.roles },
+  roles: access.roles,
+  customerPermissions: access.customerPermissions,
   idempotencyHours: deployment.retention?.idempotencyHours ?? defaultSettings.idempotencyHours,
   journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,
   endedCartDays: deployment.retention?.cartDays ?? defaultSettings.endedCartDays,
