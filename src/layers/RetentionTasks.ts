@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { AuthPurgeRepo } from "../domain/auth/AuthPurgeRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
@@ -52,6 +53,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
     Deliveries,
     WebhookDeliveryRepo
   ])
+  const auth = yield* AuthPurgeRepo
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays } = yield* StoreSettings
   const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
@@ -66,6 +68,8 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("journal", journalDays === 0 ? Effect.succeed(0) : untilDone(journal.purge(rows, journalDays))),
       purging("cluster-messages", untilDone(messages)),
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
+      purging("sessions", untilDone(auth.purgeSessions(rows))),
+      purging("verifications", untilDone(auth.purgeVerifications(rows))),
       // Nothing is removed here: deliveries whose job was lost get another one.
       defineTask({
         slug: "webhooks/revive",

@@ -8,7 +8,7 @@ import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
-import { type MailEnvironment, readMail } from "./MailConfig.ts"
+import { type MailEnvironment, readMail, verificationNeedsMail } from "./MailConfig.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
@@ -220,6 +220,9 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing
   const webhooks = yield* readWebhooks(deployment, environment)
+  const mail = yield* readMail(deployment.email, environment, webhooks.keyring)
+  const auth = yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment)
+  yield* verificationNeedsMail(auth.requireEmailVerification, environment, mail)
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
@@ -236,9 +239,9 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     webhooks,
-    mail: yield* readMail(deployment.email, environment, webhooks.keyring),
+    mail,
     jobs: yield* jobs(deployment.jobs ?? {}),
-    auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
+    auth,
     deployment
   }
   return settings
