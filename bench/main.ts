@@ -1,3 +1,4 @@
+import { runAuth } from "./auth.ts"
 import { runCartLines } from "./cartlines.ts"
 import { runColdStart } from "./coldstart.ts"
 import { runDriver } from "./driver.ts"
@@ -20,6 +21,7 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
   product: (stage, options) => runWorkload("product", stage, options),
   cart: (stage, options) => runWorkload("cart", stage, options),
   purchase: (stage, options) => runWorkload("purchase", stage, options),
+  auth: runAuth,
   lines: runLines,
   flash: runFlash,
   cartlines: runCartLines

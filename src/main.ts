@@ -1,9 +1,10 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer, Option, Runtime } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../commerce.config.ts"
 import { openApiDocument } from "./http/docs/Docs.ts"
+import { keyCommands } from "./layers/access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./layers/App.ts"
 import { type AppSettings, readSettings } from "./layers/config/AppConfig.ts"
 import { examine } from "./layers/Doctor.ts"
@@ -89,6 +90,54 @@ const verify = Command.make("verify", {}, () => Effect.flatMap(readSettings(depl
   Command.withDescription("Compute the chains of the journal anew; exit code 1 when an entry is not what was written")
 )
 
+const org = Flag.String("org").pipe(
+  Flag.withDescription("Organization of the key; the default one when absent"),
+  Flag.optional
+)
+
+const lines = (text: ReadonlyArray<string>) => Console.log(text.join("\n"))
+
+const keyName = Flag.String("name").pipe(Flag.withDescription("What the key is for, for whoever sees the list"))
+const keyRole = Flag.String("role").pipe(Flag.withDescription("Role whose permissions the key has, such as staff"))
+const expires = Flag.String("expires").pipe(
+  Flag.withDescription("When it runs out: a span such as 12h, 90d or 8w, or a date; never when absent"),
+  Flag.optional
+)
+
+const createKey = Command.make(
+  "create",
+  { name: keyName, role: keyRole, org, expires },
+  (asked) =>
+    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).create(asked), lines))
+).pipe(
+  Command.withDescription("Make an API key and show it, this once")
+)
+
+const listKeys = Command.make(
+  "list",
+  { org },
+  ({ org }) =>
+    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).list(org), lines))
+).pipe(
+  Command.withDescription("List the API keys of an organization")
+)
+
+const keyId = Argument.String("id").pipe(Argument.withDescription("Id of the key, as the list shows it"))
+
+const revokeKey = Command.make(
+  "revoke",
+  { id: keyId, org },
+  ({ id, org }) =>
+    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).revoke(id, org), lines))
+).pipe(
+  Command.withDescription("Revoke an API key at once, in every process")
+)
+
+const apiKey = Command.make("api-key").pipe(
+  Command.withDescription("API keys of integrations"),
+  Command.withSubcommands([createKey, listKeys, revokeKey])
+)
+
 const audit = Command.make("audit").pipe(
   Command.withDescription("The journal of changes"),
   Command.withSubcommands([verify])
@@ -96,7 +145,7 @@ const audit = Command.make("audit").pipe(
 
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),
-  Command.withSubcommands([serve, migrateCommand, seed, openapi, jobs, audit, doctor])
+  Command.withSubcommands([serve, migrateCommand, seed, openapi, apiKey, jobs, audit, doctor])
 )
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */

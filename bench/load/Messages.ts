@@ -15,6 +15,8 @@ export interface LoadJob {
   readonly products: number
   /** First of the seeded carts that this job may use, one for each flow or shopper. */
   readonly firstCart: number
+  /** Sent with every request, for example a credential. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Times of one kind of request, milliseconds. */

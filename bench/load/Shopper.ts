@@ -19,9 +19,11 @@ export class Shopper {
   readonly number: number
   readonly #client: Client
   readonly #recorder: Recorder
+  readonly #headers: Readonly<Record<string, string>>
 
-  constructor(origin: string, number: number, recorder: Recorder) {
+  constructor(origin: string, number: number, recorder: Recorder, headers: Readonly<Record<string, string>> = {}) {
     this.number = number
+    this.#headers = headers
     this.#client = new Client(origin, { pipelining: 1 })
     this.#recorder = recorder
   }
@@ -40,6 +42,7 @@ export class Shopper {
       method,
       path,
       headers: {
+        ...this.#headers,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(secret === undefined ? {} : { "x-cart-secret": secret })
       },

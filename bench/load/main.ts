@@ -25,7 +25,10 @@ const next = <Tag extends ToLoad["_tag"]>(tag: Tag): Promise<Extract<ToLoad, { r
 
 const run = async (job: LoadJob) => {
   const recorder = new Recorder()
-  const shoppers = Array.from({ length: job.users }, (_, number) => new Shopper(job.origin, number, recorder))
+  const shoppers = Array.from(
+    { length: job.users },
+    (_, number) => new Shopper(job.origin, number, recorder, job.headers)
+  )
   let turn = 0
 
   const shop = async (shopper: Shopper, until: number, limit: number) => {

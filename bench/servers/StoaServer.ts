@@ -6,6 +6,9 @@ export const firstAnswer = "/api/catalog/entities?limit=1"
 /** Flags for the server's Node, for profiles: `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=tmp"`. */
 const nodeFlags = (process.env["BENCH_NODE_ARGS"] ?? "").split(" ").filter((flag) => flag !== "")
 
+/** Signs the sessions of a measurement. */
+export const benchAuthSecret = "a secret for measurements, known to everybody"
+
 /**
  * Stoa as its own process, as `npm start` runs it, without log lines. Outside production, because the payment method
  * `test` exists only there. Either on a database, or on a data directory with the embedded server.
@@ -18,6 +21,7 @@ export const startStoa = async (
     args: [...nodeFlags, "src/main.ts", "serve"],
     env: {
       ...("databaseUrl" in where ? { DATABASE_URL: where.databaseUrl } : { STOA_DATA_DIR: where.dataDir }),
+      STOA_AUTH_SECRET: benchAuthSecret,
       PORT: String(port),
       STOA_RUNNER_PORT: "0",
       STOA_LOG_LEVEL: "none"

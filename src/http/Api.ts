@@ -1,4 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { OrganizationKeysGroup } from "./access/ApiKeysApi.ts"
+import { PermissionsGroup } from "./access/PermissionsApi.ts"
 import { AuditGroup } from "./audit/AuditApi.ts"
 import { AccountsGroup } from "./auth/AccountsApi.ts"
 import { ApiKeysGroup } from "./auth/ApiKeysApi.ts"
@@ -20,6 +22,7 @@ import { OrdersGroup } from "./orders/OrdersApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
 import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
+import { StaffGroup } from "./staff/StaffApi.ts"
 import { WebhooksGroup } from "./webhooks/WebhooksApi.ts"
 
 /**
@@ -44,6 +47,9 @@ export const Api = HttpApi.make("stoa")
   .add(JobsGroup)
   .add(EventsGroup)
   .add(AuditGroup)
+  .add(StaffGroup)
+  .add(OrganizationKeysGroup)
+  .add(PermissionsGroup)
   .add(SessionsGroup)
   .add(AccountsGroup)
   .add(TwoFactorGroup)

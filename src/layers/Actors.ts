@@ -1,58 +1,137 @@
 import { Effect, Layer, Option, Redacted } from "effect"
+import type { Headers } from "effect/http"
 import { createHash, timingSafeEqual } from "node:crypto"
-import { type Actor, anonymousActor } from "../domain/access/Actor.ts"
-import { Unauthorized } from "../domain/errors/ApiErrors.ts"
-import { StoreSettings } from "../domain/settings/StoreSettings.ts"
-import { Actors } from "../http/access/Actors.ts"
+import { anonymousActor } from "../domain/access/Actor.ts"
+import {
+  type AccessPolicy,
+  actorOfKey,
+  actorOfSession,
+  membershipIn,
+  organizationOfSession
+} from "../domain/access/ActorOf.ts"
+import type { KeyFacts, SessionFacts } from "../domain/access/CredentialRepo.ts"
+import { Credentials } from "../domain/access/Credentials.ts"
+import { type SentCredential, sentCredentials } from "../domain/access/SentCredential.ts"
+import { TwoFactorRequired, Unauthorized } from "../domain/errors/ApiErrors.ts"
+import { Actors, type Asked, type Caller } from "../http/access/Actors.ts"
 import { RequestId } from "../http/server/RequestId.ts"
+import { StoreResolution } from "./access/StoreResolution.ts"
 import { AppConfig } from "./config/AppConfig.ts"
+import type { AuthSettings } from "./config/AuthConfig.ts"
 import { testActor } from "./TestActors.ts"
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
 /** Compares in constant time, so that the time of an answer tells nothing about the key. */
-const sameKey = (sent: string, key: Redacted.Redacted<string>): boolean =>
-  timingSafeEqual(digest(sent), digest(Redacted.value(key)))
+const sameAs = (key: Redacted.Redacted<string>) => {
+  const right = digest(Redacted.value(key))
+  return (sent: string): boolean => timingSafeEqual(digest(sent), right)
+}
 
-/** The token of the header; the empty one, which is nobody's, for a scheme that the service does not know. */
-const bearer = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ""
+/** Who a request acts as, before the request itself adds what it shows. */
+type Found = Omit<Caller, "cartSecret" | "requestId">
+
+/** Keys that are configured and not stored: the development key of the role admin, and the key that reads metrics. */
+const configuredKeys = Effect.gen(function*() {
+  const { access, developmentKey, metricsKey } = yield* AppConfig
+  const holder = (keyId: string, name: string, role: string, permissions: ReadonlyArray<string>): Found => ({
+    credential: "key",
+    keyId,
+    type: "api_key",
+    userId: null,
+    email: null,
+    name,
+    vendorId: null,
+    organizationId: access.defaultOrganizationId,
+    role,
+    permissions
+  })
+  const known = [
+    [developmentKey, holder("development", "Development key", "admin", access.roles["admin"] ?? [])],
+    [metricsKey, holder("metrics", "Metrics key", "metrics", ["metrics:read"])]
+  ] as const
+  const keys = known.flatMap(([key, actor]) => Option.isSome(key) ? [{ is: sameAs(key.value), actor }] : [])
+  return (sent: SentCredential) =>
+    sent._tag === "Key" || sent._tag === "Bearer" ? keys.find(({ is }) => is(sent.value))?.actor : undefined
+})
+
+/** The cookie of a session that was given a later end: a browser forgets it at the old one otherwise. */
+const renewedCookie = ({ secureCookies, sessionCookie, sessionDuration }: AuthSettings, value: string) =>
+  `${sessionCookie}=${value}; Max-Age=${sessionDuration}; Path=/; HttpOnly; SameSite=Lax` +
+  (secureCookies ? "; Secure" : "")
+
+/** Whom verified credentials make of a request; undefined for credentials that are not valid. */
+const identifying = Effect.gen(function*() {
+  const { access, auth } = yield* AppConfig
+  const { verify } = yield* Credentials
+  const { organizationOf } = yield* StoreResolution
+  const configured = yield* configuredKeys
+  const policy: AccessPolicy = access
+  const guarded = new Set(auth.twoFactor.enabled ? auth.twoFactor.requiredForRoles : [])
+
+  const holderOf = Effect.fnUntraced(function*(key: KeyFacts, headers: Headers.Headers, asked: Asked | undefined) {
+    // A key with a role acts in the organization that gave it, and a key that somebody made for himself as he would.
+    const organization = key.organizationId ??
+      (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
+    const { rateLimit } = key
+    return { ...actorOfKey(key, organization, policy), credential: "key", ...(rateLimit && { rateLimit }) } as const
+  })
+
+  const userOf = Effect.fnUntraced(function*(
+    session: SessionFacts,
+    sent: SentCredential,
+    renewed: boolean,
+    headers: Headers.Headers,
+    asked: Asked | undefined
+  ) {
+    const organization = organizationOfSession(session, policy) ?? (yield* organizationOf(headers, asked))
+    const role = membershipIn(session, organization)
+    if (role !== undefined && guarded.has(role) && !session.twoFactor) return yield* TwoFactorRequired.of()
+    const actor = actorOfSession(session, organization, policy)
+    if (sent._tag !== "Cookie") return { ...actor, credential: "bearer" } as const
+    const cookie = renewed && { renewedCookie: renewedCookie(auth, sent.value) }
+    return { ...actor, credential: "cookie", ...cookie } as const
+  })
+
+  return Effect.fnUntraced(function*(sent: SentCredential, headers: Headers.Headers, asked: Asked | undefined) {
+    const own = configured(sent)
+    if (own !== undefined) return own
+    const verified = yield* verify(sent)
+    if (verified === undefined) return undefined
+    return verified.known._tag === "Key"
+      ? yield* holderOf(verified.known.key, headers, asked)
+      : yield* userOf(verified.known.session, sent, verified.renewed, headers, asked)
+  })
+})
 
 /**
- * Who a request acts as (contract, platform §2): an injected actor under test, the development key of the role admin
- * outside production, the key that reads metrics, else an anonymous shopper of the default organization. Credentials that are not valid are 401
- * and never fall back to anonymous. Sessions and stored keys join here.
+ * Who a request acts as (contract, platform §2): an injected actor under test, the user of a session, the holder of a
+ * key, else an anonymous shopper. Credentials that are not valid are 401 and never fall back to anonymous.
  */
 export const actorsLayer = Layer.effect(
   Actors,
   Effect.gen(function*() {
-    const { developmentKey, environment, metricsKey } = yield* AppConfig
-    const { defaultOrganizationId, roles } = yield* StoreSettings
-    const anonymous = anonymousActor(defaultOrganizationId, roles["customer"] ?? [])
-    const developer: Actor = {
-      ...anonymous,
-      type: "api_key",
-      userId: null,
-      name: "Development key",
-      role: "admin",
-      permissions: roles["admin"] ?? []
-    }
-    const scraper: Actor = { ...developer, name: "Metrics key", role: "metrics", permissions: ["metrics:read"] }
+    const { access, auth } = yield* AppConfig
+    const { organizationOf } = yield* StoreResolution
+    const identify = yield* identifying
 
-    const known = (key: string) =>
-      Option.isSome(developmentKey) && sameKey(key, developmentKey.value)
-        ? Effect.succeed(developer)
-        : Option.isSome(metricsKey) && sameKey(key, metricsKey.value)
-        ? Effect.succeed(scraper)
-        : Effect.fail(Unauthorized.of("The credentials are not valid."))
+    const found = Effect.fnUntraced(function*(headers: Headers.Headers, asked: Asked | undefined) {
+      const injected = access.allowTestActor ? testActor(headers["x-test-actor"]) : Option.none()
+      if (Option.isSome(injected)) return { ...injected.value, credential: "test" } as const
+      const all = sentCredentials(headers, auth.sessionCookie)
+      for (const sent of all) {
+        const one: Found | undefined = yield* identify(sent, headers, asked)
+        if (one !== undefined) return one
+      }
+      if (all.length > 0) return yield* Unauthorized.of("The credentials are not valid.")
+      const anonymous = anonymousActor(yield* organizationOf(headers, asked), access.customerPermissions)
+      return { ...anonymous, credential: "none" } as const
+    })
 
     return Actors.of({
-      fromHeaders: Effect.fnUntraced(function*(headers) {
-        const sent = environment === "test" ? headers["x-test-actor"] : undefined
-        const injected = sent === undefined ? Option.none() : testActor(sent)
-        const key = headers["x-api-key"] ?? bearer(headers["authorization"])
-        const actor = Option.isSome(injected) ? injected.value : key === undefined ? anonymous : yield* known(key)
-        return { ...actor, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
+      fromHeaders: Effect.fnUntraced(function*(headers, asked) {
+        const one: Found = yield* found(headers, asked)
+        return { ...one, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
       })
     })
   })

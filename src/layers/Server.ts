@@ -12,7 +12,7 @@ import { idempotencyLayer } from "../http/middleware/Idempotency.ts"
 import { originTest } from "../http/server/Cors.ts"
 import { edge } from "../http/server/Edge.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
-import { actorsLayer } from "./Actors.ts"
+import { actors } from "./access/RequestActors.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
@@ -20,7 +20,7 @@ import { seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
 
 /** What every group's middleware needs. */
-const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actorsLayer), idempotencyLayer)
+const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actors), idempotencyLayer)
 
 const application = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),

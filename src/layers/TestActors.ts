@@ -50,5 +50,5 @@ const decode = Schema.decodeOption(Sent)
  * The actor that `x-test-actor` injects: one of the built-in ones by its short form, else the record as JSON. None for
  * anything else, which is ignored (contract, platform §15).
  */
-export const testActor = (sent: string): Option.Option<TestActor> =>
-  Option.orElse(Option.fromUndefinedOr(shortForms.get(sent)), () => decode(sent))
+export const testActor = (sent: string | undefined): Option.Option<TestActor> =>
+  sent === undefined ? Option.none() : Option.orElse(Option.fromUndefinedOr(shortForms.get(sent)), () => decode(sent))

@@ -38,7 +38,8 @@ describe("the documents", () => {
       [
         ...new Set(
           variables(
-            read("src/layers/config/AppConfig.ts") + read("src/layers/config/WebhookConfig.ts") +
+            read("src/layers/config/AppConfig.ts") + read("src/layers/config/AccessConfig.ts") +
+              read("src/layers/config/AuthConfig.ts") + read("src/layers/config/WebhookConfig.ts") +
               read("src/layers/config/MailConfig.ts"),
             /"([A-Z][A-Z_]+)"/g
           )
@@ -53,7 +54,7 @@ describe("the documents", () => {
       for (const [, name = ""] of read(document).matchAll(/\bnpm run ([\w:-]+)/g)) {
         assert.property(scripts, name, document)
       }
-      for (const [, name = ""] of read(document).matchAll(/node src\/main\.ts (\w+)/g)) {
+      for (const [, name = ""] of read(document).matchAll(/node src\/main\.ts ([\w-]+)/g)) {
         assert.include(read("src/main.ts"), `Command.make("${name}"`, document)
       }
     }

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { hashPassword } from "better-auth/crypto"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
@@ -58,6 +58,37 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.deepStrictEqual([unknown.status, unknown.body], [wrong.status, wrong.body])
       refused(yield* api("POST", "/api/auth/sign-in/email", { body: "{" }), 400, "BAD_REQUEST")
       refused(yield* api("POST", "/api/auth/sign-in/email", { body: { email: 1 } }), 400, "VALIDATION_ERROR")
+    }))
+
+  it.effect("refusals take the same time whether an address is known or not", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const took = Effect.fnUntraced(function*(address: string) {
+        const began = performance.now()
+        yield* signIn(address, "wrong horse")
+        return performance.now() - began
+      })
+      const known: Array<number> = []
+      const unknown: Array<number> = []
+      for (let round = 0; round < 5; round++) {
+        known.push(yield* took(email))
+        unknown.push(yield* took(newEmail()))
+      }
+      const [one = 0, other = 0] = [known, unknown].map((times) => times.toSorted((a, b) => a - b)[2])
+      assert.isTrue(one >= 95 && other >= 95 && Math.abs(one - other) <= 110, `${one} ms and ${other} ms`)
+    }))
+
+  it.effect("a rush of sign-ins holds up nobody else", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const rush = yield* Effect.forkChild(
+        Effect.all(Array.from({ length: 50 }, () => signIn(email)), { concurrency: "unbounded" })
+      )
+      for (let visit = 0; visit < 5; visit++) {
+        assert.strictEqual((yield* api("GET", "/api/catalog/entities")).status, 200)
+      }
+      assert.isUndefined(rush.pollUnsafe(), "visitors were served after those who sign in")
+      assert.isTrue((yield* Fiber.join(rush)).every(({ answer }) => answer.status === 200))
     }))
 
   it.effect("an address has one account, however many ask at once", () =>

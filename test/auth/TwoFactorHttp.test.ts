@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
+import { eventually } from "../support/Eventually.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { totp } from "./Authenticator.ts"
 import { aVisitor, password, refused, signIn, type Visitor } from "./Visitors.ts"
@@ -125,5 +126,34 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       const { email } = yield* guarded
       const { browser } = yield* signIn(email)
       refused(yield* browser.post("/api/auth/two-factor/send-otp", {}), 400, "OTP_NOT_CONFIGURED")
+    }))
+})
+
+layer(
+  testAppLayer({ auth: { requireEmailVerification: false, twoFactor: { requiredForRoles: ["admin"] } } }),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("a role that has to have a second factor", (it) => {
+  it.effect("may do nothing but set it up, and then everything", () =>
+    Effect.gen(function*() {
+      const { browser, userId } = yield* aVisitor()
+      const orders = browser.get("/api/orders")
+      assert.strictEqual((yield* orders).status, 403)
+      yield* onDatabase((sql) =>
+        sql`insert into members (organization_id, user_id, role) values ('org_default', ${userId}::uuid, 'admin')`
+      )
+      for (const path of ["/api/orders", "/api/catalog/entities"]) {
+        const answer = yield* eventually(
+          "the membership to count",
+          Effect.map(browser.get(path), (found) => found.at("error.code") === "TWO_FACTOR_REQUIRED" ? found : undefined)
+        )
+        assert.strictEqual(answer.status, 403, path)
+      }
+      assert.strictEqual((yield* browser.get("/api/auth/get-session")).at("user.id"), userId)
+      const enabled = yield* browser.post("/api/auth/two-factor/enable", { password })
+      yield* verify(browser, totp(enabled.text("totpURI")))
+      assert.strictEqual((yield* orders).status, 200)
+      yield* browser.post("/api/auth/two-factor/disable", { password })
+      assert.strictEqual((yield* orders).at("error.code"), "TWO_FACTOR_REQUIRED")
+      assert.strictEqual((yield* (yield* aVisitor()).browser.get("/api/catalog/entities")).status, 200)
     }))
 })

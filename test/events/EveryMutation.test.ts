@@ -82,6 +82,12 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "POST /api/webhooks/deliveries/:id/redeliver": [],
   "DELETE /api/webhooks/:id": ["webhooks.delete"],
   "POST /api/admin/jobs/:id/retry": ["jobs.retry"],
+  "DELETE /api/admin/api-keys/:id": ["apiKeys.delete"],
+  // Both need a user who exists: Staff.test.ts.
+  "POST /api/admin/staff": [],
+  "POST /api/admin/staff/invitations": [],
+  "PATCH /api/admin/staff/:id": ["staff.update"],
+  "DELETE /api/admin/staff/:id": ["staff.delete"],
   // What its jobs change is told as the jobs' own.
   "POST /api/jobs/run": [],
   // Asked in Webhook tests, for its body is signed; here it is only refused.
@@ -169,7 +175,9 @@ withApp("the journal", (it) => {
           }
         }
         assert.deepStrictEqual(wrong, [])
-        asked.add("POST /api/payments/webhook")
+        for (const elsewhere of ["payments/webhook", "admin/staff", "admin/staff/invitations"]) {
+          asked.add(`POST /api/${elsewhere}`)
+        }
         assert.sameMembers([...asked], unsafe().map(({ method, path }) => `${method} ${path}`))
       }),
     60_000
@@ -180,7 +188,7 @@ withApp("the journal", (it) => {
       const store = yield* aStore("org_key")
       const probe: Probe = { method: "POST", path: "/api/catalog/brands", body: { slug: "by-key", displayName: "K" } }
       const { entries } = yield* ask(probe, store, {}, { "x-api-key": "dev-admin-key" })
-      assert.deepStrictEqual(entries.map((entry) => [entry.type, ...flawsOf(entry, null, "api_key")]), [[
+      assert.deepStrictEqual(entries.map((entry) => [entry.type, ...flawsOf(entry, "development", "api_key")]), [[
         "brands.create"
       ]])
     }))

@@ -4,7 +4,8 @@ import { HttpServer } from "effect/http"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
-import { wholeApp } from "../../src/layers/App.ts"
+import { processApp, wholeApp } from "../../src/layers/App.ts"
+import { testAccess } from "../../src/layers/config/AccessConfig.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
@@ -112,6 +113,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   environment: "test",
   logLevel: "error",
   logFormat: "pretty",
+  access: testAccess(deployment.auth, deployment.store?.defaultOrganizationId),
   webhooks: testWebhooks,
   mail: Effect.runSync(
     mailSettingsOf(deployment.email, mailWayWithoutServer(deployment.email, "test"), developmentKeyring)
@@ -140,20 +142,29 @@ const call = (base: string) =>
     return answer(response.status, response.headers, json ? JSON.parse(text) : text)
   })
 
+const reached = (databaseUrl: string) =>
+  Layer.effect(
+    TestApp,
+    Effect.map(HttpServer.HttpServer, ({ address }) => {
+      const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
+      return { url: base, databaseUrl, api: call(base) }
+    })
+  )
+
 /** The app with a deployment's own configuration, for tests of hooks, providers and settings. */
 export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
   Layer.unwrap(
     Effect.map(freshDatabase, ({ url }) =>
-      Layer.effect(
-        TestApp,
-        Effect.map(HttpServer.HttpServer, ({ address }) => {
-          const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
-          return { url: base, databaseUrl: url, api: call(base) }
-        })
-      ).pipe(
-        Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))
-      ))
+      reached(url).pipe(Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))))
   )
+
+/** Another process of the deployment, as far as one process can hold two: its HTTP edge on the database of the test's. */
+export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
+  const { databaseUrl } = yield* TestApp
+  const settings: AppSettings = { ...settingsFor(databaseUrl, deployment), role: "api" }
+  const beside = yield* Layer.build(Layer.fresh(Layer.provide(reached(databaseUrl), processApp(settings))))
+  return Context.get(beside, TestApp)
+})
 
 /** A group of tests around one running service; real time, since its actors and sockets live in it. */
 export const withApp = layer(testAppLayer(), { excludeTestServices: true, timeout: "60 seconds" })

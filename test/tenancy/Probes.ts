@@ -46,6 +46,9 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/webhooks/{endpoint}"),
   probe("GET", "/api/webhooks/{endpoint}/deliveries"),
   probe("GET", "/api/admin/jobs/failed"),
+  probe("GET", "/api/admin/api-keys"),
+  probe("GET", "/api/admin/staff"),
+  probe("GET", "/api/admin/staff/invitations"),
   probe("GET", "/api/events?limit=100"),
   probe("GET", "/api/audit?limit=100"),
   probe("GET", "/api/audit?entityId={entity}"),
@@ -134,7 +137,10 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/webhooks/{endpoint}/test"),
   probe("POST", "/api/webhooks/deliveries/{delivery}/redeliver"),
   probe("DELETE", "/api/webhooks/{endpoint}"),
-  probe("POST", "/api/admin/jobs/{job}/retry")
+  probe("POST", "/api/admin/jobs/{job}/retry"),
+  probe("DELETE", "/api/admin/api-keys/{apiKey}"),
+  probe("PATCH", "/api/admin/staff/{member}", { role: "customer" }),
+  probe("DELETE", "/api/admin/staff/{member}")
 ]
 
 /** Something that was sold is never deleted, so this is refused by its own store too. */
@@ -156,7 +162,12 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/promotions",
   "POST /api/promotions/validate",
   "POST /api/inventory/warehouses",
-  "POST /api/webhooks"
+  "POST /api/webhooks",
+  "GET /api/admin/permissions",
+  "GET /api/admin/staff/roles",
+  // A user is nobody's: he may be a member of several organizations (Staff.test.ts).
+  "POST /api/admin/staff",
+  "POST /api/admin/staff/invitations"
 ])
 
 /** Does the probe ask this route? Its path is written with a colon before each parameter. */

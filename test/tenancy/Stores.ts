@@ -30,6 +30,10 @@ export interface Store {
   readonly delivery: string
   /** A background job that failed. */
   readonly job: string
+  /** An API key of the role staff. */
+  readonly apiKey: string
+  /** A member with the role staff. */
+  readonly member: string
 }
 
 /** A body that the API must accept; the id of what it made. */
@@ -89,8 +93,27 @@ const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization:
   return { endpoint, delivery }
 })
 
-/** Fills an organization with one record of everything. */
-export const aStore = Effect.fnUntraced(function*(organization: string) {
+const anApiKey = Effect.fnUntraced(function*(organization: string) {
+  const id = randomUUID()
+  yield* onDatabase((sql) =>
+    sql`insert into api_keys (id, name, key, reference_id, organization_id, role)
+      values (${id}::uuid, 'Key', ${id}, ${organization}, ${organization}, 'staff')`
+  )
+  return id
+})
+
+const aMember = Effect.fnUntraced(function*(organization: string) {
+  const id = randomUUID()
+  yield* onDatabase((sql) =>
+    sql`with somebody as (insert into users (name, email) values ('Member', ${`${id}@example.com`}) returning id)
+      insert into members (id, organization_id, user_id, role)
+      select ${id}::uuid, ${organization}, id, 'staff' from somebody`
+  )
+  return id
+})
+
+/** Fills an organization with one record of everything; `buyer` is the user who bought something. */
+export const aStore = Effect.fnUntraced(function*(organization: string, buyer = "buyer") {
   yield* onDatabase((sql) =>
     sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, ${organization})
       on conflict do nothing`
@@ -106,7 +129,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
   const promotion = yield* make(as, "/api/promotions", saving)
   const warehouse = (yield* make(as, "/api/inventory/warehouses", { name: "Main", code: "MAIN" })).text("data.id")
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
-  const bought = yield* buy(inOrganization(organization, asCustomer("buyer")), item)
+  const bought = yield* buy(inOrganization(organization, asCustomer(buyer)), item)
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
   const line = yield* make(as, `/api/carts/${cart}/items`, { ...item, quantity: 2 })
@@ -131,6 +154,8 @@ export const aStore = Effect.fnUntraced(function*(organization: string) {
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),
     job: failed?.id ?? "",
+    apiKey: yield* anApiKey(organization),
+    member: yield* aMember(organization),
     ...bought
   }
   return store

@@ -21,3 +21,6 @@ export const anyOf = (...permissions: readonly [string, ...ReadonlyArray<string>
   _tag: "AnyOf",
   permissions
 })
+
+/** Annotation of an endpoint that serves no organization in particular: it answers also where none can be found. */
+export class Storeless extends Context.Service<Storeless, true>()("stoa/domain/access/Storeless") {}

@@ -22,6 +22,8 @@ export const Actor = Schema.Struct({
   /** Address and program of the client, as the request showed them; for the journal of changes. */
   ip: Schema.optional(Schema.NullOr(Schema.String)),
   userAgent: Schema.optional(Schema.NullOr(Schema.String)),
+  /** The API key that acts; of two keys of one owner, this tells them apart. */
+  keyId: Schema.optionalKey(Schema.String),
   /** What a change is made by: a request, or the service's own work. Absent: a caller in this process. */
   source: Schema.optional(Schema.Literals(["rest", "local", "job"])),
   /** The work of the Idempotency-Key of the request; whoever changes something for it marks the change (`MarkRepo`). */

@@ -1,8 +1,13 @@
 /** A permission: `module:action` or `module:action:scope`; `*:*` and `module:*` are wildcards (spec §5). */
 export type Permission = string
 
+const form = /^(\*:\*|[\w-]+(:\*|(:[\w-]+){0,2}))$/
+
+/** Could this be granted at all? `*:read` could not: no wildcard stands before a name (contract, platform §5). */
+export const isPermission = (text: string): text is Permission => form.test(text)
+
 /** Scopes that reach further than their action instead of less far; the action alone does not contain them. */
-const widening = new Set<Permission>(["catalog:read:unpublished"])
+const widening = new Set<Permission>(["catalog:read:unpublished", "orders:create:on-behalf"])
 
 /**
  * The one permission test (contract §0.3). Granted by `*:*`, by `module:*`, by the exact string, and by the unscoped

@@ -31,8 +31,3 @@ export const defaultRoles: Roles = {
     "customers:update:self"
   ]
 }
-
-/** Roles that act for the shop and not for themselves: they may name a customer and open guests' carts (contract §2). */
-export const isStaffLike = (role: string): boolean =>
-  role === "owner" || role === "admin" || role === "staff" || role === "ai_agent" || role === "service" ||
-  role === "api_key" || role === "system"

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { type Actor, holds } from "../access/Actor.ts"
-import { isStaffLike } from "../access/Role.ts"
+import { servesGuests } from "../access/Ownership.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { CartState } from "./Cart.ts"
 
@@ -25,7 +25,7 @@ export const admit = <State extends CartState>(
   }
   const owns = state.cart.customerId !== null && state.cart.customerId === customerId
   const knows = secretHash !== null && secretHash === state.secretHash
-  const serves = state.cart.customerId === null && isStaffLike(actor.role) && holds(actor, permission)
+  const serves = state.cart.customerId === null && servesGuests(actor, permission)
   return owns || knows || serves || holds(actor, "*:*")
     ? Result.succeed(state)
     : Result.fail(NotFound.of("Cart not found."))

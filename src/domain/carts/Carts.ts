@@ -1,6 +1,6 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { isStaffLike } from "../access/Role.ts"
+import { actsForShop } from "../access/Ownership.ts"
 import { Customers } from "../customers/Customers.ts"
 import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
@@ -45,9 +45,9 @@ export class Carts extends Context.Service<Carts, {
 
       const create = Effect.fn("Carts.create")(function*(input: NewCart) {
         const actor = yield* CurrentActor
-        const named = isStaffLike(actor.role) ? input.customerId ?? null : null
+        const named = actsForShop(actor) ? input.customerId ?? null : null
         if (named !== null) yield* customers.mustExist(named)
-        const customerId = named ?? (isStaffLike(actor.role) ? null : yield* customers.ownProfileId)
+        const customerId = named ?? (actsForShop(actor) ? null : yield* customers.ownProfileId)
         const now = yield* DateTime.now
         const expiresAt = DateTime.addDuration(now, Duration.minutes(settings.cartTtlMinutes))
         const secret = newCartSecret()

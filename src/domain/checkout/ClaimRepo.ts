@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
-import { isStaffLike } from "../access/Role.ts"
+import { servesGuests } from "../access/Ownership.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { CartVisitor } from "../carts/CartRules.ts"
 import { type Claim, type ClaimedLine, type ClaimRow, claimStatement } from "./ClaimStatementRepo.ts"
@@ -64,7 +64,7 @@ export const claimRepoLayer = Layer.effect(
           organization: actor.organizationId,
           customer: customerId,
           secret: secretHash,
-          serves: isStaffLike(actor.role) && holds(actor, "cart:update"),
+          serves: servesGuests(actor, "cart:update"),
           everything: holds(actor, "*:*"),
           currency
         })

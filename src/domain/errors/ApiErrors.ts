@@ -34,6 +34,17 @@ export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(body("FORBID
   static of = (message: string) => new Forbidden({ error: { code: "FORBIDDEN", message } })
 }
 
+/** 403: a member of a role that needs a second factor has not set one up (contract, platform §3). */
+export class TwoFactorRequired
+  extends Schema.Error<TwoFactorRequired>("TwoFactorRequired")(body("TWO_FACTOR_REQUIRED"), { httpApiStatus: 403 })
+{
+  readonly _tag = "TwoFactorRequired"
+  static of = () =>
+    new TwoFactorRequired({
+      error: { code: "TWO_FACTOR_REQUIRED", message: "Your role needs a second factor. Set one up at /api/auth." }
+    })
+}
+
 /** 404: no such record in the organization of the request. Another organization's record reads the same. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND"), { httpApiStatus: 404 }) {
   readonly _tag = "NotFound"
@@ -100,6 +111,19 @@ export class Unavailable
   readonly _tag = "Unavailable"
   static of = (message = "The service is busy. Try again shortly.") =>
     new Unavailable({ error: { code: "SERVICE_UNAVAILABLE", message } })
+}
+
+/** 503: nobody can say which organization the request is for (contract, platform §6). */
+export class OrgResolutionFailed
+  extends Schema.Error<OrgResolutionFailed>("OrgResolutionFailed")(body("ORG_RESOLUTION_FAILED"), {
+    httpApiStatus: 503
+  })
+{
+  readonly _tag = "OrgResolutionFailed"
+  static of = () =>
+    new OrgResolutionFailed({
+      error: { code: "ORG_RESOLUTION_FAILED", message: "The organization of this request could not be found." }
+    })
 }
 
 /** 409 with `Retry-After`: the same Idempotency-Key is being worked on by an earlier request. */

@@ -21,6 +21,8 @@ export type EventType = typeof eventTypes[number]
 
 /** Changes that the audit trail tells of and nobody is sent: `<module>.<operation>`. */
 export type AuditedType =
+  | "apiKeys.create"
+  | "apiKeys.delete"
   | "brands.create"
   | "brands.update"
   | "brands.delete"
@@ -44,7 +46,12 @@ export type AuditedType =
   | "refunds.create"
   | "refunds.complete"
   | "refunds.fail"
+  | "invitations.cancel"
+  | "invitations.create"
   | "jobs.retry"
+  | "staff.create"
+  | "staff.delete"
+  | "staff.update"
   | "variants.create"
   | "warehouses.create"
   | "webhooks.create"
@@ -75,6 +82,9 @@ export type Subject =
   | "warehouse"
   | "refund"
   | "job"
+  | "api_key"
+  | "member"
+  | "invitation"
 
 /**
  * Something that happened to a record: what the journal keeps, the audit trail shows and, for an event, webhooks

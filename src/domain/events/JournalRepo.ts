@@ -13,12 +13,14 @@ export const journal = (sql: SqlClient.SqlClient) => sql.literal(`journal_entrie
 
 /** Whose change it is: the last six columns, for a statement that serves one actor. */
 export const byActor = (sql: SqlClient.SqlClient, actor: Actor) =>
-  sql`${actor.userId}::text, ${actor.type}::text, ${actor.requestId}::text, ${actor.ip ?? null}::text,
+  sql`${actor.userId ?? actor.keyId ?? null}::text, ${actor.type}::text, ${actor.requestId}::text, ${
+    actor.ip ?? null
+  }::text,
     ${actor.userAgent ?? null}::text, ${actor.source ?? "local"}::text`
 
 /** The same as a value of a row's JSON, for a statement that serves many actors. */
 export const originOf = (actor: Actor) => ({
-  id: actor.userId,
+  id: actor.userId ?? actor.keyId ?? null,
   type: actor.type,
   request: actor.requestId,
   ip: actor.ip ?? null,

@@ -1,6 +1,7 @@
 import { DateTime, Duration, Effect, Result } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { type Actor, CurrentActor, holds } from "../access/Actor.ts"
+import { isOwn } from "../access/Ownership.ts"
 import { hashCartSecret } from "../carts/CartSecret.ts"
 import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import type { Order } from "./Order.ts"
@@ -12,8 +13,7 @@ const guestAccess = Duration.days(7)
 const sameText = (left: string, right: string): boolean =>
   left.length === right.length && timingSafeEqual(new TextEncoder().encode(left), new TextEncoder().encode(right))
 
-const isOwner = (actor: Actor, { ownerUserId }: StoredOrder): boolean =>
-  actor.type === "user" && actor.userId !== null && actor.userId === ownerUserId && holds(actor, "orders:read:own")
+const isOwner = (actor: Actor, { ownerUserId }: StoredOrder): boolean => isOwn(actor, ownerUserId, "orders:read:own")
 
 const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: Date): boolean =>
   order.customerId === null && cartSecretHash !== null && actor.cartSecret !== null &&

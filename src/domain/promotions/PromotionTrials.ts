@@ -1,5 +1,6 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
-import { CurrentActor, holds } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
+import { mayNameCustomers } from "../access/Ownership.ts"
 import { Customers } from "../customers/Customers.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
@@ -25,7 +26,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
 
       const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
         // A shopper who could name his own groups would take every group's promotion.
-        const trusted = holds(yield* CurrentActor, "customers:read")
+        const trusted = mayNameCustomers(yield* CurrentActor)
         const named = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
         const id = trusted ? named : yield* customers.ownProfileId
         const claimed = trusted ? customerGroupIds ?? null : null

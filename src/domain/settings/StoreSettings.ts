@@ -30,6 +30,8 @@ export interface Settings {
   readonly confirmationMinutes: number
   readonly shipping: FlatShipping | WeightShipping
   readonly roles: Roles
+  /** What visitors and signed-in shoppers may do. */
+  readonly customerPermissions: ReadonlyArray<string>
   /** How long answers to Idempotency-Key are remembered, in hours. */
   readonly idempotencyHours: number
   /** How long the journal keeps entries, in days; 0 for ever. */
@@ -50,6 +52,7 @@ export const defaultSettings: Settings = {
   confirmationMinutes: 60,
   shipping: { type: "flat", flatRate: 0 },
   roles: defaultRoles,
+  customerPermissions: defaultRoles["customer"] ?? [],
   idempotencyHours: 24,
   journalDays: 730,
   endedCartDays: 30,

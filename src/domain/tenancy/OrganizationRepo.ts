@@ -1,5 +1,6 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { lookupSql } from "../modules/LookupRepo.ts"
 
 /**
  * Makes the organization exist that the deployment names; one that is there stays as it is. Every row of a tenant
@@ -10,3 +11,18 @@ export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.Sql
     SqlClient.SqlClient,
     (sql) => sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id}) on conflict (id) do nothing`
   )
+
+/** All SQL of organizations. */
+export class OrganizationRepo extends Context.Service<OrganizationRepo, {
+  readonly exists: (id: string) => Effect.Effect<boolean>
+}>()("stoa/domain/tenancy/OrganizationRepo") {
+  static readonly layer = Layer.effect(
+    OrganizationRepo,
+    Effect.map(lookupSql, (sql) => ({
+      exists: Effect.fnUntraced(function*(id: string) {
+        const rows = yield* sql`select 1 from organizations where id = ${id}`
+        return rows.length > 0
+      }, Effect.orDie)
+    }))
+  )
+}

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Access, anyOf, Storeless } from "../../domain/access/AccessRule.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
 
@@ -10,9 +10,11 @@ const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "t
 export const MetricsGroup = HttpApiGroup.make("metrics").add(
   HttpApiEndpoint.get("rootMetrics", "/metrics", { success: PrometheusText })
     .annotate(Access, anyOf("metrics:read"))
+    .annotate(Storeless, true)
     .annotateMerge(OpenApi.annotations({ summary: "The same as /api/metrics" })),
   HttpApiEndpoint.get("metrics", "/api/metrics", { success: PrometheusText })
     .annotate(Access, anyOf("metrics:read"))
+    .annotate(Storeless, true)
     .annotateMerge(OpenApi.annotations({ summary: "Metrics of this process, in the text format of Prometheus" }))
 )
   .middleware(Errors).middleware(AccessControl)

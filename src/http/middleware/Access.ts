@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Access } from "../../domain/access/AccessRule.ts"
+import { Access, Storeless } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
-import { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import { Forbidden, OrgResolutionFailed, TwoFactorRequired, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { Actors } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
@@ -15,7 +15,7 @@ import { CurrentRequest } from "../server/RequestId.ts"
  */
 export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { provides: CurrentActor }>()(
   "stoa/http/AccessControl",
-  { error: [Unauthorized, Forbidden] }
+  { error: [Unauthorized, Forbidden, TwoFactorRequired, OrgResolutionFailed] }
 ) {}
 
 /** Longest part of a client's program name that the journal keeps. */
@@ -28,6 +28,12 @@ const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerReques
   source: "rest" as const
 })
 
+/** A browser is told that its session goes on for longer. */
+const sendCookie = (cookie: string) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", cookie))
+  )
+
 export const accessLayer = Layer.effect(
   AccessControl,
   Effect.map(Actors, (actors) =>
@@ -35,7 +41,14 @@ export const accessLayer = Layer.effect(
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const rule = Context.getOption(endpoint.annotations, Access)
-        const actor: Actor = { ...yield* actors.fromHeaders(request.headers), ...originOf(request) }
+        const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
+        const { credential: _, rateLimit: __, renewedCookie, ...found } = yield* actors.fromHeaders(request.headers, {
+          method: request.method,
+          url: request.url,
+          storeless
+        })
+        if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
+        const actor: Actor = { ...found, ...originOf(request) }
         // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
         if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
         const facts = yield* CurrentRequest

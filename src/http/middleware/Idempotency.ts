@@ -31,8 +31,8 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 
 /** What a caller is known by. The kind stands before it, so that nobody can pick a secret that reads like a user's id. */
 const callerOf = (actor: Actor, request: HttpServerRequest.HttpServerRequest): string => {
-  if (actor.userId !== null) return `${actor.type}:${actor.userId}`
-  if (actor.type === "api_key") return `key:${actor.name}`
+  if (actor.type === "api_key") return `key:${actor.keyId ?? actor.userId ?? actor.name}`
+  if (actor.userId !== null) return `user:${actor.userId}`
   if (actor.cartSecret !== null) return `secret:${actor.cartSecret}`
   return `address:${Option.getOrElse(request.remoteAddress, () => "")}`
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
 import {
   WebhookSecretMissing,
   WebhookSignatureMissing,
@@ -24,6 +24,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments").add(
     error: [WebhookSignatureMissing, WebhookVerificationFailed, WebhookSecretMissing]
   })
     .annotate(Access, open)
+    .annotate(Storeless, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Receive an event of the payment provider",
       description: "The body is the provider's, as it signed it. A repeated event is answered and not worked on again."

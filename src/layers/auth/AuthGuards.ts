@@ -1,5 +1,6 @@
 import { APIError } from "better-auth/api"
 import { Effect, Option, Schema } from "effect"
+import { isRole, mayGrant } from "../../domain/access/Granting.ts"
 import { grants } from "../../domain/access/Permission.ts"
 import { MembershipRepo } from "../../domain/auth/MembershipRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
@@ -40,9 +41,12 @@ export const authGuards = (scope: AuthScope) =>
         },
         // What the inviter could give when he invited he may have lost since.
         beforeAcceptInvitation: async ({ invitation }: Invited) => {
-          const held = await scope.run(permissionsIn(invitation.inviterId, invitation.organizationId))
-          const asked = roles[invitation.role]
-          if (asked === undefined || !grants(held, "staff:manage") || !asked.every((one) => grants(held, one))) {
+          const role = await scope.run(repo.roleOf(invitation.inviterId, invitation.organizationId))
+          const permissions = role === undefined ? [] : roles[role] ?? []
+          const mayInvite = role !== undefined && grants(permissions, "staff:manage") &&
+            isRole(roles, invitation.role) &&
+            mayGrant({ role, permissions }, roles, invitation.role)
+          if (!mayInvite) {
             throw new APIError("FORBIDDEN", {
               code: "INVITER_LACKS_AUTHORITY",
               message: "Whoever invited you may not give this role any more."

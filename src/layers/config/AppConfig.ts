@@ -1,9 +1,9 @@
 import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
 import { isIP } from "node:net"
-import { defaultRoles } from "../../domain/access/Role.ts"
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { type AccessSettings, readAccess } from "./AccessConfig.ts"
 import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
@@ -36,6 +36,7 @@ export interface AppSettings {
   readonly tracing?: TracingSettings
   readonly logLevel: LogLevel
   readonly logFormat: "pretty" | "json"
+  readonly access: AccessSettings
   readonly webhooks: WebhookEnvironment
   readonly mail: MailEnvironment
   readonly jobs: JobSettingsValues
@@ -238,6 +239,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     ...traced === undefined ? {} : { tracing: traced },
     logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
+    access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
     mail,
     jobs: yield* jobs(deployment.jobs ?? {}),
@@ -250,14 +252,15 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
 /** The settings of this process. */
 export class AppConfig extends Context.Service<AppConfig, AppSettings>()("stoa/layers/config/AppConfig") {}
 
-const storeSettings = ({ deployment }: AppSettings): Settings => ({
-  defaultOrganizationId: deployment.store?.defaultOrganizationId ?? defaultSettings.defaultOrganizationId,
+const storeSettings = ({ access, deployment }: AppSettings): Settings => ({
+  defaultOrganizationId: access.defaultOrganizationId,
   defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
   cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
   holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   shipping: deployment.shipping ?? defaultSettings.shipping,
-  roles: { ...defaultRoles, ...deployment.auth?.roles },
+  roles: access.roles,
+  customerPermissions: access.customerPermissions,
   idempotencyHours: deployment.retention?.idempotencyHours ?? defaultSettings.idempotencyHours,
   journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,
   endedCartDays: deployment.retention?.cartDays ?? defaultSettings.endedCartDays,

@@ -1,5 +1,4 @@
 import { Config, Effect, Option, Redacted } from "effect"
-import type { Roles } from "../../domain/access/Role.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 
 /** Credentials of the deployment at a provider of social sign-in. */
@@ -10,8 +9,6 @@ export interface SocialProvider {
 
 /** What a deployment decides of users, sessions and keys: `auth` of `commerce.config.ts` (spec §5). */
 export interface AuthOptions {
-  /** Roles and their permissions, merged over the defaults key by key. */
-  readonly roles?: Roles
   /**
    * Signs session cookies and verification links and encrypts second factors; at least 32 characters, the same in every
    * process (`STOA_AUTH_SECRET`). Required in production; elsewhere one is made and kept in the data directory.

@@ -2,6 +2,7 @@ import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
+import type { AccessOptions } from "./AccessConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
@@ -57,8 +58,8 @@ export interface DeploymentConfig {
   }
   /** Price of shipping: one flat rate or brackets by weight. Default: a flat rate of 0. */
   readonly shipping?: FlatShipping | WeightShipping
-  /** Users, sessions, roles and keys (docs/authentication.md). */
-  readonly auth?: AuthOptions
+  /** Users, sessions and keys (docs/authentication.md), roles and organizations (docs/access.md). */
+  readonly auth?: AuthOptions & AccessOptions
   readonly payments?: {
     /** Payment providers beside the built-in test provider; the first one is the default in production. */
     readonly adapters?: ReadonlyArray<PaymentAdapter>

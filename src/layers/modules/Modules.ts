@@ -1,5 +1,7 @@
 import { Layer } from "effect"
+import { catalogueOf, PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
 import type { Migrations } from "../../domain/modules/Migrations.ts"
+import { access } from "./access.ts"
 import { auth } from "./auth.ts"
 import { carts } from "./carts.ts"
 import { catalog } from "./catalog.ts"
@@ -23,6 +25,7 @@ export const modules = [
   events,
   jobs,
   auth,
+  access,
   catalog,
   pricing,
   inventory,
@@ -55,6 +58,7 @@ export const services = mail.services.pipe(
   Layer.provideMerge(inventory.services),
   Layer.provideMerge(pricing.services),
   Layer.provideMerge(catalog.services),
+  Layer.provideMerge(access.services),
   Layer.provideMerge(auth.services),
   Layer.provideMerge(jobs.services),
   Layer.provideMerge(events.services),
@@ -72,12 +76,15 @@ export const actors = Layer.mergeAll(
   checkout.actors
 )
 
+const catalogue = PermissionCatalogue.layerOf(catalogueOf(modules, []))
+
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
   auth.routes,
   events.routes,
   jobs.routes,
+  Layer.provide(access.routes, catalogue),
   catalog.routes,
   pricing.routes,
   promotions.routes,

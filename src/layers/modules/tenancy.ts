@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import { Exposition } from "../../domain/health/Exposition.ts"
 import { Health } from "../../domain/health/Health.ts"
 import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
@@ -7,6 +8,8 @@ import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.t
 import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
+import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
+import { Organizations } from "../../domain/tenancy/Organizations.ts"
 import { healthHttp } from "../../http/health/HealthHttp.ts"
 import { metricsHttp } from "../../http/health/MetricsHttp.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
@@ -18,6 +21,10 @@ const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
   Layer.provide(Layer.merge(healthRepoLayer, jobRecordRepoLayer))
 )
 
+const organizations = Organizations.layer.pipe(
+  Layer.provideMerge(Layer.merge(OrganizationRepo.layer, WatchedCaches.layer))
+)
+
 /** Organizations, the kernel of idempotency keys, and what operators ask. */
 export const tenancy = defineModule({
   id: "tenancy",
@@ -25,6 +32,6 @@ export const tenancy = defineModule({
   requires: [],
   permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],
   migrations,
-  services: Layer.merge(idempotencyRepoLayer, health),
+  services: Layer.mergeAll(idempotencyRepoLayer, health, organizations),
   routes: Layer.merge(healthHttp, metricsHttp).pipe(seeing(Health, Readiness, Exposition, ...ofRoutes))
 })

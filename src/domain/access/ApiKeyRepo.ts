@@ -1,0 +1,113 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { journalInsert, journalRows } from "../events/JournalRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { CurrentActor, currentOrganization } from "./Actor.ts"
+import type { ApiKey } from "./ApiKey.ts"
+import { permissionsOf } from "./KeyPermissions.ts"
+
+/** What is kept of the text of a key. */
+export interface StoredText {
+  readonly prefix: string
+  readonly start: string
+  readonly hash: string
+}
+
+interface Row {
+  readonly id: string
+  readonly name: string | null
+  readonly start: string | null
+  readonly prefix: string | null
+  readonly role: string | null
+  readonly permissions: string | null
+  readonly enabled: boolean
+  readonly expires_at: Date | null
+  readonly last_request: Date | null
+  readonly request_count: number
+  readonly created_at: Date
+}
+
+const toApiKey = (row: Row): ApiKey => ({
+  id: row.id,
+  name: row.name,
+  start: row.start,
+  prefix: row.prefix,
+  role: row.role,
+  permissions: row.permissions === null ? null : permissionsOf(row.permissions),
+  enabled: row.enabled,
+  expiresAt: row.expires_at,
+  lastRequest: row.last_request,
+  requestCount: row.request_count,
+  createdAt: row.created_at
+})
+
+/** Keys of an organization. Each change announces itself to the journal in its own statement, without the key's hash. */
+export class ApiKeyRepo extends Context.Service<ApiKeyRepo, {
+  readonly insert: (key: ApiKey, text: StoredText) => Effect.Effect<void, never, CurrentActor>
+  /** Newest first. */
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<ApiKey>, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<ApiKey | undefined, never, CurrentActor>
+  /** Deletes a key: from now on it opens nothing. False when the organization has none such. */
+  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/access/ApiKeyRepo") {}
+
+const columns = `id, name, start, prefix, role, permissions, enabled is not false as enabled, expires_at, last_request,
+  coalesce(request_count, 0) as request_count, created_at`
+
+/** `ApiKeyRepo` over the database of the process. */
+export const apiKeyRepoLayer = Layer.effect(
+  ApiKeyRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const fields = sql.literal(columns)
+
+    const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, text: StoredText) {
+      const actor = yield* CurrentActor
+      const change = { type: "apiKeys.create", entityType: "api_key", entityId: key.id, payload: key } as const
+      yield* sql`with made as (
+          insert into api_keys (id, name, start, prefix, key, reference_id, organization_id, role, enabled, expires_at,
+            created_at, updated_at)
+          values (${key.id}::uuid, ${key.name}, ${text.start}, ${text.prefix}, ${text.hash}, ${actor.organizationId},
+            ${actor.organizationId}, ${key.role}, true, ${key.expiresAt}::timestamptz, ${key.createdAt}::timestamptz,
+            ${key.createdAt}::timestamptz))
+        ${journalInsert(sql, actor, [change])}`
+    }, Effect.orDie)
+
+    const list = Effect.fn("ApiKeyRepo.list")(function*(page: PageRequest) {
+      const organization = yield* currentOrganization
+      const [rows, counted] = yield* Effect.all([
+        sql<Row>`select ${fields} from api_keys where organization_id = ${organization}
+          order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from api_keys where organization_id = ${organization}`
+      ], { concurrency: "unbounded" })
+      return { items: rows.map(toApiKey), ...page, total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    const find = Effect.fn("ApiKeyRepo.find")(function*(id: string) {
+      const [row] = yield* sql<Row>`select ${fields} from api_keys
+        where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
+      return row && toApiKey(row)
+    }, Effect.orDie)
+
+    const remove = Effect.fn("ApiKeyRepo.remove")(function*(id: string) {
+      const actor = yield* CurrentActor
+      const record = sql`jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)`
+      const rows = yield* sql`with removed as (
+          delete from api_keys where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *),
+        told as (${
+        journalRows(sql, actor, {
+          type: "apiKeys.delete",
+          entityType: "api_key",
+          entityId: "r.id",
+          payload: record,
+          before: record,
+          from: "removed r"
+        })
+      })
+        select 1 from removed`
+      return rows.length > 0
+    }, Effect.orDie)
+
+    return ApiKeyRepo.of({ insert, list, find, remove })
+  })
+)

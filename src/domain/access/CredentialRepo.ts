@@ -1,0 +1,165 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { lookupSql } from "../modules/LookupRepo.ts"
+import { permissionsOf } from "./KeyPermissions.ts"
+
+/** A live session with its user and all his memberships, role by organization. */
+export interface SessionFacts {
+  readonly id: string
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  readonly vendorId: string | null
+  readonly twoFactor: boolean
+  readonly activeOrganizationId: string | null
+  readonly memberships: Readonly<Record<string, string>>
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+/** A key that may be used: switched on, not run out, of an owner who exists. */
+export interface KeyFacts {
+  readonly id: string
+  readonly name: string | null
+  /** The user it belongs to; null for one of an organization. */
+  readonly userId: string | null
+  readonly organizationId: string | null
+  readonly role: string | null
+  /** Permissions of its own: without a role what it may do, with one what it is narrowed to. Null for none said. */
+  readonly permissions: ReadonlyArray<string> | null
+  readonly expiresAt: Date | null
+  /** How often it may still be used is counted, so every use is asked for. */
+  readonly metered: boolean
+  /** Requests the key allows itself, and in how many milliseconds; null where it has no limit of its own. */
+  readonly rateLimit: { readonly limit: number; readonly windowMs: number } | null
+}
+
+/** Uses of a key that were not written down yet. */
+export interface KeyUse {
+  readonly id: string
+  readonly count: number
+  readonly at: Date
+}
+
+/** What verifying a credential asks of the tables of `domain/auth`. */
+export class CredentialRepo extends Context.Service<CredentialRepo, {
+  readonly session: (token: string) => Effect.Effect<SessionFacts | undefined>
+  /** By the SHA-256 of the whole key, base64url without padding. */
+  readonly key: (hash: string) => Effect.Effect<KeyFacts | undefined>
+  /** Moves the end of a living session that ends before `due` to `expiresAt`. False when there is none such any more. */
+  readonly renew: (sessionId: string, due: Date, expiresAt: Date) => Effect.Effect<boolean>
+  /** Takes one use off a key that counts them, after refilling it when that is due. False when it is used up. */
+  readonly takeUse: (keyId: string) => Effect.Effect<boolean>
+  /** Writes down when keys were used last, and how often, all in one statement. */
+  readonly recordUses: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void>
+}>()("stoa/domain/access/CredentialRepo") {}
+
+interface SessionRow {
+  readonly id: string
+  readonly user_id: string
+  readonly email: string
+  readonly name: string
+  readonly vendor_id: string | null
+  readonly two_factor: boolean
+  readonly active_organization_id: string | null
+  readonly memberships: Readonly<Record<string, string>> | null
+  readonly created_at: Date
+  readonly expires_at: Date
+}
+
+interface KeyRow {
+  readonly id: string
+  readonly name: string | null
+  readonly owner: string | null
+  readonly organization_id: string | null
+  readonly role: string | null
+  readonly permissions: string | null
+  readonly expires_at: Date | null
+  readonly metered: boolean
+  readonly limit_max: number | null
+  readonly limit_window: number | null
+}
+
+const toSession = (row: SessionRow): SessionFacts => ({
+  id: row.id,
+  userId: row.user_id,
+  email: row.email,
+  name: row.name,
+  vendorId: row.vendor_id,
+  twoFactor: row.two_factor,
+  activeOrganizationId: row.active_organization_id,
+  memberships: row.memberships ?? {},
+  createdAt: row.created_at,
+  expiresAt: row.expires_at
+})
+
+const toKey = (row: KeyRow): KeyFacts => ({
+  id: row.id,
+  name: row.name,
+  userId: row.owner,
+  organizationId: row.organization_id,
+  role: row.role,
+  permissions: row.permissions === null ? null : permissionsOf(row.permissions),
+  expiresAt: row.expires_at,
+  metered: row.metered,
+  rateLimit: row.limit_max === null || row.limit_window === null
+    ? null
+    : { limit: row.limit_max, windowMs: row.limit_window }
+})
+
+/** Of what a key refers to, the form of a user's id: anything else is an organization. */
+const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
+
+const looking = (sql: SqlClient.SqlClient) => ({
+  session: Effect.fnUntraced(function*(token: string) {
+    const [row] = yield* sql<SessionRow>`select s.id, s.user_id, u.email, u.name, u.vendor_id,
+        coalesce(u.two_factor_enabled, false) as two_factor, s.active_organization_id, s.created_at, s.expires_at,
+        (select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id) as memberships
+      from sessions s join users u on u.id = s.user_id
+      where s.token = ${token} and s.expires_at > now()`
+    return row && toSession(row)
+  }, Effect.orDie),
+  key: Effect.fnUntraced(function*(hash: string) {
+    const [row] = yield* sql<KeyRow>`select k.id, k.name, u.id as owner, k.organization_id, k.role, k.permissions,
+        k.expires_at, k.remaining is not null as metered,
+        case when k.rate_limit_enabled then k.rate_limit_max end as limit_max,
+        case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as limit_window
+      from api_keys k
+      left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
+      where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())
+        and (u.id is not null or exists (select 1 from organizations o where o.id = k.reference_id))`
+    return row && toKey(row)
+  }, Effect.orDie)
+})
+
+/** `CredentialRepo` over the database of the process. */
+export const credentialRepoLayer = Layer.effect(
+  CredentialRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const renew = Effect.fnUntraced(function*(sessionId: string, due: Date, expiresAt: Date) {
+      const rows = yield* sql`update sessions set expires_at = ${expiresAt}::timestamptz, updated_at = now()
+        where id = ${sessionId}::uuid and expires_at <= ${due}::timestamptz and expires_at > now() returning 1`
+      return rows.length > 0
+    }, Effect.orDie)
+
+    const takeUse = Effect.fnUntraced(function*(keyId: string) {
+      const due = sql.literal(`(refill_amount is not null and refill_interval is not null and
+        coalesce(last_refill_at, created_at) + refill_interval * interval '1 millisecond' < now())`)
+      const rows = yield* sql`update api_keys set
+          remaining = case when ${due} then refill_amount else remaining end - 1,
+          last_refill_at = case when ${due} then now() else last_refill_at end
+        where id = ${keyId}::uuid and case when ${due} then refill_amount else remaining end > 0 returning 1`
+      return rows.length > 0
+    }, Effect.orDie)
+
+    const recordUses = Effect.fnUntraced(function*(uses: ReadonlyArray<KeyUse>) {
+      yield* sql`update api_keys k set request_count = coalesce(k.request_count, 0) + (u->>'count')::int,
+          last_request = greatest(k.last_request, (u->>'at')::timestamptz)
+        from jsonb_array_elements(${JSON.stringify(uses)}::jsonb) u where k.id = (u->>'id')::uuid`
+    }, Effect.orDie)
+
+    return CredentialRepo.of({ ...looking(yield* lookupSql), renew, takeUse, recordUses })
+  })
+)

@@ -1,0 +1,147 @@
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { hash } from "node:crypto"
+import { CredentialRepo, type KeyFacts, type SessionFacts } from "./CredentialRepo.ts"
+import { keyUses } from "./KeyUses.ts"
+import type { SentCredential } from "./SentCredential.ts"
+import { verifiedToken } from "./SignedToken.ts"
+import type { Dependency } from "./WatchedCache.ts"
+import { WatchedCaches } from "./WatchedCaches.ts"
+
+/** What verifying credentials depends on besides the tables. */
+export interface CredentialSettings {
+  /** Signs session cookies and signed bearer tokens. */
+  readonly secret: Redacted.Redacted<string>
+  /** How long a session lives after its beginning or its last renewal, in seconds (`auth.sessionDuration`). */
+  readonly sessionSeconds: number
+  /** Whether stored keys authenticate anybody (`auth.apiKeys.enabled`). */
+  readonly keysEnabled: boolean
+}
+
+/** Whom a credential stands for. */
+export type Known =
+  | { readonly _tag: "Session"; readonly session: SessionFacts }
+  | { readonly _tag: "Key"; readonly key: KeyFacts }
+
+/** What was found, and whether the session behind it was given a later end just now. */
+export interface Verified {
+  readonly known: Known
+  readonly renewed: boolean
+}
+
+/**
+ * Verifies credentials against the tables of `domain/auth`, through a short memory that the tables' own triggers empty
+ * (contract, platform §3).
+ */
+export class Credentials extends Context.Service<Credentials, {
+  /** Undefined for a credential that is nobody's, forged, run out, revoked or used up. */
+  readonly verify: (sent: SentCredential) => Effect.Effect<Verified | undefined>
+}>()("stoa/domain/access/Credentials") {}
+
+/** Verified credentials that a process remembers, and for how long. */
+const memory = { capacity: 10_000, lifeMs: 30_000 }
+
+/** A session is given a later end when so much of its life is over, and so at most once in this time (contract §3). */
+const renewalAgeMs = 86_400_000
+
+/** A session that its user did not want remembered lives for a day and is not renewed; a clock may be a bit off. */
+const unrememberedMs = renewalAgeMs + 60_000
+
+/** Session tokens are 32 letters and digits; everything else that a bearer shows is a key. */
+const tokenForm = /^[A-Za-z0-9]{32}$/
+
+const verifiedAs = (known: Known, renewed = false): Verified => ({ known, renewed })
+
+const never = Number.POSITIVE_INFINITY
+
+const endOf = (known: Known): number =>
+  (known._tag === "Session" ? known.session.expiresAt : known.key.expiresAt)?.getTime() ?? never
+
+const sha256 = (text: string) => hash("sha256", text, "hex")
+
+const dependenciesOf = (known: Known, own: Dependency): ReadonlyArray<Dependency> => {
+  if (known._tag === "Session") return [own, `u${known.session.userId}`]
+  const { organizationId, userId } = known.key
+  return [own, ...(userId === null ? [] : [`u${userId}`]), ...(organizationId === null ? [] : [`o${organizationId}`])]
+}
+
+/** The renewal of a session of which so much is over that it is due; most of the time there is nothing to do. */
+const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: CredentialSettings) => {
+  const lifeMs = sessionSeconds * 1_000
+  return Effect.fnUntraced(function*(session: SessionFacts, now: number) {
+    const due = now + lifeMs - renewalAgeMs
+    const remembered = session.expiresAt.getTime() - session.createdAt.getTime() > unrememberedMs
+    if (!remembered || session.expiresAt.getTime() > due) return undefined
+    const expiresAt = new Date(now + lifeMs)
+    return (yield* repo.renew(session.id, new Date(due), expiresAt)) ? { ...session, expiresAt } : undefined
+  })
+}
+
+const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
+  const repo = yield* CredentialRepo
+  const cache = (yield* WatchedCaches).open<Known>(memory)
+  const used = yield* keyUses(repo.recordUses)
+  const renew = renewing(repo, settings)
+  const secret = Redacted.value(settings.secret)
+
+  /** The cache knows credentials by their hashes alone: what lies in memory opens nothing. */
+  const remembered = (name: string, now: number): Known | undefined => {
+    const known = cache.find(name, now)
+    return known !== undefined && endOf(known) > now ? known : undefined
+  }
+
+  const session = Effect.fnUntraced(function*(token: string, name: string, now: number) {
+    const since = cache.changes
+    const found = yield* repo.session(token)
+    if (found === undefined) return undefined
+    const later = yield* renew(found, now)
+    const known: Known = { _tag: "Session", session: later ?? found }
+    cache.keep(name, known, dependenciesOf(known, `s${sha256(token)}`), now, since)
+    return verifiedAs(known, later !== undefined)
+  })
+
+  const key = Effect.fnUntraced(function*(text: string, name: string, now: number) {
+    if (!settings.keysEnabled) return undefined
+    const since = cache.changes
+    const stored = hash("sha256", text, "base64url")
+    const found = yield* repo.key(stored)
+    if (found === undefined || (found.metered && !(yield* repo.takeUse(found.id)))) return undefined
+    const known: Known = { _tag: "Key", key: found }
+    if (!found.metered) cache.keep(name, known, dependenciesOf(known, `k${stored}`), now, since)
+    used(found.id, now)
+    return verifiedAs(known)
+  })
+
+  const bearer = (value: string, name: string, now: number) => {
+    if (value.includes(".")) {
+      const token = verifiedToken(value, secret)
+      if (token !== undefined) return session(token, name, now)
+    }
+    if (!tokenForm.test(value)) return key(value, name, now)
+    return Effect.flatMap(
+      session(value, name, now),
+      (found) => found === undefined ? key(value, name, now) : Effect.succeed(found)
+    )
+  }
+
+  const read = (sent: Exclude<SentCredential, { readonly _tag: "Unknown" }>, name: string, now: number) => {
+    if (sent._tag === "Key") return key(sent.value, name, now)
+    if (sent._tag === "Bearer") return bearer(sent.value, name, now)
+    const token = verifiedToken(sent.value, secret)
+    return token === undefined ? Effect.undefined : session(token, name, now)
+  }
+
+  const verify = Effect.fnUntraced(function*(sent: SentCredential) {
+    if (sent._tag === "Unknown") return undefined
+    const now = yield* Clock.currentTimeMillis
+    const name = `${sent._tag}${sha256(sent.value)}`
+    const known = remembered(name, now)
+    if (known === undefined) return yield* read(sent, name, now)
+    if (known._tag === "Key") used(known.key.id, now)
+    return verifiedAs(known)
+  })
+
+  return Credentials.of({ verify })
+})
+
+/** `Credentials` over the database of the process. */
+export const credentialsLayerOf = (settings: CredentialSettings) => Layer.effect(Credentials, make(settings))

@@ -1,0 +1,44 @@
+/** Headers of a request by their lower-case names. */
+export type SentHeaders = Readonly<Record<string, string | undefined>>
+
+/** A credential as a request sent it, not looked at yet. */
+export type SentCredential =
+  | { readonly _tag: "Cookie"; readonly value: string }
+  /** A session token, raw or signed, or an API key. */
+  | { readonly _tag: "Bearer"; readonly value: string }
+  | { readonly _tag: "Key"; readonly value: string }
+  /** An `Authorization` of a scheme that the service does not know. */
+  | { readonly _tag: "Unknown" }
+
+/** Value of a cookie by its name; undefined where it is absent or empty, as a browser has it after signing out. */
+export const cookieNamed = (header: string, name: string): string | undefined => {
+  for (const part of header.split(";")) {
+    const end = part.indexOf("=")
+    if (end !== -1 && part.slice(0, end).trim() === name) {
+      const value = part.slice(end + 1).trim()
+      return value.startsWith("\"") && value.endsWith("\"") ? value.slice(1, -1) || undefined : value || undefined
+    }
+  }
+  return undefined
+}
+
+const nothing: ReadonlyArray<SentCredential> = []
+
+/**
+ * The credentials of a request in the order in which they count (contract, platform §2): a bearer token decides alone,
+ * then a session cookie, then an API key. An `Authorization` of another scheme counts only where nothing else is sent:
+ * it may be meant for a proxy in front.
+ */
+export const sentCredentials = (headers: SentHeaders, cookieName: string): ReadonlyArray<SentCredential> => {
+  const [authorization, cookie, key] = [headers["authorization"], headers["cookie"], headers["x-api-key"]]
+  if (authorization === undefined && key === undefined && cookie === undefined) return nothing
+  if (authorization !== undefined && /^bearer( |$)/i.test(authorization)) {
+    return [{ _tag: "Bearer", value: authorization.slice(7).trim() }]
+  }
+  const session = cookie === undefined ? undefined : cookieNamed(cookie, cookieName)
+  const found: Array<SentCredential> = []
+  if (session !== undefined) found.push({ _tag: "Cookie", value: session })
+  if (key !== undefined) found.push({ _tag: "Key", value: key })
+  if (found.length === 0 && authorization !== undefined) found.push({ _tag: "Unknown" })
+  return found
+}

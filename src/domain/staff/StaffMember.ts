@@ -1,0 +1,47 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+
+/** A member of an organization, with the user behind it (contract, platform §6, staff routes). */
+export const StaffMember = Schema.Struct({
+  id: Uuid,
+  userId: Uuid,
+  role: Schema.String,
+  createdAt: Time,
+  email: Schema.String,
+  name: Schema.String
+}).annotate({ identifier: "StaffMember" })
+export type StaffMember = typeof StaffMember.Type
+
+/** Somebody who was asked to become a member; he accepts at `/api/auth/organization/accept-invitation`. */
+export const Invitation = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  email: Schema.String,
+  role: Schema.NullOr(Schema.String),
+  status: Schema.String,
+  expiresAt: Time,
+  createdAt: Time,
+  inviterId: Uuid
+}).annotate({ identifier: "StaffInvitation" })
+export type Invitation = typeof Invitation.Type
+
+/** A role of the deployment and what it may do. */
+export const StaffRole = Schema.Struct({
+  role: Schema.String,
+  permissions: Schema.Array(Schema.String)
+}).annotate({ identifier: "StaffRole" })
+export type StaffRole = typeof StaffRole.Type
+
+/** Body of `POST /api/admin/staff`. */
+export const NewStaffMember = Schema.Struct({ userId: Uuid, role: Schema.String })
+
+/** Body of `POST /api/admin/staff/invitations`. */
+export const NewInvitation = Schema.Struct({
+  email: Schema.String.check(Schema.isPattern(/^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/), Schema.isMaxLength(254)),
+  role: Schema.String
+})
+
+/** Body of `PATCH /api/admin/staff/:id`. */
+export const StaffRoleChange = Schema.Struct({ role: Schema.String })

@@ -1,0 +1,46 @@
+import { Result } from "effect"
+import type { Actor } from "../access/Actor.ts"
+import { isRole, mayGrant } from "../access/Granting.ts"
+import type { Roles } from "../access/Role.ts"
+import { Forbidden, ValidationFailed } from "../errors/ApiErrors.ts"
+
+/** 422 for a role that the deployment does not have, 403 for one that may more than the actor. */
+export const grantable = (
+  actor: Actor,
+  roles: Roles,
+  role: string
+): Result.Result<string, ValidationFailed | Forbidden> => {
+  if (!isRole(roles, role)) {
+    const known = Object.keys(roles).join(", ")
+    return Result.fail(ValidationFailed.of("role", `must be one of ${known}`, "unknown_role"))
+  }
+  return mayGrant(actor, roles, role)
+    ? Result.succeed(role)
+    : Result.fail(Forbidden.of(`The role '${role}' may more than you: you cannot give it.`))
+}
+
+/** What a change of a member starts from. */
+export interface Standing {
+  readonly role: string
+  /** How many owners the organization has, this member among them if he is one. */
+  readonly owners: number
+}
+
+/**
+ * May the actor give this member another role, or none (null)? 403 for a member who stands above him, 422 for the last
+ * owner: an organization without one would be nobody's (contract, platform §6).
+ */
+export const changeable = (
+  actor: Actor,
+  roles: Roles,
+  { owners, role }: Standing,
+  to: string | null
+): Result.Result<string | null, ValidationFailed | Forbidden> => {
+  if (!mayGrant(actor, roles, role)) {
+    return Result.fail(Forbidden.of(`The role '${role}' may more than you: you cannot take it away.`))
+  }
+  if (role === "owner" && to !== "owner" && owners <= 1) {
+    return Result.fail(ValidationFailed.of("role", "The last owner stays: name another owner first.", "last_owner"))
+  }
+  return to === null ? Result.succeed(null) : grantable(actor, roles, to)
+}

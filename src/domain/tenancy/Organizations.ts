@@ -1,0 +1,35 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { WatchedCaches } from "../access/WatchedCaches.ts"
+import { OrganizationRepo } from "./OrganizationRepo.ts"
+
+/** How many organizations a process remembers, and for how long (contract, platform §6: 60 s). */
+const memory = { capacity: 1_000, lifeMs: 60_000 }
+
+/** Longer than any id of an organization: what a request claims is not looked up at any length. */
+const longestId = 128
+
+/** Which organizations there are. */
+export class Organizations extends Context.Service<Organizations, {
+  /** Asked for every request that a store resolver answers, and so remembered for a minute. */
+  readonly exists: (id: string) => Effect.Effect<boolean>
+}>()("stoa/domain/tenancy/Organizations") {
+  static readonly layer = Layer.effect(
+    Organizations,
+    Effect.gen(function*() {
+      const repo = yield* OrganizationRepo
+      const cache = (yield* WatchedCaches).open<boolean>(memory)
+      return {
+        exists: Effect.fnUntraced(function*(id: string) {
+          if (id === "" || id.length > longestId || id.includes("\0")) return false
+          const now = yield* Clock.currentTimeMillis
+          const known = cache.find(id, now)
+          if (known !== undefined) return known
+          const since = cache.changes
+          const found = yield* repo.exists(id)
+          cache.keep(id, found, [`o${id}`], now, since)
+          return found
+        })
+      }
+    })
+  )
+}

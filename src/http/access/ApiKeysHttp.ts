@@ -1,0 +1,19 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { ApiKeys } from "../../domain/access/ApiKeys.ts"
+import { pageOf } from "../../domain/paging/Paging.ts"
+import { deleted } from "../envelope/Envelope.ts"
+import { OrganizationKeysGroup } from "./ApiKeysApi.ts"
+
+/** Handlers of the routes that `ApiKeysApi.ts` declares. */
+export const organizationKeysHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(OrganizationKeysGroup),
+  "organizationKeys",
+  Effect.fnUntraced(function*(handlers) {
+    const keys = yield* ApiKeys
+    return handlers.handleAll({
+      listKeys: ({ query }) => keys.list(pageOf(query)),
+      revokeKey: ({ params }) => Effect.as(keys.revoke(params.id), deleted)
+    })
+  })
+)

@@ -1,0 +1,68 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import {
+  Invitation,
+  NewInvitation,
+  NewStaffMember,
+  StaffMember,
+  StaffRole,
+  StaffRoleChange
+} from "../../domain/staff/StaffMember.ts"
+import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+
+const member = { id: Uuid }
+const rank = "403 for whoever may less than the role, or stands below it."
+
+/** The staff of an organization (contract, platform §6). */
+export const StaffGroup = HttpApiGroup.make("staff").add(
+  HttpApiEndpoint.get("listMembers", "/api/admin/staff", { query: pageQuery, success: Page(StaffMember) })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({ summary: "List the members of the organization" })),
+  HttpApiEndpoint.post("addMember", "/api/admin/staff", {
+    payload: NewStaffMember,
+    success: Data(StaffMember).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({ summary: "Make a user a member", description: rank })),
+  HttpApiEndpoint.get("listRoles", "/api/admin/staff/roles", { success: Page(StaffRole) })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({ summary: "List the roles and what they may do" })),
+  HttpApiEndpoint.get("listInvitations", "/api/admin/staff/invitations", {
+    query: pageQuery,
+    success: Page(Invitation)
+  })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({ summary: "List open invitations, newest first" })),
+  HttpApiEndpoint.post("invite", "/api/admin/staff/invitations", {
+    payload: NewInvitation,
+    success: Data(Invitation).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({
+      summary: "Invite somebody to become a member",
+      description: `Open for seven days; no mail is sent. ${rank}`
+    })),
+  HttpApiEndpoint.patch("changeRole", "/api/admin/staff/:id", {
+    params: member,
+    payload: StaffRoleChange,
+    success: Data(StaffMember)
+  })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({
+      summary: "Give a member another role",
+      description: `422 for the last owner. ${rank}`
+    })),
+  HttpApiEndpoint.delete("removeMember", "/api/admin/staff/:id", { params: member, success: Deleted })
+    .annotate(Access, anyOf("staff:manage"))
+    .annotateMerge(OpenApi.annotations({
+      summary: "End a membership",
+      description: `422 for the last owner. ${rank}`
+    }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

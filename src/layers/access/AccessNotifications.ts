@@ -1,0 +1,32 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Queue } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { Database, keepAlive } from "../Database.ts"
+
+/** How long a listener that lost its connection waits before it tries again; nothing is remembered meanwhile. */
+const again = "1 second"
+
+/**
+ * Hears of revoked sessions and keys and of changed users, memberships and organizations, whichever process changed them,
+ * on a connection of its own. What this process remembers is emptied when the connection ends: whoever listens anew may
+ * have missed something.
+ */
+export const accessNotifications = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const caches = yield* WatchedCaches
+    const { url } = yield* Database
+    const listen = Effect.gen(function*() {
+      const client = yield* PgClient.make({ url, keepAlive, maxConnections: 1, applicationName: "stoa-access" })
+      const heard = yield* client.listen("auth_changed")
+      yield* Effect.acquireRelease(caches.listen(true), () => caches.listen(false))
+      return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => caches.forget(payload)))
+    }).pipe(Effect.scoped)
+    yield* listen.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("notifications of access are away", cause)),
+      Effect.andThen(Effect.sleep(again)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+).pipe(Layer.provide(Reactivity.layer))

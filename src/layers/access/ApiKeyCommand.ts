@@ -1,0 +1,108 @@
+import { Data, Effect, Layer, Option } from "effect"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import type { ApiKey } from "../../domain/access/ApiKey.ts"
+import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
+import { ApiKeys } from "../../domain/access/ApiKeys.ts"
+import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
+import { databaseApp } from "../App.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
+
+/** A command about keys did not come about; one line that says why. Exit code 1. */
+export class KeyCommandRefused extends Data.TaggedError("KeyCommandRefused")<{ readonly message: string }> {}
+
+const refuse = (message: string) => Effect.fail(new KeyCommandRefused({ message }))
+
+/** Units of a span as `--expires` names them, in milliseconds. */
+const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** A span from now (`12h`, `90d`, `8w`) or a date; undefined for anything else. */
+export const endOf = (text: string, now: Date): Date | undefined => {
+  const [, count, unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
+  const unitMs = units[unit]
+  if (count !== undefined && unitMs !== undefined) return new Date(now.getTime() + Number(count) * unitMs)
+  const date = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? new Date(text) : undefined
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
+}
+
+/** What `stoa api-key create` was told. */
+export interface AskedKey {
+  readonly name: string
+  readonly role: string
+  readonly org: Option.Option<string>
+  readonly expires: Option.Option<string>
+}
+
+const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
+  const organization = Option.getOrElse(asked, () => "") || (yield* StoreSettings).defaultOrganizationId
+  return (yield* (yield* OrganizationRepo).exists(organization))
+    ? systemActor(organization, "system:command-line")
+    : yield* refuse(`There is no organization "${organization}".`)
+})
+
+const create = Effect.fnUntraced(function*({ expires, name, org, role }: AskedKey) {
+  const actor = yield* actingIn(org)
+  const expiresAt = Option.map(expires, (text) => endOf(text, new Date()))
+  if (Option.isSome(expiresAt) && expiresAt.value === undefined) {
+    return yield* refuse("--expires must be a span such as 12h, 90d or 8w, or a date such as 2027-01-31.")
+  }
+  const input = { name, role, expiresAt: Option.getOrUndefined(expiresAt) ?? null }
+  const { apiKey, key } = yield* Effect.provideService((yield* ApiKeys).create(input), CurrentActor, actor)
+  const permissions = (yield* StoreSettings).roles[role] ?? []
+  return [
+    key,
+    `id: ${apiKey.id}`,
+    `organization: ${actor.organizationId}`,
+    `role: ${role} (${permissions.join(", ") || "no permissions"})`,
+    `expires: ${apiKey.expiresAt?.toISOString() ?? "never"}`,
+    "The key is shown this once and stored nowhere. Send it as x-api-key."
+  ]
+})
+
+const lineOf = ({ enabled, expiresAt, id, lastRequest, name, role, start }: ApiKey): string =>
+  [
+    id,
+    `${start ?? ""}…`,
+    role ?? "-",
+    enabled ? "enabled" : "disabled",
+    `expires ${expiresAt?.toISOString() ?? "never"}`,
+    `last used ${lastRequest?.toISOString() ?? "never"}`,
+    name ?? ""
+  ].join("  ")
+
+const list = Effect.fnUntraced(function*(org: Option.Option<string>) {
+  const actor = yield* actingIn(org)
+  const keys = yield* ApiKeys
+  const page = yield* Effect.provideService(keys.list({ page: 1, limit: 1_000 }), CurrentActor, actor)
+  return page.items.length === 0
+    ? [`The organization ${actor.organizationId} has no keys.`]
+    : page.items.map(lineOf)
+})
+
+const revoke = Effect.fnUntraced(function*(id: string, org: Option.Option<string>) {
+  const actor = yield* actingIn(org)
+  yield* Effect.provideService((yield* ApiKeys).revoke(id.toLowerCase()), CurrentActor, actor)
+  return [`The key ${id} opens nothing any more.`]
+})
+
+/** Refusals of the API as lines of the command line. */
+const told = <A, R>(
+  work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
+) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
+
+const services = (settings: AppSettings) =>
+  ApiKeys.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, OrganizationRepo.layer, WatchedCaches.layer)),
+    Layer.provideMerge(databaseApp(settings))
+  )
+
+/** `stoa api-key …`: lines to print. Keys are of the organization of `--org`, else of the default one. */
+export const keyCommands = (settings: AppSettings) => ({
+  create: (asked: AskedKey) =>
+    settings.auth.apiKeys.enabled
+      ? Effect.provide(told(create(asked)), services(settings))
+      : refuse("Stored keys open nothing: switch them on with auth.apiKeys.enabled in commerce.config.ts."),
+  list: (org: Option.Option<string>) => Effect.provide(told(list(org)), services(settings)),
+  revoke: (id: string, org: Option.Option<string>) => Effect.provide(told(revoke(id, org)), services(settings))
+})

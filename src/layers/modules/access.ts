@@ -1,0 +1,26 @@
+import { Layer } from "effect"
+import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
+import { ApiKeys } from "../../domain/access/ApiKeys.ts"
+import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { Staff } from "../../domain/staff/Staff.ts"
+import { staffRepoLayer } from "../../domain/staff/StaffRepo.ts"
+import { organizationKeysHttp } from "../../http/access/ApiKeysHttp.ts"
+import { permissionsHttp } from "../../http/access/PermissionsHttp.ts"
+import { staffHttp } from "../../http/staff/StaffHttp.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
+
+/** Who may do what: keys, staff, permissions (contract, platform §4 to §6). Its tables are those of `auth`. */
+export const access = defineModule({
+  id: "access",
+  version: "1.0.0",
+  requires: ["tenancy", "events", "auth"],
+  permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
+  migrations: {},
+  services: Layer.merge(ApiKeys.layer, Staff.layer).pipe(
+    Layer.provideMerge(Layer.merge(apiKeyRepoLayer, staffRepoLayer))
+  ),
+  routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp).pipe(
+    seeing(ApiKeys, PermissionCatalogue, Staff, ...ofRoutes)
+  )
+})

@@ -1,0 +1,139 @@
+import { assert, describe, it as plain } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { endOf } from "../../src/layers/access/ApiKeyCommand.ts"
+import { holding, onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { eventually } from "../support/Eventually.ts"
+import { api, asAdmin, at, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
+import { aKey } from "./People.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Runs `stoa api-key …` on the database of the running service; its exit code and what it wrote. */
+const command = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
+  const { databaseUrl } = yield* TestApp
+  return yield* Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
+    const child = spawn(process.execPath, ["src/main.ts", "api-key", ...args], {
+      cwd: root,
+      env: { ...process.env, DATABASE_URL: databaseUrl, STOA_LOG_LEVEL: "error" }
+    })
+    let output = ""
+    child.stdout.on("data", (chunk) => output += String(chunk))
+    child.stderr.on("data", (chunk) => output += String(chunk))
+    child.on("close", (code) => resume(Effect.succeed({ code, output })))
+  })
+})
+
+const status = (key: string, path = "/api/orders") =>
+  Effect.map(api("GET", path, { headers: { "x-api-key": key } }), (answer) => answer.status)
+
+withApp("API keys", (it) => {
+  it.effect(
+    "are made by the command line, shown once, stored as a hash, listed without it and revoked",
+    () =>
+      Effect.gen(function*() {
+        const made = yield* command("create", "--name", "Warehouse", "--role", "staff", "--expires", "90d")
+        assert.strictEqual(made.code, 0, made.output)
+        const [, key = ""] = /^(stoa_[\w-]{43})$/m.exec(made.output) ?? []
+        const [, id = ""] = /^id: (.+)$/m.exec(made.output) ?? []
+        assert.match(made.output, /^role: staff \(catalog:create, .+\)$/m)
+        assert.match(made.output, /^expires: \d{4}-\d{2}-\d{2}T/m)
+        assert.deepStrictEqual([yield* status(key), yield* status(key, "/api/pricing/prices")], [200, 403])
+
+        const rows = yield* onDatabase((sql) => sql<{ row: string }>`select k::text as row from api_keys k`)
+        assert.strictEqual(rows.length, 1)
+        assert.notInclude(JSON.stringify(rows), key.slice(10))
+        const listed = yield* api("GET", "/api/admin/api-keys", { as: asAdmin })
+        assert.strictEqual(listed.at("meta.pagination.total"), 1)
+        const shown = { name: "Warehouse", role: "staff", prefix: "stoa_", start: key.slice(0, 10), enabled: true }
+        for (const [field, value] of Object.entries(shown)) {
+          assert.strictEqual(listed.at(`data.0.${field}`), value, field)
+        }
+        assert.isUndefined(listed.at("data.0.key"))
+        assert.include((yield* command("list")).output, id)
+
+        const gone = yield* command("revoke", id)
+        assert.deepStrictEqual([gone.code, gone.output.trim()], [0, `The key ${id} opens nothing any more.`])
+        yield* eventually(
+          "the key to be refused",
+          Effect.map(status(key), (now) => now === 401)
+        )
+        const again = yield* command("revoke", id)
+        assert.deepStrictEqual([again.code, again.output.trim()], [1, "stoa: API key not found."])
+      }),
+    60_000
+  )
+
+  it.effect("are refused by the command line with one line that says why", () =>
+    Effect.gen(function*() {
+      const cases = [
+        [["--name", "A", "--role", "nobody"], "role: must be one of owner, admin, staff, customer"],
+        [["--name", "A", "--role", "staff", "--org", "org_none"], "There is no organization \"org_none\"."],
+        [["--name", "A", "--role", "staff", "--expires", "soon"], "--expires must be a span such as 12h, 90d or 8w"],
+        [["--name", " ", "--role", "staff"], "name: must have 1 to 64 letters"]
+      ] as const
+      for (const [args, line] of cases) {
+        const { code, output } = yield* command("create", ...args)
+        assert.strictEqual(code, 1, output)
+        assert.include(output, `stoa: ${line}`)
+      }
+    }), 60_000)
+
+  it.effect("are revoked over HTTP at once, told in the audit trail, and by whom may give their role alone", () =>
+    Effect.gen(function*() {
+      const [staff, admin] = [yield* aKey({ role: "staff" }), yield* aKey({ role: "admin" })]
+      const manager = { ...holding("staff:manage", "catalog:*", "inventory:*", "orders:*", "customers:*", "cart:*") }
+      assert.deepStrictEqual([yield* status(staff.key), yield* status(admin.key)], [200, 200])
+      const outranked = yield* api("DELETE", `/api/admin/api-keys/${admin.id}`, { as: manager })
+      refused(outranked, 403, "FORBIDDEN", "the key of an administrator")
+      const done = yield* api("DELETE", `/api/admin/api-keys/${staff.id}`, { as: manager })
+      assert.deepStrictEqual(done.body, { data: { deleted: true } })
+      assert.deepStrictEqual([yield* status(staff.key), yield* status(admin.key)], [401, 200])
+      const again = yield* api("DELETE", `/api/admin/api-keys/${staff.id}`, { as: manager })
+      refused(again, 404, "NOT_FOUND", "a key that is gone")
+      const trail = yield* eventually(
+        "the entry",
+        Effect.map(
+          api("GET", `/api/audit/api_key/${staff.id}`, { as: asAdmin }),
+          (answer) => answer.list("data").length > 0 ? answer : undefined
+        )
+      )
+      assert.strictEqual(trail.at("data.0.event"), "apiKeys.delete")
+    }))
+
+  it.effect("of another organization are not there", () =>
+    Effect.gen(function*() {
+      yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_c', 'c', 'C')`)
+      const { id, key } = yield* aKey({ role: "admin", organization: "org_c" })
+      refused(yield* api("DELETE", `/api/admin/api-keys/${id}`, { as: asAdmin }), 404, "NOT_FOUND", "revoke")
+      const listed = yield* api("GET", "/api/admin/api-keys?limit=100", { as: asAdmin })
+      assert.isFalse(listed.list("data").some((one) => at(one, "id") === id))
+      assert.strictEqual(yield* status(key), 200)
+      const theirs = yield* api("GET", "/api/admin/api-keys", { as: inOrganization("org_c", asAdmin) })
+      assert.strictEqual(theirs.at("data.0.id"), id)
+    }))
+})
+
+describe("the end of a key", () => {
+  const now = new Date("2026-01-01T00:00:00Z")
+
+  plain("is a span from now or a date", () => {
+    const ends = ["12h", "90d", "8w", "2027-01-31", "2027-01-31T12:00:00Z"].map((text) =>
+      endOf(text, now)?.toISOString()
+    )
+    assert.deepStrictEqual(ends, [
+      "2026-01-01T12:00:00.000Z",
+      "2026-04-01T00:00:00.000Z",
+      "2026-02-26T00:00:00.000Z",
+      "2027-01-31T00:00:00.000Z",
+      "2027-01-31T12:00:00.000Z"
+    ])
+  })
+
+  plain("is nothing else", () => {
+    for (const text of ["", "soon", "12", "h", "-1d", "1y", "2027-13-01", "1e3d"]) {
+      assert.isUndefined(endOf(text, now), text)
+    }
+  })
+})

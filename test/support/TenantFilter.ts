@@ -1,0 +1,17 @@
+/** A comparison with an organization in a statement: what keeps the rows of two tenants apart. */
+const filter = /\b(?:\w+\.)?organization_id\s*=\s*(?:\$\{(?:[^{}]|\{[^{}]*\})*\}|'?\w[\w.]*\b(?:->>'\w+')?(?!\s*\())/g
+
+/** How many there are in the text of a file. */
+export const filtersIn = (source: string): number => source.match(filter)?.length ?? 0
+
+/** The text with the n-th of them, from 0, made true for every row. Its parameters stay where they are. */
+export const withoutFilter = (source: string, n: number): string => {
+  let at = 0
+  return source.replace(filter, (found) => at++ === n ? `(${found} or true)` : found)
+}
+
+/** `src/domain/catalog/BrandRepo.ts#2`: a file of the project, and which of its filters is taken out. */
+export const mutantOf = (text: string): { readonly file: string; readonly n: number } => {
+  const [file = "", n = ""] = text.split("#")
+  return { file, n: Number(n) }
+}

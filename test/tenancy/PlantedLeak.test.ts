@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { startMutant } from "../support/Mutant.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { talkingTo } from "../support/Service.ts"
+import { filtersIn, withoutFilter } from "../support/TenantFilter.ts"
+import { neighbours } from "./Neighbours.ts"
+
+/** One filter of the many; `npm run chaos` takes out each of them in turn. */
+const planted = "src/domain/catalog/BrandRepo.ts#1"
+
+describe("a filter of organizations that is taken out", () => {
+  it("is any comparison with an organization, whoever writes it how", () => {
+    const source = "where a.organization_id = ${yield* own({ of: 1 })} and organization_id = b.organization_id" +
+      " and organization_id = any(${ids}) and o.organization_id = i.origin->>'id'"
+    assert.strictEqual(filtersIn(source), 3)
+    assert.include(withoutFilter(source, 0), "where (a.organization_id = ${yield* own({ of: 1 })} or true) and")
+    assert.include(withoutFilter(source, 1), "(organization_id = b.organization_id or true) and")
+    assert.include(withoutFilter(source, 2), "(o.organization_id = i.origin->>'id' or true)")
+    assert.strictEqual(withoutFilter(source, 3), source)
+  })
+
+  it.live("shows in the test of two stores", () =>
+    Effect.gen(function*() {
+      const [file = ""] = planted.split("#")
+      assert.isAbove(filtersIn(readFileSync(file, "utf8")), 1, "the planted filter is gone: name another one")
+      const { url } = yield* freshDatabase
+      const service = yield* startMutant(planted, url)
+      const { leaks } = yield* Effect.provide(neighbours, talkingTo(service, url))
+      assert.isTrue(leaks.some((leak) => /brand/.test(leak)), leaks.join("\n"))
+      assert.deepStrictEqual(leaks.filter((leak) => !/brand/.test(leak)), [])
+    }), 60_000)
+})
