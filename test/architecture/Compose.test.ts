@@ -36,7 +36,7 @@ const environmentOf = (name: string): Record<string, string> =>
       [, key = "", value = ""]
     ) => [
       key,
-      value.replaceAll(/\$\{\w+:-(\w*(?:-\w+)*)\}/g, "$1")
+      value.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
     ])
   )
 

@@ -8,7 +8,7 @@ import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
-import { type MailEnvironment, readMail } from "./MailConfig.ts"
+import { type MailEnvironment, readMail, verificationNeedsMail } from "./MailConfig.ts"
 import { readRateLimits } from "./RateLimitConfig.ts"
 import { checkStore, storeSettings } from "./StoreConfig.ts"
 import { tracing, type TracingSettings } from "./TracingConfig.ts"
@@ -63,6 +63,9 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing
   const webhooks = yield* readWebhooks(deployment, environment)
+  const mail = yield* readMail(deployment.email, environment, webhooks.keyring)
+  const auth = yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment)
+  yield* verificationNeedsMail(auth.requireEmailVerification, environment, mail)
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
@@ -80,10 +83,10 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
-    mail: yield* readMail(deployment.email, environment, webhooks.keyring),
+    mail,
     jobs: yield* jobs(deployment.jobs ?? {}),
     rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
-    auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
+    auth,
     deployment
   }
   return settings

@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { authModels } from "../../src/layers/auth/AuthModels.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { wantedTables } from "./AdapterTables.ts"
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  readonly defaulted: boolean
+  readonly unique: boolean
+  readonly indexed: boolean
+}
+
+const columns = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    sql<
+      Column
+    >`select c.table_name as table, c.column_name as name, c.data_type as type, c.is_nullable = 'NO' as required,
+      c.column_default is not null as defaulted,
+      coalesce(bool_or(i.indisunique and i.indnkeyatts = 1), false) as unique,
+      coalesce(bool_or(i.indkey[0] = a.attnum), false) as indexed
+    from information_schema.columns c
+    join pg_attribute a on a.attrelid = to_regclass(quote_ident(c.table_name)) and a.attname = c.column_name
+    left join pg_index i on i.indrelid = a.attrelid and a.attnum = any(i.indkey)
+    where c.table_schema = 'public' group by 1, 2, 3, 4, 5`
+)
+
+const wanted = wantedTables(
+  authModels({ apiKeys: true, twoFactor: true, allowOrganizationCreation: true, issuer: "Test" })
+)
+
+/** What better-auth does not know of, and leaves to its default. */
+const ours: ReadonlySet<string> = new Set(["api_keys.organization_id", "api_keys.role"])
+
+layer(TestDatabase)("the tables of authentication", (it) => {
+  it.effect("have every column that this version of better-auth writes, as it writes it", () =>
+    Effect.gen(function*() {
+      const there = new Map((yield* columns).map((column) => [`${column.table}.${column.name}`, column]))
+      const flaws = wanted.flatMap(({ columns, idType, name }) => [
+        ...there.get(`${name}.id`)?.type === idType ? [] : [`${name}.id is no ${idType}`],
+        ...columns.flatMap((column) => {
+          const key = `${name}.${column.name}`
+          const found = there.get(key)
+          if (found === undefined) return [`${key} is missing`]
+          return [
+            ...found.type === column.type || found.type === "bigint" && column.type === "integer"
+              ? []
+              : [`${key} is ${found.type}, wanted ${column.type}`],
+            ...found.required && !column.required ? [`${key} may be null there`] : [],
+            ...column.unique && !found.unique ? [`${key} is not unique`] : [],
+            ...column.indexed && !found.indexed ? [`${key} has no index`] : []
+          ]
+        })
+      ])
+      assert.isAbove(wanted.length, 8)
+      assert.deepStrictEqual(flaws, [])
+    }))
+
+  it.effect("ask for nothing that it would leave out", () =>
+    Effect.gen(function*() {
+      const known = new Set(wanted.flatMap(({ columns, name }) =>
+        ["id", ...columns.map((one) => one.name)].map((column) => `${name}.${column}`)
+      ))
+      const tables = new Set(wanted.map(({ name }) =>
+        name
+      ))
+      const foreign = (yield* columns).filter(({ name, table }) => tables.has(table) && !known.has(`${table}.${name}`))
+      assert.deepStrictEqual(foreign.map(({ name, table }) => `${table}.${name}`).sort(), [...ours])
+      assert.deepStrictEqual(foreign.filter(({ defaulted, required }) => required && !defaulted), [])
+    }))
+})
