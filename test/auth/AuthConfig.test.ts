@@ -52,6 +52,9 @@ describe("the settings of authentication", () => {
       ]
       for (const [auth, message] of wrong) assert.match(yield* refusal({}, { ...withoutMail, ...auth }), message)
       assert.match(yield* refusal(production, {}), /requireEmailVerification/)
+      for (const name of ["BETTER_AUTH_SECRETS", "BETTER_AUTH_TRUSTED_ORIGINS", "BETTER_AUTH_TELEMETRY"]) {
+        assert.match(yield* refusal({ [name]: "1:x" }), new RegExp(`^${name}="…"`))
+      }
     }))
 
   it.effect("outside of production a secret is made once and kept where nobody else reads it", () =>

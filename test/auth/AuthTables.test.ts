@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { AuthPurgeRepo, authPurgeRepoLayer } from "../../src/domain/auth/AuthPurgeRepo.ts"
 import { authModels } from "../../src/layers/auth/AuthModels.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { wantedTables } from "./AdapterTables.ts"
@@ -37,7 +38,7 @@ const wanted = wantedTables(
 /** What better-auth does not know of, and leaves to its default. */
 const ours: ReadonlySet<string> = new Set(["api_keys.organization_id", "api_keys.role"])
 
-layer(TestDatabase)("the tables of authentication", (it) => {
+layer(Layer.provideMerge(authPurgeRepoLayer, TestDatabase))("the tables of authentication", (it) => {
   it.effect("have every column that this version of better-auth writes, as it writes it", () =>
     Effect.gen(function*() {
       const there = new Map((yield* columns).map((column) => [`${column.table}.${column.name}`, column]))
@@ -72,5 +73,19 @@ layer(TestDatabase)("the tables of authentication", (it) => {
       const foreign = (yield* columns).filter(({ name, table }) => tables.has(table) && !known.has(`${table}.${name}`))
       assert.deepStrictEqual(foreign.map(({ name, table }) => `${table}.${name}`).sort(), [...ours])
       assert.deepStrictEqual(foreign.filter(({ defaulted, required }) => required && !defaulted), [])
+    }))
+
+  it.effect("are swept of what has run out, some rows at a time", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { purgeSessions, purgeVerifications } = yield* AuthPurgeRepo
+      yield* sql`insert into users (name, email) values ('Ada', 'ada@example.com')`
+      yield* sql`insert into sessions (token, user_id, expires_at)
+        select n::text, (select id from users), now() + (n - 3) * interval '1 hour' from generate_series(1, 5) n`
+      yield* sql`insert into verifications (identifier, value, expires_at)
+        select n::text, 'x', now() + (n - 3) * interval '1 hour' from generate_series(1, 5) n`
+      assert.deepStrictEqual([yield* purgeSessions(2), yield* purgeSessions(2), yield* purgeSessions(2)], [2, 1, 0])
+      assert.deepStrictEqual([yield* purgeVerifications(9), yield* purgeVerifications(9)], [3, 0])
+      assert.strictEqual((yield* sql`select 1 from sessions`).length, 2)
     }))
 })
