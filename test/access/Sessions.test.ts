@@ -1,5 +1,7 @@
-import { assert, describe, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, inject, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { onDatabase, refused } from "../checkout/ShopFloor.ts"
@@ -51,6 +53,28 @@ const atRest = Effect.gen(function*() {
     Effect.map(seen({ authorization: `Bearer ${token}` }), (s) => s === 401)
   )
 })
+
+const onServer = <A>(body: (sql: SqlClient.SqlClient, database: string) => Effect.Effect<A, SqlError.SqlError>) =>
+  Effect.flatMap(
+    TestApp,
+    ({ databaseUrl }) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => body(sql, new URL(databaseUrl).pathname.slice(1))).pipe(
+        Effect.provide(PgClient.layer({ url: Redacted.make(inject("postgres").url), maxConnections: 1 })),
+        Effect.orDie
+      )
+  )
+
+/** Ends the connection that hears of changes, and lets nobody connect to the test's database until the scope closes. */
+const withoutNewConnections = Effect.acquireRelease(
+  onServer((sql, database) =>
+    Effect.andThen(
+      sql`alter database ${sql(database)} with allow_connections false`,
+      sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'stoa-access' and datname = ${database}`
+    )
+  ),
+  () => onServer((sql, database) => sql`alter database ${sql(database)} with allow_connections true`)
+)
 
 const withSessions = layer(testAppLayer(deployment), { excludeTestServices: true, timeout: "60 seconds" })
 
@@ -209,11 +233,11 @@ withSessions("from headers to an actor", (it) => {
         assert.strictEqual(yield* seen(bearer), 200)
         yield* unheard(`delete from sessions where id = '${sessionId}'`)
         assert.strictEqual(yield* seen(bearer), 200)
-        yield* onDatabase((sql) =>
-          sql`select pg_terminate_backend(pid) from pg_stat_activity
-          where application_name = 'stoa-access' and datname = current_database()`
-        )
-        yield* eventually("the session to be refused", Effect.map(seen(bearer), (status) => status === 401))
+        // Nobody can listen anew for a while, so that it is the end of the listening which empties the memory.
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* withoutNewConnections
+          yield* eventually("the session to be refused", Effect.map(seen(bearer), (status) => status === 401))
+        }))
         yield* atRest
       }))
   })
