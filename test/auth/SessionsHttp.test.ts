@@ -9,7 +9,10 @@ import { aVisitor, newEmail, password, refused, signIn } from "./Visitors.ts"
 const cookieName = "uc.session_token"
 
 const app = testAppLayer(
-  { auth: { requireEmailVerification: false, trustedOrigins: ["https://shop.example"] } },
+  {
+    auth: { requireEmailVerification: false, trustedOrigins: ["https://shop.example"] },
+    rateLimits: { signInPerEmail: 1_000 }
+  },
   { logLevel: "none" }
 )
 

@@ -7,7 +7,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { totp } from "./Authenticator.ts"
 import { aVisitor, password, refused, signIn, type Visitor } from "./Visitors.ts"
 
-const app = testAppLayer({ auth: { requireEmailVerification: false } })
+const app = testAppLayer({ auth: { requireEmailVerification: false }, rateLimits: { signInPerEmail: 1_000 } })
 
 const verify = (browser: Browser, code: string, more: object = {}) =>
   browser.post("/api/auth/two-factor/verify-totp", { code, ...more })

@@ -156,6 +156,7 @@ withApp("the right to be forgotten", (it) => {
       const [update, erase] = entries.slice(-2)
       assert.deepInclude(update, { type: "customers.update", actor_id: "annabel-2", ip: null, user_agent: null })
       assert.deepInclude(update?.payload, { id: known.id, userId: null, email: null, firstName: null, metadata: {} })
+      assert.deepInclude(update?.before, { userId: "annabel-2", email: null, firstName: null, metadata: {} })
       assert.deepInclude(erase, { type: "customers.erase", ip: null })
       assert.deepInclude(erase?.payload, { addresses: 1, interactions: 1, orders: 1, carts: 2 })
       const [first] = entries

@@ -162,9 +162,17 @@ withApp("metrics", (it) => {
       refused(yield* ask("/api/catalog/entities", metricsKey), 403, "FORBIDDEN")
     }))
 
+  /** The metrics with every request until now, also those of other tests: their text may be a second old. */
+  const settled = Effect.gen(function*() {
+    const name = "stoa_http_requests_total{method=\"GET\",route=\"/api/doc\",status=\"2xx\"}"
+    const known = series(yield* metrics, name) ?? 0
+    yield* ask("/api/doc")
+    return yield* metricsWith(name, (found) => (found ?? 0) > known)
+  })
+
   it.effect("count requests by route and class of status, and every path that is no route as one", () =>
     Effect.gen(function*() {
-      const before = yield* metrics
+      const before = yield* settled
       const route = "method=\"GET\",route=\"/api/carts/{id}\""
       const names = [
         `stoa_http_requests_total{${route},status="4xx"}`,

@@ -9,7 +9,8 @@ const withoutKey = { NODE_ENV: "production", STOA_AUTH_SECRET: key, STOA_PUBLIC_
 const production = { ...withoutKey, STOA_SECRETS_KEY: key }
 
 const read = (env: Record<string, string>, email?: EmailOptions) => {
-  const deployment: DeploymentConfig = email === undefined ? {} : { email }
+  const auth = { requireEmailVerification: false }
+  const deployment: DeploymentConfig = email === undefined ? { auth } : { auth, email }
   return Effect.provide(
     Effect.map(readSettings(deployment), ({ mail }) => mail),
     ConfigProvider.layer(ConfigProvider.fromEnv({ env }))

@@ -1,12 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, onTestFinished } from "@effect/vitest"
+import { assert, onTestFinished } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
+import { rmSync } from "node:fs"
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { type EmbeddedPgCode, EmbeddedPgError } from "../../src/layers/postgres/EmbeddedPgError.ts"
@@ -34,12 +35,10 @@ export const start = async (options: EmbeddedPostgresOptions): Promise<EmbeddedP
 
 let pristine: Promise<string> | undefined
 
-afterAll(async () => {
-  if (pristine !== undefined) await rm(dirname(await pristine), { recursive: true, force: true })
-})
-
 const makePristine = async (): Promise<string> => {
   const parent = await mkdtemp(join(tmpdir(), "stoa-launcher-"))
+  // Files of tests share the process.
+  process.once("exit", () => rmSync(parent, { recursive: true, force: true }))
   await chmod(parent, 0o755)
   const dir = join(parent, "pg")
   const server = await startPostgres({ dir, settings: { fsync: "off" } })
@@ -47,7 +46,7 @@ const makePristine = async (): Promise<string> => {
   return dir
 }
 
-/** A cluster of the test's own with no server on it; made once per file and copied. */
+/** A cluster of the test's own with no server on it; made once per process and copied. */
 export const stoppedCluster = async (): Promise<string> => {
   const source = await (pristine ??= makePristine())
   const dir = join(await temporaryDirectory(), "pg")

@@ -241,7 +241,7 @@ describe("the factor", () => {
 
 describe("the settings", () => {
   const read = (deployment: DeploymentConfig, environment: Readonly<Record<string, string>>) =>
-    readSettings(deployment).pipe(
+    readSettings({ ...deployment, auth: { requireEmailVerification: false } }).pipe(
       Effect.map(({ rateLimits }) => rateLimits),
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment))
     )

@@ -82,11 +82,12 @@ export const erasureRepoLayer = Layer.effect(
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
           createdAt: profile.createdAt
         }
+        // Of what was before only what the journal keeps anyway: whose login it was, as the one who did this.
+        const { groupIds, updatedAt, userId } = profile
         const about = { entityType: "customer", entityId: customerId } as const
         const counts = { ...own, orders: orderIds.length, carts: cartIds.length }
         const changes: ReadonlyArray<Change & { readonly id?: string }> = [
-          // Without what was before: that is what has to be forgotten.
-          { ...about, type: "customers.update", payload: left },
+          { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
           { ...about, type: "customers.erase", id: entryId, payload: { ...counts, redacted }, before: { ...counts } }
         ]
         yield* sql`with event as (${journalInsert(sql, actor, changes)})${mark(sql, actor)} select 1`
