@@ -14,7 +14,7 @@ import {
 import { freshDatabase } from "../support/Postgres.ts"
 import { waitFor } from "../support/waitFor.ts"
 
-const jobs = 2_000
+const jobs = 1_200
 const kills = 4
 
 it.live(

@@ -46,7 +46,7 @@ const died = "The process that ran it ended before it did."
 
 // Whoever holds a token is at work on its job (a constraint of the table says so), and a statement that has the ids asks
 // for the token alone: `status = 'processing'` would offer the planner the index of leases, which keeps an entry for
-// each job that was done since the last vacuum. The ids stand there as an array too: a join alone may read the table.
+// each job that was done since the last vacuum.
 const clear = "slot = null, lease_token = null, lease_until = null, updated_at = now()"
 
 /**
@@ -80,7 +80,7 @@ const settleStatement = (
         completed_at = case when t.status <> 'pending' then now() end,
         processing_started_at = case when t.status <> 'pending' then j.processing_started_at end,
         ${sql.literal(clear)}
-      from t where j.id = t.id and j.id = any(${all.map(({ id }) => id)}::uuid[]) and j.lease_token = ${token}::uuid
+      from t where j.id = t.id and j.lease_token = ${token}::uuid
       returning j.id, j.exclusive, j.organization_id, j.concurrency_key),
     ${freeing(sql, at)},
     told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u
