@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { AuthPurgeRepo } from "../domain/auth/AuthPurgeRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
@@ -54,6 +55,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
     WebhookDeliveryRepo
   ])
   const limits = yield* RateLimitRepo
+  const auth = yield* AuthPurgeRepo
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays } = yield* StoreSettings
   const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
@@ -69,6 +71,8 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("cluster-messages", untilDone(messages)),
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
       purging("rate-limits", untilDone(limits.purge(rows))),
+      purging("sessions", untilDone(auth.purgeSessions(rows))),
+      purging("verifications", untilDone(auth.purgeVerifications(rows))),
       // Nothing is removed here: deliveries whose job was lost get another one.
       defineTask({
         slug: "webhooks/revive",

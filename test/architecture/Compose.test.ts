@@ -36,7 +36,7 @@ const environmentOf = (name: string): Record<string, string> =>
       [, key = "", value = ""]
     ) => [
       key,
-      value.replaceAll(/\$\{\w+:-(\w*(?:-\w+)*)\}/g, "$1")
+      value.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
     ])
   )
 
@@ -47,7 +47,7 @@ const settingsOf = (name: string): Effect.Effect<AppSettings, unknown> =>
 
 /** Names of the variables the service reads. */
 const known = new Set(
-  ["AppConfig", "WebhookConfig"].flatMap((name) =>
+  ["AppConfig", "AuthConfig", "WebhookConfig"].flatMap((name) =>
     [...file(`src/layers/config/${name}.ts`).matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, variable]) => variable)
   )
 )

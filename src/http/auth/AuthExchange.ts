@@ -73,6 +73,25 @@ const refusal = (status: number, text: string): HttpServerResponse.HttpServerRes
   return HttpServerResponse.jsonUnsafe({ ...problem, code, message, error: { code, message } }, { status })
 }
 
+/** A route that better-auth has and this service refuses. */
+export const forbidden = (message: string) =>
+  Effect.sync(() => refusal(403, JSON.stringify({ code: "FORBIDDEN", message })))
+
+const Signed = Schema.fromJsonString(
+  Schema.StructWithRest(Schema.Struct({ token: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
+)
+const decodeSigned = Schema.decodeUnknownOption(Signed)
+
+/**
+ * The token of an answer is that of the session it begins. After the first code of a second factor better-auth names the
+ * session before, which it has just ended.
+ */
+const withOwnToken = (text: string, signed: string | undefined): string => {
+  const token = signed?.split(".", 1)[0]
+  const body = token === undefined ? undefined : Option.getOrUndefined(decodeSigned(text))
+  return body === undefined || body.token === token ? text : JSON.stringify({ ...body, token })
+}
+
 /** The answer with its headers, cookies among them; errors in the service's own form. */
 const fromWeb = Effect.fnUntraced(function*(response: Response) {
   const text = yield* Effect.promise(() => response.text())
@@ -82,7 +101,10 @@ const fromWeb = Effect.fnUntraced(function*(response: Response) {
     ? refusal(response.status, text)
     : text === ""
     ? HttpServerResponse.empty({ status: response.status })
-    : HttpServerResponse.text(text, { status: response.status, contentType: contentType ?? "application/json" })
+    : HttpServerResponse.text(withOwnToken(text, kept["set-auth-token"]), {
+      status: response.status,
+      contentType: contentType ?? "application/json"
+    })
   return answer.pipe(HttpServerResponse.setHeaders(kept), HttpServerResponse.mergeCookies(cookies))
 })
 

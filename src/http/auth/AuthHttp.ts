@@ -2,10 +2,12 @@ import { Effect, Layer } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { AccountsGroup } from "./AccountsApi.ts"
 import { ApiKeysGroup } from "./ApiKeysApi.ts"
-import { exchange } from "./AuthExchange.ts"
+import { exchange, forbidden } from "./AuthExchange.ts"
 import { OrganizationsGroup } from "./OrganizationsApi.ts"
 import { SessionsGroup } from "./SessionsApi.ts"
 import { TwoFactorGroup } from "./TwoFactorApi.ts"
+
+const refused = forbidden("Members and roles are managed by the store's staff.")
 
 const sessions = HttpApiBuilder.group(
   HttpApi.make("stoa").add(SessionsGroup),
@@ -84,13 +86,13 @@ const organizations = HttpApiBuilder.group(
         .handleRaw("listMembers", () => answer)
         .handleRaw("getActiveMember", () => answer)
         .handleRaw("hasPermission", () => answer)
-        .handleRaw("inviteMember", () => answer)
-        .handleRaw("updateMemberRole", () => answer)
-        .handleRaw("removeMember", () => answer)
-        .handleRaw("leave", () => answer)
-        .handleRaw("createRole", () => answer)
-        .handleRaw("updateRole", () => answer)
-        .handleRaw("deleteRole", () => answer))
+        .handleRaw("inviteMember", () => refused)
+        .handleRaw("updateMemberRole", () => refused)
+        .handleRaw("removeMember", () => refused)
+        .handleRaw("leave", () => refused)
+        .handleRaw("createRole", () => refused)
+        .handleRaw("updateRole", () => refused)
+        .handleRaw("deleteRole", () => refused))
 )
 
 const apiKeys = HttpApiBuilder.group(

@@ -1,11 +1,13 @@
 import { Cause, Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
+import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
 import { passwordRepoLayer } from "../../domain/auth/PasswordRepo.ts"
 import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { AppConfig } from "../config/AppConfig.ts"
+import { authGuards, type SignedIn } from "./AuthGuards.ts"
 import { makeAuthScope } from "./AuthScope.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
@@ -38,7 +40,9 @@ const gateway = Layer.effect(
         `links in mails lead to ${ownUrl}: say where clients reach this service (STOA_PUBLIC_URL)`
       )
     }
+    const guards = yield* authGuards(scope)
     const auth = makeBetterAuth({
+      organizationHooks: guards.organizationHooks,
       settings,
       secret: yield* AuthSecret,
       production,
@@ -51,20 +55,38 @@ const gateway = Layer.effect(
       claims: yield* GuestOrderClaims
     })
 
+    /** better-auth's answer; 5xx where a statement failed that it does not tell of. */
+    const answered = Effect.fnUntraced(function*(request: Request) {
+      const { failures, result } = yield* Effect.provideContext(scope.call(() => auth.handler(request)), base)
+      // It answers that all is well where a statement failed: a sign-out, say, whose session lives on.
+      const failure = failures.find((one) => !isDuplicate(one))
+      if (failure !== undefined && (result.status < 400 || result.status >= 500)) {
+        return yield* Effect.die(Cause.isCause(failure) ? Cause.squash(failure) : failure)
+      }
+      return result
+    })
+
+    const sessionOf = ({ headers }: Request) =>
+      Effect.map(
+        Effect.provideContext(scope.call(() => auth.api.getSession({ headers })), base),
+        ({ result }): SignedIn | undefined =>
+          result === null
+            ? undefined
+            : { userId: result.user.id, activeOrganizationId: result.session.activeOrganizationId ?? null }
+      )
+
     return AuthGateway.of({
       answer: Effect.fnUntraced(function*(request) {
-        const began = yield* Clock.currentTimeMillis
-        const { failures, result } = yield* Effect.provideContext(scope.call(() => auth.handler(request)), base)
-        // It answers that all is well where a statement failed: a sign-out, say, whose session lives on.
-        const failure = failures.find((one) => !isDuplicate(one))
-        if (failure !== undefined && (result.status < 400 || result.status >= 500)) {
-          return yield* Effect.die(Cause.isCause(failure) ? Cause.squash(failure) : failure)
+        if (request.url.includes("/api/auth/api-key/")) {
+          return yield* guards.ofKeys(request, yield* sessionOf(request), answered(request))
         }
-        if (tellsByTime(request, result)) {
+        const began = yield* Clock.currentTimeMillis
+        const response = yield* answered(request)
+        if (tellsByTime(request, response)) {
           const elapsed = (yield* Clock.currentTimeMillis) - began
           yield* Effect.sleep(grid - elapsed % grid)
         }
-        return result
+        return response
       })
     })
   })
@@ -72,5 +94,5 @@ const gateway = Layer.effect(
 
 /** Everything that `/api/auth` stands on. Needs mails and whoever claims the orders of guests. */
 export const authGatewayLayer = gateway.pipe(
-  Layer.provide(Layer.provide(Passwords.layer, passwordRepoLayer))
+  Layer.provide(Layer.merge(Layer.provide(Passwords.layer, passwordRepoLayer), membershipRepoLayer))
 )

@@ -1,7 +1,8 @@
+import { APIError, BASE_ERROR_CODES } from "@better-auth/core/error"
 import type { BetterAuthOptions } from "better-auth"
 import { createAdapterFactory, type CustomAdapter, type DBAdapter } from "better-auth/adapters"
 import { Effect } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
@@ -39,9 +40,6 @@ const sortedBy = (sql: Sql, sortBy: { readonly field: string; readonly direction
     ? sql``
     : sql`order by ${sql(columnOf(sortBy.field))} ${sql.literal(sortBy.direction === "desc" ? "desc" : "asc")}`
 
-const listed = (sql: Sql, select: ReadonlyArray<string> | undefined) =>
-  select === undefined || select.length === 0 ? sql`*` : sql.csv(select.map((field) => sql`${sql(columnOf(field))}`))
-
 const assigned = (sql: Sql, set: object, increments: Readonly<Record<string, number>> = {}) =>
   sql.csv([
     ...Object.entries(columnsOf({ ...set })).map(([column, value]) => sql`${sql(column)} = ${value}`),
@@ -64,12 +62,20 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
     conditionOf(sql, where, known(model).isUuid)
   return {
     matches,
+    /** The columns of the fields that are asked for, which go by better-auth's own names here. */
+    listed: (sql: Sql, model: string, select: ReadonlyArray<string> = []): Statement.Fragment =>
+      select.length === 0
+        ? sql`*`
+        : sql.csv(select.map((field) => sql`${sql(columnOf(tools.getFieldName({ model, field })))}`)),
     /** One row of those that match, judged once more after a wait for its lock. */
     oneOf: (sql: Sql, model: string, where: ReadonlyArray<Condition>): Statement.Fragment => {
       const condition = matches(sql, model, where)
       return sql`id = (select id from ${sql(model)} where ${condition} limit 1) and ${condition}`
     },
-    query: <T>(model: string, body: (sql: Sql) => Statement.Statement<Row>): Promise<ReadonlyArray<T>> =>
+    query: <T>(
+      model: string,
+      body: (sql: Sql) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+    ): Promise<ReadonlyArray<T>> =>
       scope.statement(Effect.flatMap(SqlClient.SqlClient, body)).then((rows) =>
         // What the record is called is the caller's word: better-auth's types are its own reading of its schema.
         rows.map((row) => known(model).toFields(row) as T)
@@ -79,22 +85,43 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
   }
 }
 
+const isUser = ({ user }: BetterAuthOptions, model: string): boolean => model === (user?.modelName ?? "user")
+
+/**
+ * Of two sign-ups with one address at once the later one is answered like any that comes too late. 403 is what better-auth
+ * takes for "answer as if the account had been made", where addresses are verified.
+ */
+const told = (options: BetterAuthOptions, model: string, error: unknown): unknown => {
+  if (!isUser(options, model) || !JSON.stringify(error)?.includes("\"23505\"")) return error
+  return options.emailAndPassword?.requireEmailVerification === true
+    ? new APIError("FORBIDDEN")
+    : APIError.from("UNPROCESSABLE_ENTITY", BASE_ERROR_CODES.USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL)
+}
+
 /** The operations of the storage, each one statement. */
 const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
-  const { count, matches, oneOf, query } = statementsOf(scope, tools)
+  const { count, listed, matches, oneOf, query } = statementsOf(scope, tools)
   return {
     create: <T extends Row>({ data, model }: { readonly model: string; readonly data: T }) =>
-      query<T>(model, (sql) => sql`insert into ${sql(model)} ${sql.insert(columnsOf(data))} returning *`)
-        .then((rows) => rows[0] ?? data),
+      query<T>(model, (sql) => {
+        const insert = sql`insert into ${sql(model)} ${sql.insert(columnsOf(data))} returning *`
+        // Behind a savepoint: an address that is taken is told, and the transaction goes on.
+        return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
+      })
+        .then((rows) => rows[0] ?? data, (error: unknown) => Promise.reject(told(tools.options, model, error))),
     findOne: <T>({ model, select, where }: Parameters<CustomAdapter["findOne"]>[0]) =>
       query<T>(
         model,
-        (sql) => sql`select ${listed(sql, select)} from ${sql(model)} where ${matches(sql, model, where)} limit 1`
+        (sql) =>
+          sql`select ${listed(sql, model, select)} from ${sql(model)} where ${matches(sql, model, where)} limit 1`
       ).then(first),
     findMany: <T>({ limit, model, offset, select, sortBy, where }: Parameters<CustomAdapter["findMany"]>[0]) =>
-      query<T>(model, (sql) =>
-        sql`select ${listed(sql, select)} from ${sql(model)} where ${matches(sql, model, where)}
-          ${sortedBy(sql, sortBy)} limit ${limit} offset ${offset ?? 0}`).then((rows) => [...rows]),
+      query<T>(
+        model,
+        (sql) =>
+          sql`select ${listed(sql, model, select)} from ${sql(model)} where ${matches(sql, model, where)}
+          ${sortedBy(sql, sortBy)} limit ${limit} offset ${offset ?? 0}`
+      ).then((rows) => [...rows]),
     count: ({ model, where }) =>
       count((sql) => sql`select count(*) from ${sql(model)} where ${matches(sql, model, where)}`),
     update: <T>({ model, update, where }: { model: string; where: Array<Condition>; update: T }) =>

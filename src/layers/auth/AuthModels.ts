@@ -46,7 +46,6 @@ export const authModels = (options: ModelOptions) => ({
   account: { modelName: "user_accounts" },
   verification: { modelName: "verifications" },
   plugins: [
-    bearer(),
     organization({
       allowUserToCreateOrganization: options.allowOrganizationCreation,
       creatorRole: "owner",
@@ -60,6 +59,8 @@ export const authModels = (options: ModelOptions) => ({
       ...options.organizationHooks === undefined ? {} : { organizationHooks: options.organizationHooks }
     }),
     ...options.twoFactor ? [factors(options.issuer)] : [],
-    ...options.apiKeys ? [keys()] : []
+    ...options.apiKeys ? [keys()] : [],
+    // The last one, so that it tells of a session's token only when the session stays.
+    bearer()
   ]
 } satisfies BetterAuthOptions)

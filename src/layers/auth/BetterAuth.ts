@@ -7,7 +7,7 @@ import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
 import { authAdapter } from "./AuthAdapter.ts"
 import { authLogger } from "./AuthLog.ts"
-import { authModels } from "./AuthModels.ts"
+import { authModels, type ModelOptions } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
 import type { Passwords } from "./Passwords.ts"
 
@@ -24,6 +24,7 @@ export interface AuthParts {
   readonly passwords: Passwords["Service"]
   readonly mails: Mails["Service"]
   readonly claims: GuestOrderClaims["Service"]
+  readonly organizationHooks: NonNullable<ModelOptions["organizationHooks"]>
 }
 
 const local = ["localhost", "127.0.0.1", "[::1]"]
@@ -81,7 +82,8 @@ export const makeBetterAuth = (parts: AuthParts) => {
     apiKeys: settings.apiKeys.enabled,
     twoFactor: settings.twoFactor.enabled,
     allowOrganizationCreation: settings.allowOrganizationCreation,
-    issuer: parts.storeName
+    issuer: parts.storeName,
+    organizationHooks: parts.organizationHooks
   })
   return betterAuth({
     ...models,

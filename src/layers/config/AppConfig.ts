@@ -9,7 +9,7 @@ import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { driversClash, type JobOptions, jobSettings, wrongNumber } from "./JobOptions.ts"
-import { type MailEnvironment, readMail } from "./MailConfig.ts"
+import { type MailEnvironment, readMail, verificationNeedsMail } from "./MailConfig.ts"
 import { readRateLimits } from "./RateLimitConfig.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
@@ -229,6 +229,9 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing
   const webhooks = yield* readWebhooks(deployment, environment)
+  const mail = yield* readMail(deployment.email, environment, webhooks.keyring)
+  const auth = yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment)
+  yield* verificationNeedsMail(auth.requireEmailVerification, environment, mail)
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
@@ -246,9 +249,9 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
     access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
-    mail: yield* readMail(deployment.email, environment, webhooks.keyring),
+    mail,
     jobs: yield* jobs(deployment.jobs ?? {}),
-    auth: yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment),
+    auth,
     rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
     deployment
   }

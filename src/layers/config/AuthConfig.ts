@@ -121,9 +121,19 @@ const sessionDuration = (value: number) =>
     // Browsers keep no cookie longer than 400 days.
     : refuse("auth.sessionDuration", String(value), "a whole number of seconds from 60 to 34560000")
 
+/** Variables that better-auth reads by itself and that would win over these settings, unseen. */
+const foreign = ["secrets", "trusted_origins", "telemetry"].map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
+
+const noneOfItsOwn = Effect.forEach(foreign, (name) =>
+  Effect.flatMap(variable(name), (found) =>
+    Option.isSome(found)
+      ? refuse(name, "…", "no value: this service takes its settings from `auth` and from variables of its own")
+      : Effect.void), { discard: true })
+
 /** Reads what the deployment and the environment say of authentication; fails with one readable line. */
 export const readAuth = Effect.fnUntraced(
   function*(options: AuthOptions, configuredUrl: string | undefined, environment: Environment) {
+    yield* noneOfItsOwn
     const url = yield* publicUrl(configuredUrl)
     const secureCookies = environment === "production" || Option.exists(url, (value) => value.startsWith("https:"))
     const settings: AuthSettings = {

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { authPurgeRepoLayer } from "../../domain/auth/AuthPurgeRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -15,6 +16,6 @@ export const auth = defineModule({
   requires: ["tenancy"],
   permissions: [{ scope: "api-keys:manage", description: "Make and revoke API keys" }],
   migrations,
-  services: Layer.merge(AuthSecret.layer, GuestOrderClaims.none),
+  services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer, GuestOrderClaims.none),
   routes: authHttp.pipe(seeing(AuthGateway), Layer.provide(authGatewayLayer))
 })

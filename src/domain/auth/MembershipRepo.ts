@@ -1,0 +1,38 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** All SQL of memberships and organizations beside better-auth's own. */
+export class MembershipRepo extends Context.Service<MembershipRepo, {
+  /** His role there; undefined for whoever is no member. */
+  readonly roleOf: (userId: string, organizationId: string) => Effect.Effect<string | undefined>
+  /**
+   * Deletes an organization with its memberships and invitations, in one statement. False when it holds anything else: a
+   * store is not deleted.
+   */
+  readonly removeEmpty: (organizationId: string) => Effect.Effect<boolean>
+  /** Says which organization a key that somebody made for himself acts in; he cannot say it himself. */
+  readonly bindKey: (keyId: string, organizationId: string) => Effect.Effect<void>
+}>()("stoa/domain/auth/MembershipRepo") {}
+
+/** Still referred to by rows of a store. */
+const isInUse = (error: unknown): boolean => JSON.stringify(error)?.includes("\"23503\"") === true
+
+/** `MembershipRepo` over the database of the process. */
+export const membershipRepoLayer = Layer.effect(
+  MembershipRepo,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    MembershipRepo.of({
+      roleOf: Effect.fn("MembershipRepo.roleOf")(function*(userId: string, organizationId: string) {
+        const rows = yield* sql<{ readonly role: string }>`select role from members
+          where organization_id = ${organizationId} and user_id = ${userId}::uuid`
+        return rows[0]?.role
+      }, Effect.orDie),
+      removeEmpty: Effect.fn("MembershipRepo.removeEmpty")(function*(organizationId: string) {
+        const removal = Effect.as(sql`delete from organizations where id = ${organizationId}`, true)
+        return yield* Effect.catch(removal, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
+      }, Effect.orDie),
+      bindKey: Effect.fn("MembershipRepo.bindKey")(function*(keyId: string, organizationId: string) {
+        yield* sql`update api_keys set organization_id = ${organizationId} where id = ${keyId}::uuid`
+      }, Effect.orDie)
+    }))
+)

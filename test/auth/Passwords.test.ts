@@ -1,0 +1,53 @@
+import { assert, layer } from "@effect/vitest"
+import { hashPassword } from "better-auth/crypto"
+import { Effect, Fiber, Layer } from "effect"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { passwordRepoLayer } from "../../src/domain/auth/PasswordRepo.ts"
+import { Passwords } from "../../src/layers/auth/Passwords.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const passwords = Passwords.layer.pipe(Layer.provide(passwordRepoLayer), Layer.provide(TestDatabase))
+
+layer(passwords, { excludeTestServices: true })("passwords", (it) => {
+  it.effect("are hashed with argon2id and a salt of their own", () =>
+    Effect.gen(function*() {
+      const { hash, verify } = yield* Passwords
+      const one = yield* hash("a horse")
+      assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
+      assert.notStrictEqual(yield* hash("a horse"), one)
+      assert.isTrue(yield* verify("a horse", one))
+      assert.isFalse(yield* verify("a house", one))
+      const [other = ""] = [one.split("$").at(-1)].map((tag) =>
+        tag?.replace(/^./, (first) => first === "A" ? "B" : "A")
+      )
+      assert.isFalse(yield* verify("a horse", `${one.slice(0, one.lastIndexOf("$") + 1)}${other}`))
+    }))
+
+  it.effect("of older deployments are known by their scrypt hashes", () =>
+    Effect.gen(function*() {
+      const { verify } = yield* Passwords
+      const old = yield* Effect.promise(() => hashPassword("a horse"))
+      assert.isTrue(yield* verify("a horse", old))
+      assert.isFalse(yield* verify("a house", old))
+    }))
+
+  it.effect("are hashed beside the event loop, so many at once, and a queue has an end", () =>
+    Effect.gen(function*() {
+      const { concurrency, hash } = yield* Passwords
+      assert.isAtLeast(concurrency, 1)
+      const delay = monitorEventLoopDelay({ resolution: 5 })
+      delay.enable()
+      yield* Effect.all(Array.from({ length: 20 }, () => hash("a horse")), { concurrency: "unbounded" })
+      delay.disable()
+      // One hash alone takes 30 ms: on the event loop twenty of them would be two thirds of a second.
+      assert.isBelow(delay.max / 1e6, 400)
+      const rush = yield* Effect.forEach(
+        Array.from({ length: 230 }),
+        () => Effect.forkChild(Effect.exit(hash("a horse")), { startImmediately: true })
+      )
+      const late = yield* Effect.forEach(rush.slice(200), Fiber.join)
+      assert.isTrue(late.every(({ _tag }) => _tag === "Failure"))
+      yield* Fiber.interruptAll(rush.slice(0, 200))
+      assert.match(yield* hash("a horse"), /^\$argon2id/)
+    }))
+})

@@ -1,0 +1,325 @@
+import { assert, layer } from "@effect/vitest"
+import { hashPassword } from "better-auth/crypto"
+import { Effect, Fiber } from "effect"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { makeBrowser } from "../support/Browser.ts"
+import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { aVisitor, newEmail, password, refused, signIn } from "./Visitors.ts"
+
+const cookieName = "uc.session_token"
+
+const app = testAppLayer(
+  {
+    auth: { requireEmailVerification: false, trustedOrigins: ["https://shop.example"] },
+    rateLimits: { signInPerEmail: 1_000 }
+  },
+  { logLevel: "none" }
+)
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+/** Whether a token still opens a session, asked without any cookie. */
+const isAlive = (token: string) =>
+  Effect.map(api("GET", "/api/auth/get-session", bearer(token)), ({ body }) => body !== null)
+
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it) => {
+  it.effect("begin with the sign-up, for seven days, in a cookie that scripts cannot read", () =>
+    Effect.gen(function*() {
+      const { answer, browser, email } = yield* aVisitor(newEmail().toUpperCase())
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.at("user.email"), email.toLowerCase())
+      assert.match(answer.text("user.id"), /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+      assert.deepStrictEqual(browser.cookies.get(cookieName)?.attributes, {
+        "max-age": "604800",
+        path: "/",
+        httponly: true,
+        samesite: "Lax"
+      })
+      const session = yield* browser.get("/api/auth/get-session")
+      assert.strictEqual(session.at("user.id"), answer.at("user.id"))
+      assert.strictEqual(session.at("session.token"), answer.at("token"))
+      assert.strictEqual(session.at("session.ipAddress"), "127.0.0.1")
+      assert.isUndefined(session.at("user.posOperatorPin"))
+      assert.isNull((yield* api("GET", "/api/auth/get-session")).body)
+    }))
+
+  it.effect("are given to whoever knows the password, and to nobody else", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const { answer, browser } = yield* signIn(email)
+      assert.deepStrictEqual([answer.status, answer.at("redirect"), answer.at("user.email")], [200, false, email])
+      const signed = decodeURIComponent(browser.cookies.get(cookieName)?.value ?? "")
+      assert.strictEqual(answer.headers.get("set-auth-token"), signed)
+      for (const token of [answer.text("token"), signed, encodeURIComponent(signed)]) {
+        assert.isTrue(yield* isAlive(token), token)
+      }
+      assert.isFalse(yield* isAlive(`${answer.text("token")}.${"A".repeat(43)}=`))
+
+      const wrong = (yield* signIn(email, "wrong horse")).answer
+      const unknown = (yield* signIn(newEmail())).answer
+      refused(wrong, 401, "INVALID_EMAIL_OR_PASSWORD")
+      assert.deepStrictEqual([unknown.status, unknown.body], [wrong.status, wrong.body])
+      refused(yield* api("POST", "/api/auth/sign-in/email", { body: "{" }), 400, "BAD_REQUEST")
+      refused(yield* api("POST", "/api/auth/sign-in/email", { body: { email: 1 } }), 400, "VALIDATION_ERROR")
+    }))
+
+  it.effect("refusals take the same time whether an address is known or not", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const took = Effect.fnUntraced(function*(address: string) {
+        const began = performance.now()
+        yield* signIn(address, "wrong horse")
+        return performance.now() - began
+      })
+      const known: Array<number> = []
+      const unknown: Array<number> = []
+      for (let round = 0; round < 5; round++) {
+        known.push(yield* took(email))
+        unknown.push(yield* took(newEmail()))
+      }
+      const [one = 0, other = 0] = [known, unknown].map((times) => times.toSorted((a, b) => a - b)[2])
+      assert.isTrue(one >= 95 && other >= 95 && Math.abs(one - other) <= 110, `${one} ms and ${other} ms`)
+    }))
+
+  it.effect("a rush of sign-ins holds up nobody else", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const rush = yield* Effect.forkChild(
+        Effect.all(Array.from({ length: 50 }, () => signIn(email)), { concurrency: "unbounded" })
+      )
+      for (let visit = 0; visit < 5; visit++) {
+        assert.strictEqual((yield* api("GET", "/api/catalog/entities")).status, 200)
+      }
+      assert.isUndefined(rush.pollUnsafe(), "visitors were served after those who sign in")
+      assert.isTrue((yield* Fiber.join(rush)).every(({ answer }) => answer.status === 200))
+    }))
+
+  it.effect("an address has one account, however many ask at once", () =>
+    Effect.gen(function*() {
+      const email = newEmail()
+      const one = makeBrowser().post("/api/auth/sign-up/email", { name: "Ada", email, password })
+      const answers = yield* Effect.all(Array.from({ length: 6 }, () => one), { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 422, 422, 422, 422, 422])
+      for (const answer of answers.filter(({ status }) => status === 422)) {
+        refused(answer, 422, "USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL")
+      }
+      refused(
+        yield* makeBrowser().post("/api/auth/sign-up/email", { name: "Eve", email: email.toUpperCase(), password }),
+        422,
+        "USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL"
+      )
+      const accounts = yield* onDatabase((sql) =>
+        sql`select 1 from user_accounts a join users u on u.id = a.user_id
+        where u.email = ${email}`
+      )
+      assert.strictEqual(accounts.length, 1)
+      for (const [secret, code] of [["short", "PASSWORD_TOO_SHORT"], ["x".repeat(129), "PASSWORD_TOO_LONG"]] as const) {
+        const body = { name: "Ada", email: newEmail(), password: secret }
+        refused(yield* makeBrowser().post("/api/auth/sign-up/email", body), 400, code)
+      }
+    }))
+
+  it.effect("a cookie that was planted before is never the one that a sign-in makes", () =>
+    Effect.gen(function*() {
+      const attacker = yield* aVisitor()
+      const { email } = yield* aVisitor()
+      const planted = attacker.browser.cookies.get(cookieName)?.value ?? ""
+      const browser = makeBrowser()
+      browser.plant(cookieName, planted)
+      yield* signIn(email, password, browser)
+      const first = browser.cookies.get(cookieName)?.value
+      assert.notStrictEqual(first, planted)
+      assert.strictEqual((yield* attacker.browser.get("/api/auth/get-session")).at("user.id"), attacker.userId)
+      yield* signIn(email, password, browser)
+      assert.notStrictEqual(browser.cookies.get(cookieName)?.value, first)
+    }))
+
+  it.effect("end with the sign-out, by cookie and by bearer", () =>
+    Effect.gen(function*() {
+      const { answer, browser, email } = yield* aVisitor()
+      const stolen = makeBrowser()
+      for (const [name, { value }] of browser.cookies) stolen.plant(name, value)
+      assert.deepStrictEqual((yield* browser.post("/api/auth/sign-out", {})).body, { success: true })
+      assert.strictEqual(browser.cookies.size, 0)
+      assert.isNull((yield* stolen.get("/api/auth/get-session")).body)
+      assert.isFalse(yield* isAlive(answer.text("token")))
+      const { answer: again } = yield* signIn(email)
+      assert.strictEqual((yield* api("POST", "/api/auth/sign-out", bearer(again.text("token")))).status, 200)
+      assert.isFalse(yield* isAlive(again.text("token")))
+    }))
+
+  it.effect("a sign-out that the database refuses does not say that it succeeded", () =>
+    Effect.gen(function*() {
+      const { answer, browser } = yield* aVisitor()
+      yield* onDatabase((sql) =>
+        sql`create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'no'; end $$`
+      )
+      yield* onDatabase((sql) =>
+        sql`create trigger refusing before delete on sessions for each row execute function refuse()`
+      )
+      const refusal = yield* browser.post("/api/auth/sign-out", {})
+      yield* onDatabase((sql) => sql`drop trigger refusing on sessions`)
+      assert.strictEqual(refusal.status, 500)
+      assert.deepStrictEqual(refusal.body, {
+        error: { code: "INTERNAL_ERROR", message: "An unexpected error occurred." }
+      })
+      assert.isTrue(yield* isAlive(answer.text("token")))
+    }))
+
+  it.effect("can be listed and ended one by one, or all but this one", () =>
+    Effect.gen(function*() {
+      const { answer, browser, email } = yield* aVisitor()
+      const others = yield* Effect.forEach([1, 2, 3], () => signIn(email))
+      const tokens = others.map((other) => other.answer.text("token"))
+      assert.strictEqual(Object.keys(Object((yield* browser.get("/api/auth/list-sessions")).body)).length, 4)
+      refused(yield* makeBrowser().get("/api/auth/list-sessions"), 401, "UNAUTHORIZED")
+
+      const foreign = yield* aVisitor()
+      yield* foreign.browser.post("/api/auth/revoke-session", { token: tokens[0] })
+      assert.isTrue(yield* isAlive(tokens[0] ?? ""))
+      yield* browser.post("/api/auth/revoke-session", { token: tokens[0] })
+      yield* browser.post("/api/auth/revoke-other-sessions", {})
+      for (const token of tokens) assert.isFalse(yield* isAlive(token))
+      assert.isTrue(yield* isAlive(answer.text("token")))
+      yield* browser.post("/api/auth/revoke-sessions", {})
+      assert.isFalse(yield* isAlive(answer.text("token")))
+    }))
+
+  it.effect("end by the clock, and are renewed when a day of them is over", () =>
+    Effect.gen(function*() {
+      const { answer, browser } = yield* aVisitor()
+      const token = answer.text("token")
+      const expireIn = (seconds: number) =>
+        onDatabase((sql) =>
+          sql`update sessions set expires_at = now() + ${seconds}::int * interval '1 second'
+          where token = ${token}`
+        )
+      yield* expireIn(604_800 - 86_000)
+      assert.isNull((yield* browser.get("/api/auth/get-session")).headers.get("set-cookie"))
+      yield* expireIn(604_800 - 86_500)
+      const renewed = yield* browser.get("/api/auth/get-session")
+      assert.match(renewed.headers.get("set-cookie") ?? "", /^uc\.session_token=.*Max-Age=604800/)
+      assert.isAbove(new Date(renewed.text("session.expiresAt")).getTime(), Date.now() + 604_000_000)
+      yield* expireIn(-1)
+      assert.isFalse(yield* isAlive(token))
+    }))
+
+  it.effect("that are not to be remembered end with the browser", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const browser = makeBrowser()
+      yield* browser.post("/api/auth/sign-in/email", { email, password, rememberMe: false })
+      assert.isUndefined(browser.cookies.get(cookieName)?.attributes["max-age"])
+      assert.isTrue(browser.cookies.has("uc.dont_remember"))
+    }))
+
+  it.effect("are all replaced when the password changes", () =>
+    Effect.gen(function*() {
+      const { answer, browser, email } = yield* aVisitor()
+      const other = yield* signIn(email)
+      const change = { currentPassword: password, newPassword: "another horse", revokeOtherSessions: true }
+      refused(
+        yield* browser.post("/api/auth/change-password", { ...change, currentPassword: "wrong horse" }),
+        400,
+        "INVALID_PASSWORD"
+      )
+      const changed = yield* browser.post("/api/auth/change-password", change)
+      assert.strictEqual(changed.status, 200)
+      assert.notStrictEqual(changed.text("token"), answer.text("token"))
+      for (const token of [answer, other.answer]) assert.isFalse(yield* isAlive(token.text("token")))
+      assert.isTrue(yield* isAlive(changed.text("token")))
+      refused((yield* signIn(email)).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
+      assert.strictEqual((yield* signIn(email, "another horse")).answer.status, 200)
+    }))
+
+  it.effect("a user changes what is his to change", () =>
+    Effect.gen(function*() {
+      const { browser, userId } = yield* aVisitor()
+      yield* onDatabase((sql) => sql`update users set pos_operator_pin = '1234' where id = ${userId}::uuid`)
+      const changed = yield* browser.post("/api/auth/update-user", { name: "Countess", image: "https://img.example/a" })
+      assert.deepStrictEqual(changed.body, { status: true })
+      for (const field of ["emailVerified", "twoFactorEnabled", "vendorId", "posOperatorPin", "email"]) {
+        yield* browser.post("/api/auth/update-user", { name: "Countess", [field]: "true" })
+      }
+      const session = yield* browser.get("/api/auth/get-session")
+      assert.deepStrictEqual(
+        [session.at("user.name"), session.at("user.emailVerified"), session.at("user.twoFactorEnabled")],
+        ["Countess", false, false]
+      )
+      assert.isNull(session.at("user.vendorId"))
+      assert.notInclude(JSON.stringify(session.body), "1234")
+      refused(yield* browser.post("/api/auth/change-email", { newEmail: newEmail() }), 400, "CHANGE_EMAIL_DISABLED")
+      assert.strictEqual((yield* browser.post("/api/auth/delete-user", {})).status, 404)
+    }))
+
+  it.effect("a password that was hashed with scrypt opens the account, and is hashed anew", () =>
+    Effect.gen(function*() {
+      const { email, userId } = yield* aVisitor()
+      const old = yield* Effect.promise(() => hashPassword("an older horse"))
+      yield* onDatabase((sql) => sql`update user_accounts set password = ${old} where user_id = ${userId}::uuid`)
+      refused((yield* signIn(email)).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
+      for (const _ of [1, 2]) assert.strictEqual((yield* signIn(email, "an older horse")).answer.status, 200)
+      const [row] = yield* onDatabase((sql) =>
+        sql<{ readonly password: string }>`select password from user_accounts where user_id = ${userId}::uuid`
+      )
+      assert.match(row?.password ?? "", /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    }))
+
+  it.effect("foreign pages neither sign anybody in nor use a session", () =>
+    Effect.gen(function*() {
+      const { browser, email } = yield* aVisitor()
+      const from = (origin: string) => ({ headers: { origin }, body: { email, password } })
+      refused(yield* api("POST", "/api/auth/sign-in/email", from("https://evil.example")), 403, "INVALID_ORIGIN")
+      assert.strictEqual((yield* api("POST", "/api/auth/sign-in/email", from("https://shop.example"))).status, 200)
+      const evil = { headers: { origin: "https://evil.example" }, body: {} }
+      refused(yield* browser.call("POST", "/api/auth/revoke-sessions", evil), 403, "INVALID_ORIGIN")
+      const cookie = [...browser.cookies].map(([name, { value }]) => `${name}=${value}`).join("; ")
+      refused(
+        yield* api("POST", "/api/auth/revoke-sessions", { headers: { cookie }, body: {} }),
+        403,
+        "MISSING_OR_NULL_ORIGIN"
+      )
+      const away = yield* browser.post("/api/auth/sign-in/email", {
+        email,
+        password,
+        callbackURL: "https://evil.example"
+      })
+      refused(away, 403, "INVALID_CALLBACK_URL")
+    }))
+
+  it.effect("what is not declared does not exist, and what is too large is not read", () =>
+    Effect.gen(function*() {
+      const { browser } = yield* aVisitor()
+      for (
+        const path of ["get-access-token", "update-session", "token", "api-key/verify", "organization/create-team"]
+      ) {
+        const answer = yield* browser.post(`/api/auth/${path}`, {})
+        assert.deepStrictEqual([answer.status, answer.at("error.code")], [404, "NOT_FOUND"], path)
+      }
+      const wrongMethod = yield* browser.call("GET", "/api/auth/sign-up/email")
+      assert.deepStrictEqual([wrongMethod.status, wrongMethod.headers.get("allow")], [405, "POST"])
+      const { url } = yield* TestApp
+      const chunks = new ReadableStream({
+        start: (controller) => {
+          for (let sent = 0; sent < 12; sent++) controller.enqueue(new TextEncoder().encode("x".repeat(100_000)))
+          controller.close()
+        }
+      })
+      const headers = { "content-type": "application/json" }
+      const large = yield* Effect.promise(() =>
+        fetch(`${url}/api/auth/sign-in/email`, { method: "POST", body: chunks, duplex: "half", headers })
+      )
+      assert.strictEqual(large.status, 413)
+      assert.deepStrictEqual((yield* api("GET", "/api/auth/ok")).body, { ok: true })
+    }))
+
+  it.effect("the address of a session is the connection's, whatever a client claims", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const headers = { "x-stoa-client-ip": "6.6.6.6", "x-forwarded-for": "6.6.6.6" }
+      const answer = yield* api("POST", "/api/auth/sign-in/email", { headers, body: { email, password } })
+      const session = yield* api("GET", "/api/auth/get-session", bearer(answer.text("token")))
+      assert.strictEqual(session.at("session.ipAddress"), "127.0.0.1")
+    }))
+})

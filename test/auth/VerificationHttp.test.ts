@@ -1,0 +1,191 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { request } from "node:http"
+import { testAuth } from "../../src/layers/config/AuthConfig.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { makeBrowser } from "../support/Browser.ts"
+import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { aVisitor, makeOutbox, newEmail, password, refused, signIn } from "./Visitors.ts"
+
+const outbox = makeOutbox()
+const deployment = {
+  email: { send: outbox.send },
+  auth: { socialProviders: { google: { clientId: "shop", clientSecret: "a secret of the shop's" } } }
+}
+
+/** As in production: cookies for https alone. */
+const app = testAppLayer(deployment, {
+  auth: {
+    ...testAuth(deployment.auth),
+    secret: Option.some(Redacted.make("another secret that is long enough")),
+    secureCookies: true,
+    sessionCookie: "__Secure-uc.session_token"
+  }
+})
+
+/** The path and query of a link, as a browser opens it that comes from a mail. */
+const opened = (link: URL) => makeBrowser().get(`${link.pathname}${link.search}`)
+
+const location = (answer: { readonly headers: Headers }): string => answer.headers.get("location") ?? ""
+
+/** Sends a request under a host of the client's choice. */
+const underHost = Effect.fnUntraced(function*(host: string, path: string, body: object) {
+  const { url } = yield* TestApp
+  return yield* Effect.promise(() =>
+    new Promise<number>((resolve, reject) => {
+      const sent = request(`${url}${path}`, { method: "POST", headers: { host, "content-type": "application/json" } })
+      sent.once("response", (answer) => resolve(answer.resume().statusCode ?? 0)).once("error", reject)
+      sent.end(JSON.stringify(body))
+    })
+  )
+})
+
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (it) => {
+  it.effect("are verified by a link before anybody signs in", () =>
+    Effect.gen(function*() {
+      const { answer, browser, email } = yield* aVisitor()
+      assert.deepStrictEqual([answer.status, answer.at("token"), browser.cookies.size], [200, null, 0])
+      refused((yield* signIn(email)).answer, 403, "EMAIL_NOT_VERIFIED")
+      refused((yield* signIn(email, "wrong horse")).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
+
+      const link = yield* outbox.linkTo(email, "email-verification")
+      assert.strictEqual(link.pathname, "/api/auth/verify-email")
+      const forged = new URL(link)
+      forged.searchParams.set("token", `${link.searchParams.get("token")}x`)
+      forged.searchParams.delete("callbackURL")
+      refused(yield* opened(forged), 401, "INVALID_TOKEN")
+      refused((yield* signIn(email)).answer, 403, "EMAIL_NOT_VERIFIED")
+
+      const verified = yield* opened(link)
+      assert.deepStrictEqual([verified.status, location(verified)], [302, "/"])
+      const { answer: signedIn, browser: own } = yield* signIn(email)
+      assert.deepStrictEqual([signedIn.status, signedIn.at("user.emailVerified")], [200, true])
+      assert.deepInclude(own.cookies.get("__Secure-uc.session_token")?.attributes, { secure: true, httponly: true })
+    }))
+
+  it.effect("that are taken get the answer that free ones get", () =>
+    Effect.gen(function*() {
+      const first = yield* aVisitor()
+      const again = yield* aVisitor(first.email)
+      assert.notStrictEqual(again.userId, first.userId)
+      assert.strictEqual(again.answer.status, 200)
+      assert.sameMembers(
+        Object.keys(Object(again.answer.at("user"))),
+        Object.keys(Object(first.answer.at("user")))
+      )
+      const email = newEmail()
+      const one = makeBrowser().post("/api/auth/sign-up/email", { name: "Ada", email, password })
+      const racing = yield* Effect.all(Array.from({ length: 5 }, () => one), { concurrency: "unbounded" })
+      assert.deepStrictEqual(racing.map(({ status }) => status), [200, 200, 200, 200, 200])
+      const there = yield* onDatabase((sql) => sql`select 1 from users where email = ${email}`)
+      assert.strictEqual(there.length, 1)
+    }))
+
+  it.effect("have the link sent once more, and nobody learns whether there is an account", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      yield* outbox.linkTo(email, "email-verification")
+      const again = yield* api("POST", "/api/auth/send-verification-email", { body: { email } })
+      const unknown = yield* api("POST", "/api/auth/send-verification-email", { body: { email: newEmail() } })
+      assert.deepStrictEqual([again.body, unknown.body], [{ status: true }, { status: true }])
+      yield* opened(yield* outbox.linkTo(email, "email-verification"))
+      assert.strictEqual((yield* signIn(email)).answer.status, 200)
+    }))
+
+  it.effect("get a link for a new password, which serves once and ends all sessions", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      yield* opened(yield* outbox.linkTo(email, "email-verification"))
+      const { browser } = yield* signIn(email)
+      const asked = yield* api("POST", "/api/auth/request-password-reset", { body: { email, redirectTo: "/new" } })
+      const unknown = yield* api("POST", "/api/auth/request-password-reset", { body: { email: newEmail() } })
+      assert.deepStrictEqual([asked.status, asked.body], [unknown.status, unknown.body])
+
+      const link = yield* outbox.linkTo(email, "password-reset")
+      const landing = new URL(location(yield* opened(link)), link)
+      assert.strictEqual(landing.pathname, "/new")
+      const token = landing.searchParams.get("token") ?? ""
+      const stored = yield* onDatabase((sql) => sql`select 1 from verifications where identifier like ${`%${token}%`}`)
+      assert.strictEqual(stored.length, 0, "the token itself is stored")
+
+      refused(
+        yield* api("POST", "/api/auth/reset-password", { body: { token, newPassword: "short" } }),
+        400,
+        "PASSWORD_TOO_SHORT"
+      )
+      const uses = yield* Effect.all(
+        Array.from({ length: 8 }, (_, use) =>
+          api("POST", "/api/auth/reset-password", { body: { token, newPassword: `new horse ${use}` } })),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        uses.map(({ status }) =>
+          status
+        ).sort(),
+        [200, 400, 400, 400, 400, 400, 400, 400]
+      )
+      assert.isNull((yield* browser.get("/api/auth/get-session")).body)
+      refused((yield* signIn(email)).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
+      const winner = uses.findIndex(({ status }) => status === 200)
+      assert.strictEqual((yield* signIn(email, `new horse ${winner}`)).answer.status, 200)
+      const used = yield* opened(link)
+      assert.strictEqual(new URL(location(used), link).searchParams.get("error"), "INVALID_TOKEN")
+    }))
+
+  it.effect("a link for a new password runs out after an hour", () =>
+    Effect.gen(function*() {
+      const { email, userId } = yield* aVisitor()
+      yield* api("POST", "/api/auth/request-password-reset", { body: { email, redirectTo: "/new" } })
+      const link = yield* outbox.linkTo(email, "password-reset")
+      const token = link.pathname.split("/").at(-1) ?? ""
+      const rows = yield* onDatabase((sql) =>
+        sql<{ readonly left: number }>`select extract(epoch from expires_at - now())::int as left from verifications
+          where value = ${userId}`
+      )
+      assert.isTrue(rows.every(({ left }) => left > 3_500 && left <= 3_600))
+      yield* onDatabase((sql) => sql`update verifications set expires_at = now() where value = ${userId}`)
+      refused(
+        yield* api("POST", "/api/auth/reset-password", { body: { token, newPassword: "a new horse" } }),
+        400,
+        "INVALID_TOKEN"
+      )
+    }))
+
+  it.effect("links lead to the deployment, whatever host a request names", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)
+      assert.strictEqual((yield* outbox.linkTo(email, "password-reset")).hostname, "127.0.0.1")
+      const body = { email, redirectTo: "https://evil.example/new" }
+      refused(yield* api("POST", "/api/auth/request-password-reset", { body }), 403, "INVALID_REDIRECT_URL")
+    }))
+
+  it.effect("of a provider are proven by going there and back", () =>
+    Effect.gen(function*() {
+      const browser = makeBrowser()
+      const start = yield* browser.post("/api/auth/sign-in/social", { provider: "google", callbackURL: "/welcome" })
+      const there = new URL(start.text("url"))
+      const { url } = yield* TestApp
+      assert.deepStrictEqual([start.status, start.at("redirect"), location(start)], [200, true, there.href])
+      assert.strictEqual(there.origin, "https://accounts.google.com")
+      assert.strictEqual(there.searchParams.get("code_challenge_method"), "S256")
+      assert.strictEqual(there.searchParams.get("redirect_uri"), `${url}/api/auth/callback/google`)
+      assert.notInclude(there.href, "a+secret")
+      assert.isTrue([...browser.cookies.keys()].some((name) => name.endsWith("uc.state")))
+      const back = yield* makeBrowser().get("/api/auth/callback/google?code=x&state=forged")
+      assert.strictEqual(back.status, 302)
+      assert.match(location(back), /\/api\/auth\/error\?error=/)
+      assert.match(
+        (yield* browser.get("/api/auth/error?error=state_mismatch")).headers.get("content-type") ?? "",
+        /html/
+      )
+      for (const provider of ["github", "nobody"]) {
+        refused(yield* browser.post("/api/auth/sign-in/social", { provider }), 404, "PROVIDER_NOT_FOUND")
+      }
+      refused(
+        yield* browser.post("/api/auth/sign-in/social", { provider: "google", callbackURL: "https://evil.example" }),
+        403,
+        "INVALID_CALLBACK_URL"
+      )
+    }))
+})
