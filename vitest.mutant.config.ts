@@ -12,6 +12,8 @@ export default defineConfig({
       file !== "" && id.endsWith(`/${file}`) ? { code: withoutFilter(code, n), map: null } : undefined
   }],
   test: {
+    // It would give one mutant the modules of another: what it keeps does not know of the variable.
+    fsModuleCache: false,
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",

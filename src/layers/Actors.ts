@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import type { Headers } from "effect/http"
-import { createHash, timingSafeEqual } from "node:crypto"
+import { hash, timingSafeEqual } from "node:crypto"
 import { anonymousActor } from "../domain/access/Actor.ts"
 import {
   type AccessPolicy,
@@ -20,13 +20,7 @@ import { AppConfig } from "./config/AppConfig.ts"
 import type { AuthSettings } from "./config/AuthConfig.ts"
 import { testActor } from "./TestActors.ts"
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
-
-/** Compares in constant time, so that the time of an answer tells nothing about the key. */
-const sameAs = (key: Redacted.Redacted<string>) => {
-  const right = digest(Redacted.value(key))
-  return (sent: string): boolean => timingSafeEqual(digest(sent), right)
-}
+const digest = (text: string): Buffer => hash("sha256", text, "buffer")
 
 /** Who a request acts as, before the request itself adds what it shows. */
 type Found = Omit<Caller, "cartSecret" | "requestId">
@@ -50,9 +44,15 @@ const configuredKeys = Effect.gen(function*() {
     [developmentKey, holder("development", "Development key", "admin", access.roles["admin"] ?? [])],
     [metricsKey, holder("metrics", "Metrics key", "metrics", ["metrics:read"])]
   ] as const
-  const keys = known.flatMap(([key, actor]) => Option.isSome(key) ? [{ is: sameAs(key.value), actor }] : [])
-  return (sent: SentCredential) =>
-    sent._tag === "Key" || sent._tag === "Bearer" ? keys.find(({ is }) => is(sent.value))?.actor : undefined
+  const keys = known.flatMap(([key, actor]) =>
+    Option.isSome(key) ? [{ right: digest(Redacted.value(key.value)), actor }] : []
+  )
+  return (sent: SentCredential) => {
+    if (keys.length === 0 || (sent._tag !== "Key" && sent._tag !== "Bearer")) return undefined
+    const shown = digest(sent.value)
+    // In constant time, so that the time of an answer tells nothing about the key.
+    return keys.find(({ right }) => timingSafeEqual(shown, right))?.actor
+  }
 })
 
 /** The cookie of a session that was given a later end: a browser forgets it at the old one otherwise. */

@@ -12,7 +12,8 @@ import { aKey, cookieOf, signed, signIn } from "./People.ts"
 const deployment: DeploymentConfig = {
   auth: {
     roles: { buyer: { permissions: ["orders:read"] }, guarded: ["orders:read"] },
-    twoFactor: { requiredForRoles: ["guarded"] }
+    twoFactor: { requiredForRoles: ["guarded"] },
+    requireEmailVerification: false
   }
 }
 
@@ -92,6 +93,31 @@ withSessions("from headers to an actor", (it) => {
             { cookie: `uc.session_token=${signed(token)}` }
           ]
         ) assert.strictEqual(yield* seen(headers), 200, JSON.stringify(headers))
+      }))
+
+    it.effect("are what signing up gives, until its user signs out", () =>
+      Effect.gen(function*() {
+        const body = { email: "grace@example.com", password: "a long password", name: "Grace" }
+        const made = yield* api("POST", "/api/auth/sign-up/email", { body })
+        assert.strictEqual(made.status, 200, JSON.stringify(made.body))
+        const cookie = (made.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? ""
+        const forms = [
+          { cookie },
+          { authorization: `Bearer ${made.text("token")}` },
+          { authorization: `Bearer ${made.headers.get("set-auth-token")}` }
+        ]
+        // A shopper is known and may not read all orders; a stranger would be asked who he is.
+        const all = Effect.forEach(forms, seen)
+        assert.deepStrictEqual(yield* all, [403, 403, 403])
+        yield* onDatabase((sql) =>
+          sql`insert into members (organization_id, user_id, role)
+            select 'org_default', id, 'staff' from users where email = ${body.email}`
+        )
+        yield* eventually("his role to count", Effect.map(all, (now) => now.every((status) => status === 200)))
+        const { url } = yield* TestApp
+        const out = yield* api("POST", "/api/auth/sign-out", { body: {}, headers: { cookie, origin: url } })
+        assert.strictEqual(out.status, 200, JSON.stringify(out.body))
+        yield* eventually("his session to be over", Effect.map(all, (now) => now.every((status) => status === 401)))
       }))
 
     it.effect("that are not valid are refused and never make an anonymous visitor", () =>

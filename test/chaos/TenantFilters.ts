@@ -22,6 +22,9 @@ const all = globSync("src/domain/**/*Repo.ts").sort().flatMap((file) =>
 
 const mutants = all.filter((_, index) => index % step === offset % step)
 
+/** Another filter says the same (docs/invariants.md); whoever walks through all of them adds what he finds and explains. */
+const redundant = ["src/domain/access/ApiKeyRepo.ts#3"]
+
 /** Whether the test of two stores fails; a service that does not start, or a store that cannot be made, fails too. */
 const seenOverHttp = (mutant: string) =>
   Effect.gen(function*() {
@@ -54,7 +57,7 @@ it.live(`taking out each of ${mutants.length} filters of organizations shows`, (
     for (const mutant of mutants) {
       const where = (yield* seenOverHttp(mutant)) ? "over HTTP" : (yield* seenInside(mutant)) ? "inside" : "nowhere"
       yield* Effect.logInfo(`${mutant}: ${where}`)
-      if (where === "nowhere") unseen.push(mutant)
+      if (where === "nowhere" && !redundant.includes(mutant)) unseen.push(mutant)
     }
     assert.deepStrictEqual(unseen, [])
   }))
