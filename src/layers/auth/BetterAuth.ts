@@ -1,4 +1,5 @@
 import type { BetterAuthOptions } from "better-auth"
+import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { Redacted } from "effect"
 import type { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
@@ -117,6 +118,14 @@ export const makeBetterAuth = (parts: AuthParts) => {
             emailVerified ? scope.run(claims.claim({ userId: id, email, name })) : Promise.resolve()
         }
       }
+    },
+    hooks: {
+      // Orders that he placed without signing in since he was here. Nothing where a sign-in failed or made no session.
+      after: createAuthMiddleware(async ({ context: { newSession } }) => {
+        if (newSession === null || !newSession.user.emailVerified) return
+        const { email, id, name } = newSession.user
+        await scope.run(claims.claim({ userId: id, email, name }))
+      })
     },
     // The edge limits (contract §1.5), for all processes of the deployment together.
     rateLimit: { enabled: false },
