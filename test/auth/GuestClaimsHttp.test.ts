@@ -85,6 +85,20 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual(untouched.length, 1)
     }))
 
+  it.effect("are not shown to whoever signed in before the address was proven", () =>
+    Effect.gen(function*() {
+      const email = newEmail()
+      yield* boughtBy(email)
+      const [stranger, bystander] = [yield* aVisitor(email), yield* aVisitor()]
+      const second = yield* signIn(email)
+      yield* open(yield* linkFor(stranger))
+      for (const { browser } of [stranger, second]) {
+        assert.strictEqual((yield* browser.get("/api/me/orders")).status, 401)
+        assert.isNull((yield* browser.get("/api/auth/get-session")).body)
+      }
+      assert.strictEqual((yield* bystander.browser.get("/api/me/orders")).status, 200)
+    }))
+
   it.effect("that are placed later become theirs at the next sign-in", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
