@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 
 /** A user whose address is proven to be his. */
 export interface VerifiedUser {
@@ -9,11 +9,9 @@ export interface VerifiedUser {
 
 /**
  * What happens when somebody proves that an e-mail address is his: orders that were placed with it as a guest become his
- * (contract, platform §7). Asked after each verification, so it must do no harm when repeated.
+ * (contract, platform §7). Asked after each verification and at each sign-in with a verified address, so it must be cheap and
+ * do no harm when repeated. It does not fail: whoever verifies his address or signs in does so in any case.
  */
 export class GuestOrderClaims extends Context.Service<GuestOrderClaims, {
   readonly claim: (user: VerifiedUser) => Effect.Effect<void>
-}>()("stoa/domain/auth/GuestOrderClaims") {
-  /** Nobody's orders are claimed. */
-  static readonly none = Layer.succeed(GuestOrderClaims, { claim: () => Effect.void })
-}
+}>()("stoa/domain/auth/GuestOrderClaims") {}

@@ -56,7 +56,10 @@ export const englishMails: MailWriters = {
     subject: `Confirm your address for ${storeName}`,
     paragraphs: [greeting(userName), `Please confirm that this address is yours, to use your account at ${storeName}.`],
     button: { label: "Confirm address", url: verifyUrl },
-    notes: ["The link works for a short time. If you have not opened an account, you need not do anything."]
+    notes: [
+      "The link works for a short time and signs out whoever is signed in to the account.",
+      "If you did not sign up, ignore this mail and do not open the link: somebody else may have chosen the password."
+    ]
   }),
   "order-confirmation": confirmation,
   "order-status-change": ({ newStatus, orderId, orderNumber, previousStatus }, { storeName }) => ({

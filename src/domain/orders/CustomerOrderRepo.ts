@@ -8,6 +8,8 @@ import type { SpentIn } from "./CustomerTotals.ts"
 export class CustomerOrderRepo extends Context.Service<CustomerOrderRepo, {
   /** What a customer has spent in each currency, that of most orders first, in one statement. */
   readonly spent: (customerId: string) => Effect.Effect<ReadonlyArray<SpentIn>, never, CurrentActor>
+  /** Whether guests of the organization placed orders under an e-mail address that are nobody's yet. */
+  readonly hasGuestOrders: (email: string) => Effect.Effect<boolean, never, CurrentActor>
   /**
    * Gives the orders that guests of the organization placed under an e-mail address to a customer, each with its entry in
    * the journal, in one statement; gives how many. Orders that are somebody's stay his, so repeating it changes nothing.
@@ -36,6 +38,12 @@ export const customerOrderRepoLayer = Layer.effect(
       return rows.map((row) => ({ ...row, spent: Number(row.spent) }))
     }, Effect.orDie)
 
+    const hasGuestOrders = Effect.fn("CustomerOrderRepo.hasGuestOrders")(function*(email: string) {
+      const rows = yield* sql`select 1 from orders where organization_id = ${yield* currentOrganization}
+        and lower(email) = lower(${email}) and customer_id is null and email is not null limit 1`
+      return rows.length > 0
+    }, Effect.orDie)
+
     const claim = Effect.fn("CustomerOrderRepo.claim")(function*(customerId: string, email: string) {
       const actor = yield* CurrentActor
       const entries = journalRows(sql, actor, {
@@ -56,6 +64,6 @@ export const customerOrderRepoLayer = Layer.effect(
       return rows.length
     }, Effect.orDie)
 
-    return CustomerOrderRepo.of({ spent, claim })
+    return CustomerOrderRepo.of({ spent, hasGuestOrders, claim })
   })
 )

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
 import type { NotFound } from "../errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
@@ -21,7 +21,8 @@ export class CustomerOrders extends Context.Service<CustomerOrders, {
   /**
    * Gives the signed-in actor the orders that he placed as a guest of the organization under his e-mail address, in
    * whatever case it was written; gives how many. To be called only once it is known that the address is his. Repeating
-   * it changes nothing; visitors, API keys and logins without an address get none.
+   * it changes nothing; visitors, API keys and logins without an address get none. Where there is nothing to claim it is
+   * one look-up, and no profile is made.
    */
   readonly claimGuestOrders: Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/CustomerOrders") {
@@ -42,10 +43,11 @@ export class CustomerOrders extends Context.Service<CustomerOrders, {
           return customerTotals(yield* repo.spent(customerId))
         }),
         claimGuestOrders: Effect.gen(function*() {
-          const { email } = yield* CurrentActor
-          if (email === null || email.trim() === "") return 0
+          const actor = yield* CurrentActor
+          const email = actor.email?.trim() ?? ""
+          if (!isSignedIn(actor) || email === "" || !(yield* repo.hasGuestOrders(email))) return 0
           const customerId = yield* customers.ownProfileId
-          return customerId === null ? 0 : yield* repo.claim(customerId, email.trim())
+          return customerId === null ? 0 : yield* repo.claim(customerId, email)
         }).pipe(Effect.withSpan("CustomerOrders.claimGuestOrders"))
       }
     })

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
 import { passwordRepoLayer } from "../../domain/auth/PasswordRepo.ts"
+import { SessionRepo, sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
 import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
@@ -52,7 +53,8 @@ const gateway = Layer.effect(
       scope,
       passwords,
       mails: yield* Mails,
-      claims: yield* GuestOrderClaims
+      claims: yield* GuestOrderClaims,
+      sessions: yield* SessionRepo
     })
 
     /** better-auth's answer; 5xx where a statement failed that it does not tell of. */
@@ -94,5 +96,7 @@ const gateway = Layer.effect(
 
 /** Everything that `/api/auth` stands on. Needs mails and whoever claims the orders of guests. */
 export const authGatewayLayer = gateway.pipe(
-  Layer.provide(Layer.merge(Layer.provide(Passwords.layer, passwordRepoLayer), membershipRepoLayer))
+  Layer.provide(
+    Layer.mergeAll(Layer.provide(Passwords.layer, passwordRepoLayer), membershipRepoLayer, sessionRepoLayer)
+  )
 )

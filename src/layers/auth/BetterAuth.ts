@@ -1,7 +1,9 @@
 import type { BetterAuthOptions } from "better-auth"
+import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { Redacted } from "effect"
 import type { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
+import type { SessionRepo } from "../../domain/auth/SessionRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
@@ -24,6 +26,7 @@ export interface AuthParts {
   readonly passwords: Passwords["Service"]
   readonly mails: Mails["Service"]
   readonly claims: GuestOrderClaims["Service"]
+  readonly sessions: SessionRepo["Service"]
   readonly organizationHooks: NonNullable<ModelOptions["organizationHooks"]>
 }
 
@@ -42,7 +45,7 @@ const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions
     ? ownUrl
     : { allowedHosts: local.flatMap((host) => [host, `${host}:*`]), protocol: "http", fallback: ownUrl }
 
-const mailOptions = ({ claims, mails, organizationId, scope, settings }: AuthParts) => {
+const mailOptions = ({ claims, mails, organizationId, scope, sessions, settings }: AuthParts) => {
   // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
   const send = (mail: Mail) => scope.run(mails.send(mail))
   return {
@@ -62,6 +65,9 @@ const mailOptions = ({ claims, mails, organizationId, scope, settings }: AuthPar
           organizationId,
           data: { verifyUrl: url, userName: user.name }
         }),
+      // Whoever signed up need not be whoever has the mailbox: no session that was made before sees what is his now. Before
+      // the verification, so that there is none where this fails.
+      beforeEmailVerification: ({ id }) => scope.run(sessions.endAll(id)),
       afterEmailVerification: ({ email, id, name }) => scope.run(claims.claim({ userId: id, email, name }))
     } satisfies BetterAuthOptions["emailVerification"]
   }
@@ -117,6 +123,14 @@ export const makeBetterAuth = (parts: AuthParts) => {
             emailVerified ? scope.run(claims.claim({ userId: id, email, name })) : Promise.resolve()
         }
       }
+    },
+    hooks: {
+      // Orders that he placed without signing in since he was here. Nothing where a sign-in failed or made no session.
+      after: createAuthMiddleware(async ({ context: { newSession } }) => {
+        if (newSession === null || !newSession.user.emailVerified) return
+        const { email, id, name } = newSession.user
+        await scope.run(claims.claim({ userId: id, email, name }))
+      })
     },
     // The edge limits (contract §1.5), for all processes of the deployment together.
     rateLimit: { enabled: false },

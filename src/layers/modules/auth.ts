@@ -1,12 +1,12 @@
 import { Layer } from "effect"
 import { authPurgeRepoLayer } from "../../domain/auth/AuthPurgeRepo.ts"
-import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
 import { authGatewayLayer } from "../auth/Auth.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
+import { guestClaimsLayer } from "../auth/GuestClaims.ts"
 import { seeing } from "../Sight.ts"
 
 /** Users, sessions, memberships and API keys. Sends mails, so its routes stand behind the services of all modules. */
@@ -16,6 +16,6 @@ export const auth = defineModule({
   requires: ["tenancy"],
   permissions: [{ scope: "api-keys:manage", description: "Make and revoke API keys" }],
   migrations,
-  services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer, GuestOrderClaims.none),
-  routes: authHttp.pipe(seeing(AuthGateway), Layer.provide(authGatewayLayer))
+  services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer),
+  routes: authHttp.pipe(seeing(AuthGateway), Layer.provide(Layer.provide(authGatewayLayer, guestClaimsLayer)))
 })

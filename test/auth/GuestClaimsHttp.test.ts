@@ -1,0 +1,137 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase, openElsewhere } from "../checkout/ShopFloor.ts"
+import { makeBrowser } from "../support/Browser.ts"
+import { addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, at, testAppLayer } from "../support/TestApp.ts"
+import { aVisitor, makeOutbox, newEmail, signIn, type Visitor } from "./Visitors.ts"
+
+const outbox = makeOutbox()
+
+/** Addresses need no verification here, so somebody is signed in before his is proven. */
+const app = testAppLayer({ email: { send: outbox.send }, auth: { requireEmailVerification: false } })
+
+/** A guest buys something and leaves an e-mail address; gives the order's id. */
+const boughtBy = Effect.fnUntraced(function*(email: string) {
+  const entityId = yield* aProduct()
+  const made = yield* api("POST", "/api/carts", { body: { currency: "USD", email } })
+  const cart = { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
+  yield* addTo(cart, entityId)
+  const order = yield* checkOut(cart)
+  assert.strictEqual(order.status, 201, JSON.stringify(order.body))
+  return order.text("data.id")
+})
+
+/** The orders that a browser's user is shown as his own. */
+const ordersIn = (browser: Visitor["browser"]) =>
+  Effect.map(browser.get("/api/me/orders"), (answer) => {
+    assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
+    return answer.list("data").map((one) => at(one, "id"))
+  })
+
+/** The link that proves somebody's address. */
+const linkFor = Effect.fnUntraced(function*({ browser, email }: Visitor) {
+  const asked = yield* browser.post("/api/auth/send-verification-email", { email })
+  assert.strictEqual(asked.status, 200, JSON.stringify(asked.body))
+  return yield* outbox.linkTo(email, "email-verification")
+})
+
+/** Opens a link as the owner of the mailbox does, in a browser that knows nobody. */
+const open = (link: URL) =>
+  Effect.map(makeBrowser().get(`${link.pathname}${link.search}`), ({ status }) => assert.strictEqual(status, 302))
+
+const claimsOf = (orderId: string) =>
+  Effect.map(
+    onDatabase((sql) =>
+      sql`select 1 from journal_entries where type = 'orders.claim' and entity_id = ${orderId}
+        and source = 'rest' and request_id is not null`
+    ),
+    ({ length }) => length
+  )
+
+/** The same order, of a guest of another organization. */
+const sameElsewhere = Effect.fnUntraced(function*(orderId: string) {
+  yield* openElsewhere
+  const id = crypto.randomUUID()
+  yield* onDatabase((sql) =>
+    sql`insert into orders select (jsonb_populate_record(o, ${
+      JSON.stringify({ id, organization_id: "org_other" })
+    }::jsonb)).* from orders o where id = ${orderId}::uuid`
+  )
+  return id
+})
+
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests", (it) => {
+  it.effect("become theirs who prove the address by the link, once, and nobody else's", () =>
+    Effect.gen(function*() {
+      const email = newEmail()
+      const order = yield* boughtBy(email)
+      const foreign = yield* sameElsewhere(order)
+      const [ann, other] = [yield* aVisitor(email), yield* aVisitor()]
+      assert.deepStrictEqual(yield* ordersIn(ann.browser), [], "signed up, and nothing is proven")
+      assert.deepStrictEqual(yield* ordersIn((yield* signIn(email)).browser), [], "nor by signing in")
+
+      yield* open(yield* linkFor(other))
+      assert.deepStrictEqual(yield* ordersIn((yield* signIn(other.email)).browser), [])
+      const link = yield* linkFor(ann)
+      yield* open(link)
+      assert.strictEqual(yield* claimsOf(order), 1, "the link itself claims")
+      yield* open(link)
+      for (const _ of [1, 2]) assert.deepStrictEqual(yield* ordersIn((yield* signIn(email)).browser), [order])
+      assert.strictEqual(yield* claimsOf(order), 1)
+      const untouched = yield* onDatabase((sql) =>
+        sql`select 1 from orders where id = ${foreign}::uuid and customer_id is null`
+      )
+      assert.strictEqual(untouched.length, 1)
+    }))
+
+  it.effect("are not shown to whoever signed in before the address was proven", () =>
+    Effect.gen(function*() {
+      const email = newEmail()
+      yield* boughtBy(email)
+      const [stranger, bystander] = [yield* aVisitor(email), yield* aVisitor()]
+      const second = yield* signIn(email)
+      yield* open(yield* linkFor(stranger))
+      for (const { browser } of [stranger, second]) {
+        assert.strictEqual((yield* browser.get("/api/me/orders")).status, 401)
+        assert.isNull((yield* browser.get("/api/auth/get-session")).body)
+      }
+      assert.strictEqual((yield* bystander.browser.get("/api/me/orders")).status, 200)
+    }))
+
+  it.effect("that are placed later become theirs at the next sign-in", () =>
+    Effect.gen(function*() {
+      const ann = yield* aVisitor()
+      yield* open(yield* linkFor(ann))
+      const { browser } = yield* signIn(ann.email)
+      const order = yield* boughtBy(ann.email.toUpperCase())
+      assert.deepStrictEqual(yield* ordersIn(browser), [])
+      assert.deepStrictEqual(yield* ordersIn((yield* signIn(ann.email)).browser), [order])
+    }))
+
+  it.effect("make no customer of whoever signs in and has none", () =>
+    Effect.gen(function*() {
+      const ann = yield* aVisitor()
+      yield* open(yield* linkFor(ann))
+      yield* signIn(ann.email)
+      const profiles = yield* onDatabase((sql) => sql`select 1 from customers where user_id = ${ann.userId}`)
+      assert.strictEqual(profiles.length, 0)
+    }))
+
+  it.effect("that cannot be claimed keep nobody from proving his address or signing in, and are claimed later", () =>
+    Effect.gen(function*() {
+      const ann = yield* aVisitor()
+      const order = yield* boughtBy(ann.email)
+      yield* onDatabase((sql) =>
+        sql`alter table orders add constraint unclaimed check (email <> ${
+          sql.literal(`'${ann.email}'`)
+        } or customer_id is null)`
+      )
+      yield* open(yield* linkFor(ann))
+      const { answer, browser } = yield* signIn(ann.email)
+      assert.deepStrictEqual([answer.status, answer.at("user.emailVerified")], [200, true])
+      assert.deepStrictEqual(yield* ordersIn(browser), [])
+      yield* onDatabase((sql) => sql`alter table orders drop constraint unclaimed`)
+      assert.deepStrictEqual(yield* ordersIn((yield* signIn(ann.email)).browser), [order])
+    }))
+})
