@@ -1,22 +1,18 @@
 import { defineConfig } from "vitest/config"
+import { filterPlugin } from "./test/support/FilterPlugin.ts"
 import { mutantOf, withoutFilter } from "./test/support/TenantFilter.ts"
 
-const { file, n } = mutantOf(process.env["STOA_MUTANT"] ?? "")
+const mutant = process.env["STOA_MUTANT"] ?? ""
+const { file, n } = mutantOf(mutant)
 
 /** The tests of tenants with the filter taken out that STOA_MUTANT names; test/chaos/TenantFilters.ts asks for it. */
 export default defineConfig({
-  plugins: [{
-    name: "tenant-filter",
-    enforce: "pre",
-    transform: (code: string, id: string) =>
-      file !== "" && id.endsWith(`/${file}`) ? { code: withoutFilter(code, n), map: null } : undefined
-  }],
+  plugins: [filterPlugin(mutant, (code, path) => path === file ? withoutFilter(code, n) : undefined)],
   test: {
-    // It would give one mutant the modules of another: what it keeps does not know of the variable.
-    fsModuleCache: false,
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
+    isolate: false,
     maxWorkers: 1,
     bail: 1,
     testTimeout: 30_000,

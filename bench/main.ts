@@ -1,4 +1,6 @@
+import { runAnalytics } from "./analytics.ts"
 import { runAuth } from "./auth.ts"
+import { runAuthTiming } from "./authtiming.ts"
 import { runCartLines } from "./cartlines.ts"
 import { runColdStart } from "./coldstart.ts"
 import { runDriver } from "./driver.ts"
@@ -9,9 +11,11 @@ import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
 import { type Options, readOptions } from "./Options.ts"
+import { runSearch } from "./search.ts"
 import { stopPostgres } from "./servers/BenchPostgres.ts"
 import { endChildren } from "./servers/ChildServer.ts"
 import { openStage, type Stage } from "./servers/Stage.ts"
+import { runSignIns } from "./signins.ts"
 import { runWorkload } from "./workloads.ts"
 
 /** Programs on a shared stage, in the order of `all`: memory first, while the server has done nothing yet. */
@@ -21,7 +25,10 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
   product: (stage, options) => runWorkload("product", stage, options),
   cart: (stage, options) => runWorkload("cart", stage, options),
   purchase: (stage, options) => runWorkload("purchase", stage, options),
+  orders: (stage, options) => runWorkload("orders", stage, options),
   auth: runAuth,
+  "auth-timing": runAuthTiming,
+  "sign-ins": runSignIns,
   lines: runLines,
   flash: runFlash,
   cartlines: runCartLines
@@ -29,14 +36,18 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
 
 /** Programs that start what they need themselves. */
 const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
+  analytics: runAnalytics,
   coldstart: runColdStart,
   driver: runDriver,
-  jobs: runJobs
+  jobs: runJobs,
+  search: runSearch
 }
 
 const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
-names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but driver and jobs`
+names: ${
+  [...Object.keys(onStage), ...Object.keys(alone)].join(", ")
+}; all = everything but analytics, driver, jobs and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

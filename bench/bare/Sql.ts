@@ -19,7 +19,8 @@ const orderLine = `s.id, s.order_id as "orderId", s.product_id as "entityId", 'p
   s.unit_price * s.quantity as "totalPrice", false as "isCustomPrice", 0 as "taxAmount", 0 as "discountAmount",
   0 as "refundedQuantity", 'unfulfilled' as "fulfillmentStatus", '{}'::json as metadata`
 
-const order = `o.id, 'org_default' as "organizationId", o.order_number as "orderNumber", null as "customerId", o.status,
+const order =
+  `o.id, 'org_default' as "organizationId", o.order_number as "orderNumber", o.customer_id as "customerId", o.status,
   o.currency, o.total as subtotal, 0 as "taxTotal", 0 as "shippingTotal", 0 as "discountTotal",
   o.total as "grandTotal", o.captured as "amountCaptured", 0 as "refundedTotal",
   'pi_bare_ok_usd_' || o.id as "paymentIntentId", 'test' as "paymentMethodId", null as "idempotencyKey",
@@ -82,3 +83,12 @@ export const placeOrder = `with
       (select json_agg(row_to_json(y) order by position) from (select ${orderLine}, s.position from sold s) y)
         as "lineItems",
       'pi_bare_ok_usd_' || o.id || '_secret' as "paymentClientSecret" from placed o) x`
+
+/** $1 token of a session, $2 page size: whose it is, how many orders he has, and the last of them with their lines. */
+export const lastOrders = `with asking as (select customer_id from sessions where token = $1 and expires_at > now())
+  select (select count(*) from orders o, asking where o.customer_id = asking.customer_id) as total,
+    json_agg(x order by "placedAt" desc, id desc)::text as body
+  from (select ${order}, (select json_agg(y order by position) from
+      (select ${orderLine}, s.position from order_lines s where s.order_id = o.id) y) as "lineItems"
+    from (select orders.* from orders, asking where orders.customer_id = asking.customer_id
+      order by placed_at desc, id desc limit $2::int) o) x`

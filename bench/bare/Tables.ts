@@ -1,5 +1,5 @@
 import type { Client } from "pg"
-import { seedIdSql } from "../servers/SeedIds.ts"
+import { seedCustomers, seedIdSql, seedTokenSql } from "../servers/SeedIds.ts"
 
 const product = seedIdSql("product", "n")
 
@@ -23,7 +23,9 @@ export const createBareTables = async (client: Client): Promise<void> => {
     create sequence order_numbers cache 32;
     create table orders (id uuid primary key, order_number text not null unique, status text not null,
       currency text not null, total bigint not null, captured bigint not null, cart_id uuid not null,
-      placed_at timestamptz not null default now());
+      customer_id uuid, placed_at timestamptz not null default now());
+    create index orders_customer on orders (customer_id, placed_at desc, id desc) where customer_id is not null;
+    create table sessions (token text primary key, customer_id uuid not null, expires_at timestamptz not null);
     create table order_lines (id uuid primary key, order_id uuid not null, position int not null,
       product_id uuid not null, title text not null, quantity int not null, unit_price bigint not null,
       unique (order_id, position));
@@ -41,5 +43,21 @@ export const seedBare = async (client: Client, products: number): Promise<void> 
   )
   await client.query(`insert into prices select ${product}, ${product}, 'USD', 1000 + n ${each}`)
   await client.query(`insert into stock select ${product}, 1000000, 0 ${each}`)
+  const { customers, lines, orders } = seedCustomers
+  await client.query(
+    `insert into sessions select ${seedTokenSql("c")}, ${seedIdSql("customer", "c")}, now() + interval '7 days'
+     from generate_series(0, ${customers - 1}) c`
+  )
+  await client.query(
+    `insert into orders (id, order_number, status, currency, total, captured, cart_id, customer_id, placed_at)
+     select ${seedIdSql("order", "n")}, 'ORD-2025-' || lpad(n::text, 6, '0'), 'confirmed', 'USD', 2003, 2003,
+       ${seedIdSql("cart", "n")}, ${seedIdSql("customer", `n % ${customers}`)}, now() - n * interval '1 minute'
+     from generate_series(1, ${customers * orders}) n`
+  )
+  await client.query(
+    `insert into order_lines select ${seedIdSql("orderLine", `n * ${lines} + p`)}, ${seedIdSql("order", "n")}, p,
+       ${seedIdSql("product", "p + 1")}, 'Product number ' || p + 1, 1, 1001 + p
+     from generate_series(1, ${customers * orders}) n, generate_series(0, ${lines - 1}) p`
+  )
   await client.query("vacuum analyze")
 }

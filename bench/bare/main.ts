@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Pool, type QueryResultRow } from "pg"
 import { v7 } from "uuid"
-import { addLine, insertCart, listPage, oneProduct, placeOrder, removeLine } from "./Sql.ts"
+import { addLine, insertCart, lastOrders, listPage, oneProduct, placeOrder, removeLine } from "./Sql.ts"
 
 /*
  * The limit: `node:http`, the driver `pg` with a pool of ten, and one statement per request. No validation, no
@@ -47,12 +47,19 @@ const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string,
 
 const hash = (secret: unknown): string => createHash("sha256").update(String(secret)).digest("hex")
 
-const list = async (response: ServerResponse, limit: number) => {
-  const row = await first<Body & { readonly total: string }>("list", listPage, [limit])
+const limitOf = (url: string): number => Number(/limit=(\d+)/.exec(url)?.[1] ?? 20)
+
+const page = (response: ServerResponse, limit: number, row: (Body & { readonly total: string }) | undefined) => {
   const total = Number(row?.total ?? 0)
   const pagination = { page: 1, limit, total, totalPages: Math.ceil(total / limit) }
   answer(response, 200, `{"data":${row?.body ?? "[]"},"meta":${JSON.stringify({ pagination })}}`)
 }
+
+const list = async (response: ServerResponse, limit: number) =>
+  page(response, limit, await first("list", listPage, [limit]))
+
+const orders = async ({ headers }: IncomingMessage, response: ServerResponse, limit: number) =>
+  page(response, limit, await first("orders", lastOrders, [headers.authorization?.slice("Bearer ".length), limit]))
 
 const create = async (request: IncomingMessage, response: ServerResponse) => {
   const { currency } = await bodyOf(request)
@@ -100,10 +107,11 @@ const catalog = "/api/catalog/entities"
 
 const handle = async (request: IncomingMessage, response: ServerResponse) => {
   const url = request.url ?? ""
-  if (url.startsWith(`${catalog}?`)) return list(response, Number(/limit=(\d+)/.exec(url)?.[1] ?? 20))
+  if (url.startsWith(`${catalog}?`)) return list(response, limitOf(url))
   if (url.startsWith(`${catalog}/`)) {
     return data(response, 200, await first<Body>("product", oneProduct, [url.slice(catalog.length + 1)]))
   }
+  if (url.startsWith("/api/me/orders?")) return orders(request, response, limitOf(url))
   if (url === "/api/carts") return create(request, response)
   if (url.startsWith("/api/carts/")) return change(request, response, url.slice("/api/carts/".length).split("/"))
   if (url === "/api/checkout") return checkout(request, response)

@@ -1,4 +1,4 @@
-import { seedId, seedSecret, slugOf } from "../servers/SeedIds.ts"
+import { seedId, seedSecret, seedToken, slugOf } from "../servers/SeedIds.ts"
 import type { FlowName, LoadJob } from "./Messages.ts"
 import type { Recorder } from "./Recorder.ts"
 import type { Shopper } from "./Shopper.ts"
@@ -50,8 +50,17 @@ export const flows: Readonly<Record<FlowName, Flow>> = {
   list: async (shopper) => {
     await shopper.text("list", 200, "GET", "/api/catalog/entities?limit=20&include=pricing")
   },
+  /** Looks at the catalog and puts something into a new cart. */
+  visit: async (shopper, scene) => {
+    await shopper.text("list", 200, "GET", "/api/catalog/entities?limit=20&include=pricing")
+    await add(shopper, await newCart(shopper), anyProduct(scene))
+  },
   product: async (shopper, scene) => {
     await shopper.text("product", 200, "GET", `/api/catalog/entities/${slugOf(anyProduct(scene))}`)
+  },
+  /** Another customer each time, so that no answer and no session stays warm by chance. */
+  orders: async (shopper, scene) => {
+    await shopper.text("orders", 200, "GET", "/api/me/orders?limit=10", undefined, undefined, seedToken(scene.turn))
   },
   cart: async (shopper, scene) => {
     await cartOfTwo(shopper, scene)

@@ -1,5 +1,14 @@
 /** What a shopper does over and over; see `Flows.ts`. */
-export type FlowName = "list" | "product" | "cart" | "purchase" | "flash" | "checkout" | "cartlines"
+export type FlowName =
+  | "visit"
+  | "list"
+  | "product"
+  | "cart"
+  | "purchase"
+  | "flash"
+  | "checkout"
+  | "cartlines"
+  | "orders"
 
 /** What a load process is to do. Every shopper has one connection of its own and no pause between requests. */
 export interface LoadJob {

@@ -35,7 +35,8 @@ export class Shopper {
     method: "GET" | "POST" | "DELETE",
     path: string,
     body?: unknown,
-    secret?: string
+    secret?: string,
+    bearer?: string
   ): Promise<string> {
     const started = performance.now()
     const answer = await this.#client.request({
@@ -44,7 +45,8 @@ export class Shopper {
       headers: {
         ...this.#headers,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(secret === undefined ? {} : { "x-cart-secret": secret })
+        ...(secret === undefined ? {} : { "x-cart-secret": secret }),
+        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` })
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })

@@ -5,7 +5,7 @@ import type { Target } from "../measure/Window.ts"
 import type { Options } from "../Options.ts"
 import { startBare } from "./BareServer.ts"
 import { type BenchPostgres, onDatabase, startBenchPostgres } from "./BenchPostgres.ts"
-import { seedStoa } from "./StoaSeed.ts"
+import { seedOrders, seedStoa } from "./StoaSeed.ts"
 import { startStoa } from "./StoaServer.ts"
 
 /** The servers of a run, each with a filled database of its own on one durable PostgreSQL. */
@@ -26,7 +26,10 @@ export const openStage = async (options: Options): Promise<Stage> => {
   const url = await postgres.create("stoa")
   // The server makes the tables at its start.
   const server = await startStoa({ databaseUrl: url })
-  await onDatabase(url, (client) => seedStoa(client, options.products))
+  await onDatabase(url, async (client) => {
+    await seedStoa(client, options.products)
+    await seedOrders(client)
+  })
   let bare: Target | undefined
   return {
     postgres,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { Client } from "pg"
-import { seedId, seedIdSql, seedSecret } from "./SeedIds.ts"
+import { seedCustomers, seedId, seedIdSql, seedSecret, seedTokenSql } from "./SeedIds.ts"
 
 const org = "org_default"
 const product = seedIdSql("product", "n")
@@ -36,6 +36,45 @@ export const seedStoa = async (client: Client, products: number): Promise<void> 
   await client.query(
     `insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand)
      select ${product}, '${org}', ${product}, ${seedIdSql("other", "1")}, ${product}, 1000000 ${each}`
+  )
+  await client.query("vacuum analyze")
+}
+
+/** People who are signed in, each with orders of a few lines. */
+export const seedOrders = async (client: Client): Promise<void> => {
+  const { customers, lines, orders } = seedCustomers
+  const customer = seedIdSql("customer", "c")
+  await client.query(
+    `insert into users (id, name, email)
+     select ${customer}, 'Customer ' || c, 'customer-' || c || '@example.com' from generate_series(0, ${
+      customers - 1
+    }) c`
+  )
+  await client.query(
+    `insert into sessions (token, user_id, expires_at) select ${
+      seedTokenSql("c")
+    }, ${customer}, now() + interval '7 days'
+     from generate_series(0, ${customers - 1}) c`
+  )
+  await client.query(
+    `insert into customers (id, organization_id, user_id, email)
+     select ${customer}, '${org}', ${customer}::text, 'customer-' || c || '@example.com'
+     from generate_series(0, ${customers - 1}) c`
+  )
+  await client.query(
+    `insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
+       shipping_total, discount_total, grand_total, amount_captured, payment_method_id, payment_provider, placed_at)
+     select ${seedIdSql("order", "n")}, '${org}', 'ORD-2025-' || lpad(n::text, 6, '0'),
+       ${seedIdSql("customer", `n % ${customers}`)}, 'confirmed', 'USD', 2003, 0, 0, 0, 2003, 2003, 'test', 'test',
+       now() - n * interval '1 minute'
+     from generate_series(1, ${customers * orders}) n`
+  )
+  await client.query(
+    `insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title, quantity,
+       unit_price, total_price)
+     select ${seedIdSql("orderLine", `n * ${lines} + p`)}, '${org}', ${seedIdSql("order", "n")}, p,
+       ${seedIdSql("product", "p + 1")}, 'product', 'Product number ' || p + 1, 1, 1001 + p, 1001 + p
+     from generate_series(1, ${customers * orders}) n, generate_series(0, ${lines - 1}) p`
   )
   await client.query("vacuum analyze")
 }

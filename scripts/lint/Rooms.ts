@@ -17,6 +17,8 @@ const drivers = /^(@effect\/.*|pg|pg-.*|undici)$/
 /** What would let a rule or a service reach the world: it belongs in entities, workflows, http or layers. */
 const outward =
   /^effect\/(cluster|workflow|http|http-api|rpc|net|socket|process|persistence|workers|cli|devtools|eventlog)(\/|$)/
+/** Its index loads a Redis client at each start: its modules are imported one by one. */
+const platformIndex = /^@effect\/platform-node$/
 /** Everything from npm or Node but Effect and what only computes: hashes and identifiers. */
 const foreign = /^(?!effect(\/|$)|node:crypto$|uuid$)/
 
@@ -24,7 +26,7 @@ const core = ["domain", "domain repositories", "kernel repositories"]
 
 export const rooms: ReadonlyArray<Room> = [
   { name: "tests", files: /^(test|bench|scripts)\//, rooms: ["*"], refused: [] },
-  { name: "layers", files: /^src\/(layers\/|main\.ts$)/, rooms: ["*"], refused: [] },
+  { name: "layers", files: /^src\/(layers\/|main\.ts$)/, rooms: ["*"], refused: [platformIndex] },
   {
     name: "kernel repositories",
     files:

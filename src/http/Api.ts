@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { OrganizationKeysGroup } from "./access/ApiKeysApi.ts"
 import { PermissionsGroup } from "./access/PermissionsApi.ts"
+import { AnalyticsGroup } from "./analytics/AnalyticsApi.ts"
 import { AuditGroup } from "./audit/AuditApi.ts"
 import { AccountsGroup } from "./auth/AccountsApi.ts"
 import { ApiKeysGroup } from "./auth/ApiKeysApi.ts"
@@ -12,6 +13,7 @@ import { BrandsGroup } from "./catalog/BrandsApi.ts"
 import { CatalogGroup } from "./catalog/CatalogApi.ts"
 import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
 import { VariantsGroup } from "./catalog/VariantsApi.ts"
+import { CapturesGroup } from "./checkout/CapturesApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
 import { CustomerGroupsGroup } from "./customers/CustomerGroupsApi.ts"
 import { CustomerRecordsGroup } from "./customers/CustomerRecordsApi.ts"
@@ -20,15 +22,26 @@ import { MeGroup } from "./customers/MeApi.ts"
 import { MyOrdersGroup } from "./customers/MyOrdersApi.ts"
 import { EventsGroup } from "./events/EventsApi.ts"
 import { DownloadsGroup } from "./fulfillment/DownloadsApi.ts"
+import { FulfillmentsGroup } from "./fulfillment/FulfillmentsApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
 import { MetricsGroup } from "./health/MetricsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
+import { InvoicesGroup } from "./invoices/InvoicesApi.ts"
 import { JobsGroup } from "./jobs/JobsApi.ts"
+import { OrderDeskGroup } from "./orders/OrderDeskApi.ts"
+import { OrderRecordsGroup } from "./orders/OrderRecordsApi.ts"
 import { OrdersGroup } from "./orders/OrdersApi.ts"
+import { CompensationsGroup } from "./payments/CompensationsApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
+import { RefundsGroup } from "./payments/RefundsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
 import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
+import { SearchGroup } from "./search/SearchApi.ts"
+import { ShippingGroup } from "./shipping/ShippingApi.ts"
+import { ShippingQuotesGroup } from "./shipping/ShippingQuotesApi.ts"
 import { StaffGroup } from "./staff/StaffApi.ts"
+import { TaxClassesGroup } from "./tax/TaxClassesApi.ts"
+import { TaxRatesGroup } from "./tax/TaxRatesApi.ts"
 import { WebhooksGroup } from "./webhooks/WebhooksApi.ts"
 
 /**
@@ -42,13 +55,25 @@ export const Api = HttpApi.make("stoa")
   .add(CategoriesGroup)
   .add(BrandsGroup)
   .add(VariantsGroup)
+  .add(SearchGroup)
   .add(PricingGroup)
   .add(PromotionsGroup)
+  .add(TaxClassesGroup)
+  .add(TaxRatesGroup)
+  .add(ShippingGroup)
+  .add(ShippingQuotesGroup)
   .add(InventoryGroup)
   .add(CartsGroup)
   .add(CheckoutGroup)
   .add(OrdersGroup)
+  .add(OrderDeskGroup)
+  .add(OrderRecordsGroup)
+  .add(FulfillmentsGroup)
+  .add(InvoicesGroup)
   .add(PaymentsGroup)
+  .add(CapturesGroup)
+  .add(RefundsGroup)
+  .add(CompensationsGroup)
   .add(MeGroup)
   .add(MyOrdersGroup)
   .add(DownloadsGroup)
@@ -59,6 +84,7 @@ export const Api = HttpApi.make("stoa")
   .add(JobsGroup)
   .add(EventsGroup)
   .add(AuditGroup)
+  .add(AnalyticsGroup)
   .add(StaffGroup)
   .add(OrganizationKeysGroup)
   .add(PermissionsGroup)

@@ -11,6 +11,7 @@ import {
 } from "../domain/access/ActorOf.ts"
 import type { KeyFacts, SessionFacts } from "../domain/access/CredentialRepo.ts"
 import { Credentials } from "../domain/access/Credentials.ts"
+import { scopeNamed } from "../domain/access/KeyScope.ts"
 import { type SentCredential, sentCredentials } from "../domain/access/SentCredential.ts"
 import { TwoFactorRequired, Unauthorized } from "../domain/errors/ApiErrors.ts"
 import { Actors, type Asked, type Caller } from "../http/access/Actors.ts"
@@ -73,11 +74,19 @@ const identifying = Effect.gen(function*() {
     // A key with a role acts in the organization that gave it, and a key that somebody made for himself as he would.
     const organization = key.organizationId ??
       (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
-    const { rateLimit } = key
+    const rateLimit = key.rateLimit ??
+      (key.scope === null ? undefined : scopeNamed(policy.keyScopes, key.scope)?.rateLimit)
     return { ...actorOfKey(key, organization, policy), credential: "key", ...(rateLimit && { rateLimit }) } as const
   })
 
-  const userOf = Effect.fnUntraced(function*(
+  const userOf = (session: SessionFacts, sent: SentCredential, renewed: boolean, organization: string) => {
+    const actor = actorOfSession(session, organization, policy)
+    if (sent._tag !== "Cookie") return { ...actor, credential: "bearer" } as const
+    const cookie = renewed && { renewedCookie: renewedCookie(auth, sent.value) }
+    return { ...actor, credential: "cookie", ...cookie } as const
+  }
+
+  const guardedUser = Effect.fnUntraced(function*(
     session: SessionFacts,
     sent: SentCredential,
     renewed: boolean,
@@ -87,21 +96,30 @@ const identifying = Effect.gen(function*() {
     const organization = organizationOfSession(session, policy) ?? (yield* organizationOf(headers, asked))
     const role = membershipIn(session, organization)
     if (role !== undefined && guarded.has(role) && !session.twoFactor) return yield* TwoFactorRequired.of()
-    const actor = actorOfSession(session, organization, policy)
-    if (sent._tag !== "Cookie") return { ...actor, credential: "bearer" } as const
-    const cookie = renewed && { renewedCookie: renewedCookie(auth, sent.value) }
-    return { ...actor, credential: "cookie", ...cookie } as const
+    return userOf(session, sent, renewed, organization)
   })
 
-  return Effect.fnUntraced(function*(sent: SentCredential, headers: Headers.Headers, asked: Asked | undefined) {
-    const own = configured(sent)
-    if (own !== undefined) return own
-    const verified = yield* verify(sent)
-    if (verified === undefined) return undefined
-    return verified.known._tag === "Key"
-      ? yield* holderOf(verified.known.key, headers, asked)
-      : yield* userOf(verified.known.session, sent, verified.renewed, headers, asked)
-  })
+  return {
+    /** Whoever the credential is of, where he may act. */
+    identify: Effect.fnUntraced(function*(sent: SentCredential, headers: Headers.Headers, asked: Asked | undefined) {
+      const own = configured(sent)
+      if (own !== undefined) return own
+      const verified = yield* verify(sent)
+      if (verified === undefined) return undefined
+      return verified.known._tag === "Key"
+        ? yield* holderOf(verified.known.key, headers, asked)
+        : yield* guardedUser(verified.known.session, sent, verified.renewed, headers, asked)
+    }),
+    /** The user of a session, whatever he still lacks; undefined for every other credential. */
+    userOfSession: Effect.fnUntraced(function*(sent: SentCredential) {
+      if (sent._tag === "Key") return undefined
+      const verified = yield* verify(sent)
+      if (verified?.known._tag !== "Session") return undefined
+      const { session } = verified.known
+      const organization = organizationOfSession(session, policy) ?? policy.defaultOrganizationId
+      return userOf(session, sent, verified.renewed, organization)
+    })
+  }
 })
 
 /**
@@ -113,7 +131,7 @@ export const actorsLayer = Layer.effect(
   Effect.gen(function*() {
     const { access, auth } = yield* AppConfig
     const { organizationOf } = yield* StoreResolution
-    const identify = yield* identifying
+    const { identify, userOfSession } = yield* identifying
 
     const found = Effect.fnUntraced(function*(headers: Headers.Headers, asked: Asked | undefined) {
       const injected = access.allowTestActor ? testActor(headers["x-test-actor"]) : Option.none()
@@ -128,11 +146,26 @@ export const actorsLayer = Layer.effect(
       return { ...anonymous, credential: "none" } as const
     })
 
+    const asCaller = Effect.fnUntraced(function*(headers: Headers.Headers, one: Found) {
+      return { ...one, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
+    })
+
+    const signedIn = Effect.fnUntraced(function*(headers: Headers.Headers) {
+      // A bearer that is no session's leaves the word to the cookie, as with better-auth.
+      const all = [headers, { cookie: headers["cookie"] }].flatMap((sent) => sentCredentials(sent, auth.sessionCookie))
+      for (const sent of all) {
+        const user: Found | undefined = yield* userOfSession(sent)
+        if (user !== undefined) return user
+      }
+      return {
+        ...anonymousActor(access.defaultOrganizationId, access.customerPermissions),
+        credential: "none"
+      } as const
+    })
+
     return Actors.of({
-      fromHeaders: Effect.fnUntraced(function*(headers, asked) {
-        const one: Found = yield* found(headers, asked)
-        return { ...one, cartSecret: headers["x-cart-secret"] ?? null, requestId: yield* RequestId }
-      })
+      fromHeaders: (headers, asked) => Effect.flatMap(found(headers, asked), (one) => asCaller(headers, one)),
+      fromSession: (headers) => Effect.flatMap(signedIn(headers), (one) => asCaller(headers, one))
     })
   })
 )

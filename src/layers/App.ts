@@ -3,13 +3,16 @@ import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
+import { ShippingSettings } from "../domain/shipping/ShippingSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
+import { shippingSettings } from "./config/ShippingConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { downloadKeys } from "./DownloadKeys.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
+import { invoiceAdapters } from "./invoices/InvoiceAdapters.ts"
 import { kernelLayer } from "./Kernel.ts"
 import { mailAdapters } from "./mail/MailAdapters.ts"
 import { migrationCheck } from "./MigrationCheck.ts"
@@ -42,12 +45,15 @@ const deploymentLayer = (settings: AppSettings) => {
   return Layer.mergeAll(
     webhookAdapters(settings),
     mailAdapters(settings),
+    invoiceAdapters(settings),
     downloadKeys(settings),
     Contributions.layer,
+    ShippingSettings.layerOf(shippingSettings(deployment.shipping ?? {})),
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({
       production: environment === "production",
       adapters: deployment.payments?.adapters ?? [],
+      ...settings.payments,
       testWebhookSecret: deployment.payments?.test?.webhookSecret
     })
   )

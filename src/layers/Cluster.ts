@@ -1,9 +1,11 @@
-import { NodeClusterSocket, NodeCrypto } from "@effect/platform-node"
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Option } from "effect"
 import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
 import { createServer } from "node:net"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
 import { clusterVitals } from "./cluster/ClusterVitals.ts"
+import { withRestartDelays } from "./cluster/RestartDelays.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { Database } from "./Database.ts"
 
@@ -63,6 +65,7 @@ export const clusterLayer = Layer.unwrap(
       ? NodeClusterSocket.layer({ clientOnly: true, storage: "byo", serialization, shardingConfig })
       : NodeClusterSocket.layer({ storage: "byo", serialization, shardingConfig })
     return ClusterWorkflowEngine.layer.pipe(
+      Layer.provideMerge(withRestartDelays),
       Layer.provideMerge(cluster),
       Layer.provideMerge(storage),
       Layer.merge(Layer.provide(clusterVitals, sharding)),

@@ -3,7 +3,10 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { createHash } from "node:crypto"
 import { resolve } from "node:path"
+import { AnalyticsSql } from "../domain/analytics/AnalyticsRepo.ts"
+import { AnalyticsSettings } from "../domain/analytics/AnalyticsSettings.ts"
 import { LookupSql } from "../domain/modules/LookupRepo.ts"
+import { SearchSql } from "../domain/search/PostgresEngineRepo.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
 
@@ -86,3 +89,52 @@ export const sqlLayer = Layer.unwrap(
       }
     }))
 )
+
+/**
+ * Connections for analytics, closed while nobody asks: read-only, with the time limit of its queries, and with room to
+ * sort and to join in memory. Its statements are planned for the values they come with; compiling them would take longer
+ * than most of them run.
+ */
+export const analyticsSqlLayer = Layer.effect(
+  AnalyticsSql,
+  Effect.gen(function*() {
+    const { url } = yield* Database
+    const { connections, timeoutMs } = yield* AnalyticsSettings
+    return yield* PgClient.make({
+      url,
+      keepAlive,
+      maxConnections: connections,
+      applicationName: "stoa-analytics",
+      startupParameters: {
+        statement_timeout: String(timeoutMs),
+        default_transaction_read_only: "on",
+        work_mem: "32MB",
+        jit: "off"
+      }
+    })
+  })
+).pipe(Layer.provide(Reactivity.layer))
+
+/**
+ * Connections for search, closed while nobody asks: read-only, and planned for the words and filters that are asked for,
+ * since a rare word and a frequent one are found by different ways. Room to sort, as for analytics.
+ */
+export const searchSqlLayer = Layer.effect(
+  SearchSql,
+  Effect.gen(function*() {
+    const { url } = yield* Database
+    return yield* PgClient.make({
+      url,
+      keepAlive,
+      maxConnections: 4,
+      applicationName: "stoa-search",
+      startupParameters: {
+        plan_cache_mode: "force_custom_plan",
+        statement_timeout: "5000",
+        default_transaction_read_only: "on",
+        work_mem: "32MB",
+        jit: "off"
+      }
+    })
+  })
+).pipe(Layer.provide(Reactivity.layer))

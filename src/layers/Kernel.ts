@@ -1,5 +1,6 @@
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { Analytics } from "../domain/analytics/Analytics.ts"
 import { Carts } from "../domain/carts/Carts.ts"
 import { Brands } from "../domain/catalog/Brands.ts"
 import { Catalog } from "../domain/catalog/Catalog.ts"
@@ -16,6 +17,8 @@ import { Orders } from "../domain/orders/Orders.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
+import { ShippingRates } from "../domain/shipping/ShippingRates.ts"
+import { ShippingZones } from "../domain/shipping/ShippingZones.ts"
 import { CartClient } from "../entities/CartClient.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
@@ -37,7 +40,11 @@ declare module "../domain/modules/Kernel.ts" {
     readonly pricing: Prices["Service"]
     readonly priceModifiers: PriceModifiers["Service"]
     readonly promotions: Promotions["Service"]
+    readonly shippingZones: ShippingZones["Service"]
+    readonly shippingRates: ShippingRates["Service"]
     readonly customers: Customers["Service"]
+    /** Figures, in the scope of the actor. */
+    readonly analytics: Analytics["Service"]
   }
 }
 
@@ -56,7 +63,10 @@ const coreServices = Effect.gen(function*() {
     pricing: yield* Prices,
     priceModifiers: yield* PriceModifiers,
     promotions: yield* Promotions,
-    customers: yield* Customers
+    shippingZones: yield* ShippingZones,
+    shippingRates: yield* ShippingRates,
+    customers: yield* Customers,
+    analytics: yield* Analytics
   }
   return services
 })

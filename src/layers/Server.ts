@@ -1,14 +1,15 @@
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
 import { EventTailer } from "../domain/events/EventTailer.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
+import { authCallerLayer } from "../http/auth/AuthCaller.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
 import { accessLayer } from "../http/middleware/Access.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
-import { idempotencyLayer } from "../http/middleware/Idempotency.ts"
+import { FingerprintSecret, idempotencyLayer } from "../http/middleware/Idempotency.ts"
 import { answerBrokenRequest } from "../http/server/BrokenRequest.ts"
 import { proxyTest } from "../http/server/ClientAddress.ts"
 import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
@@ -16,6 +17,7 @@ import { edge } from "../http/server/Edge.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
 import { actors } from "./access/RequestActors.ts"
+import { AuthSecret } from "./auth/AuthSecret.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { routes } from "./modules/Modules.ts"
@@ -24,7 +26,11 @@ import { seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
 
 /** What every group's middleware needs. */
-const middleware = Layer.mergeAll(errorsLayer, Layer.provide(accessLayer, actors), idempotencyLayer)
+const middleware = Layer.mergeAll(
+  errorsLayer,
+  Layer.provide(Layer.merge(accessLayer, authCallerLayer), actors),
+  Layer.provide(idempotencyLayer, Layer.effect(FingerprintSecret, AuthSecret))
+)
 
 const application = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),

@@ -3,6 +3,7 @@ import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
+import { Captures, capturesPerSweep } from "../workflows/checkout/Captures.ts"
 import { RefundSettlement, refundsPerSweep } from "../workflows/payments/RefundSettlement.ts"
 import { ordersPerSweep, UnconfirmedOrders } from "../workflows/payments/UnconfirmedOrders.ts"
 import { Statistics } from "./Statistics.ts"
@@ -23,10 +24,11 @@ const whileFull = <R>(sweep: Effect.Effect<number, never, R>, limit: number) =>
 
 /**
  * What must not wait for a turn in a queue: stock held for nobody goes back within a second of its time, orders that
- * nobody pays for end, abandoned refunds are taken up. One process of the deployment does it, another one when it dies.
+ * nobody pays for end, abandoned refunds and captures are taken up. One process of the deployment does it, another one when it dies.
  * What must not grow for ever has scheduled tasks (`RetentionTasks.ts`).
  */
 const sweeps = Effect.gen(function*() {
+  const captures = yield* Captures
   const carts = yield* CartRepo
   const holds = yield* HoldRepo
   const refunds = yield* RefundSettlement
@@ -38,6 +40,7 @@ const sweeps = Effect.gen(function*() {
       everySafely("expired holds", "1 second")
     ),
     whileFull(refunds.sweep, refundsPerSweep).pipe(everySafely("abandoned refunds", "30 seconds")),
+    whileFull(captures.sweep, capturesPerSweep).pipe(everySafely("abandoned captures", "30 seconds")),
     whileFull(unconfirmed.sweep, ordersPerSweep).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds"))
   ], { concurrency: "unbounded", discard: true })

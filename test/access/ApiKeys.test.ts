@@ -1,28 +1,17 @@
-import { assert, describe, it as plain } from "@effect/vitest"
+import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { endOf } from "../../src/layers/access/ApiKeyCommand.ts"
+import { aVisitor } from "../auth/Visitors.ts"
 import { holding, onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { stoa } from "../support/Command.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, at, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, at, inOrganization, TestApp, testAppLayer, withApp } from "../support/TestApp.ts"
 import { aKey } from "./People.ts"
-
-const root = fileURLToPath(new URL("../..", import.meta.url))
 
 /** Runs `stoa api-key …` on the database of the running service; its exit code and what it wrote. */
 const command = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
   const { databaseUrl } = yield* TestApp
-  return yield* Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
-    const child = spawn(process.execPath, ["src/main.ts", "api-key", ...args], {
-      cwd: root,
-      env: { ...process.env, DATABASE_URL: databaseUrl, STOA_LOG_LEVEL: "error" }
-    })
-    let output = ""
-    child.stdout.on("data", (chunk) => output += String(chunk))
-    child.stderr.on("data", (chunk) => output += String(chunk))
-    child.on("close", (code) => resume(Effect.succeed({ code, output })))
-  })
+  return yield* stoa(["api-key", ...args], { DATABASE_URL: databaseUrl })
 })
 
 const status = (key: string, path = "/api/orders") =>
@@ -112,6 +101,27 @@ withApp("API keys", (it) => {
       assert.strictEqual(yield* status(key), 200)
       const theirs = yield* api("GET", "/api/admin/api-keys", { as: inOrganization("org_c", asAdmin) })
       assert.strictEqual(theirs.at("data.0.id"), id)
+    }))
+})
+
+layer(testAppLayer({ auth: { apiKeys: { enabled: false }, requireEmailVerification: false } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("stored keys that are switched off", (it) => {
+  it.effect("open nothing and are not made, while the development key opens everything and may take them away", () =>
+    Effect.gen(function*() {
+      const { id, key } = yield* aKey({ role: "admin" })
+      const development = { headers: { "x-api-key": "dev-admin-key" } }
+      assert.deepStrictEqual([yield* status(key), yield* status("dev-admin-key")], [401, 200])
+      const { browser, userId } = yield* aVisitor()
+      yield* onDatabase((sql) =>
+        sql`insert into members (organization_id, user_id, role) values ('org_default', ${userId}::uuid, 'owner')`
+      )
+      assert.strictEqual((yield* browser.post("/api/auth/api-key/create", { name: "mine" })).status, 404)
+      const asked = yield* api("POST", "/api/admin/api-keys", { ...development, body: { name: "A", role: "staff" } })
+      refused(asked, 403, "FORBIDDEN", "a new key")
+      assert.strictEqual((yield* api("GET", "/api/admin/api-keys", development)).at("data.0.id"), id)
+      assert.strictEqual((yield* api("DELETE", `/api/admin/api-keys/${id}`, development)).status, 200)
     }))
 })
 

@@ -31,6 +31,14 @@ const unheard = (statement: string) =>
     ))
   )
 
+/** Does something of which nobody who listens is told. */
+const withoutWord = <E, R>(work: Effect.Effect<void, E, R>) =>
+  Effect.acquireUseRelease(
+    onDatabase((sql) => sql`alter table sessions disable trigger user`),
+    () => work,
+    () => onDatabase((sql) => sql`alter table sessions enable trigger user`)
+  )
+
 const tellOf = (token: string) =>
   onDatabase((sql) => sql`select pg_notify('auth_changed', 's' || encode(sha256(convert_to(${token}, 'UTF8')), 'hex'))`)
 
@@ -212,6 +220,25 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual(yield* all, [200, 200, 200])
         yield* tellOf(token)
         yield* eventually("all forms to be refused", Effect.map(all, (now) => now.every((status) => status === 401)))
+      }))
+
+    it.effect("ends with the answer that ended it, before the process has heard of it", () =>
+      Effect.gen(function*() {
+        const endings: ReadonlyArray<readonly [path: string, of: (token: string) => object]> = [
+          ["sign-out", () => ({})],
+          ["revoke-session", (token) => ({ token })],
+          ["revoke-sessions", () => ({})]
+        ]
+        for (const [path, body] of endings) {
+          const { bearer, token } = yield* signIn({ role: "staff" })
+          yield* atRest
+          assert.strictEqual(yield* seen(bearer), 200)
+          yield* withoutWord(Effect.gen(function*() {
+            const ended = yield* api("POST", `/api/auth/${path}`, { headers: bearer, body: body(token) })
+            assert.strictEqual(ended.status, 200, path)
+            assert.strictEqual(yield* seen(bearer), 401, path)
+          }))
+        }
       }))
 
     it.effect("ends on every process when a session or a key is revoked on one", () =>

@@ -49,7 +49,7 @@ describe("the documents", () => {
         assert.property(scripts, name, document)
       }
       for (const [, name = ""] of read(document).matchAll(/node src\/main\.ts ([\w-]+)/g)) {
-        assert.include(read("src/main.ts"), `Command.make("${name}"`, document)
+        assert.include(read("src/layers/CommandLine.ts"), `Command.make("${name}"`, document)
       }
     }
   })

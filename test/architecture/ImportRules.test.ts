@@ -71,6 +71,12 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
   ["a rule that imports http", "src/domain/a/D.ts", "stoa(rooms)", use("HttpRouter", "effect/http")],
   ["a rule that imports the http api", "src/domain/a/E.ts", "stoa(rooms)", use("HttpApi", "effect/http-api")],
   ["a rule that imports a platform package", "src/domain/a/F.ts", "stoa(rooms)", use("x", "@effect/platform-node")],
+  [
+    "a layer that imports the index of a platform package",
+    "src/layers/F.ts",
+    "stoa(rooms)",
+    use("x", "@effect/platform-node")
+  ],
   ["a rule that imports the file system", "src/domain/a/G.ts", "stoa(rooms)", use("x", "node:fs")],
   ["a rule that imports an entity", "src/domain/a/H.ts", "stoa(rooms)", use("x", "../../entities/CartEntity.ts")],
   [

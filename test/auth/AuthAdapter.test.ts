@@ -7,9 +7,10 @@ import {
 } from "@better-auth/test-utils/adapter"
 import { PgClient } from "@effect/sql-pg"
 import { inject, vi } from "@effect/vitest"
-import { Effect, ManagedRuntime, Redacted, Semaphore } from "effect"
+import { Context, Effect, ManagedRuntime, Redacted, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { authAdapter } from "../../src/layers/auth/AuthAdapter.ts"
 import { makeAuthScope } from "../../src/layers/auth/AuthScope.ts"
 import { wantedTables } from "./AdapterTables.ts"
@@ -27,7 +28,8 @@ url.pathname = `/${name}`
 const database = ManagedRuntime.make(
   PgClient.layer({ url: Redacted.make(url.href), maxConnections: 5, prepare: false })
 )
-const scope = makeAuthScope(await database.context(), Semaphore.makeUnsafe(4))
+const services = Context.add(await database.context(), CurrentActor, systemActor("org_default"))
+const scope = makeAuthScope(services, Semaphore.makeUnsafe(4))
 
 const statement = (text: string) => database.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)))
 

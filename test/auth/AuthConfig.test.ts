@@ -3,6 +3,7 @@ import { ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { keyCommands } from "../../src/layers/access/ApiKeyCommand.ts"
 import { AuthSecret } from "../../src/layers/auth/AuthSecret.ts"
 import { AppConfig, readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { AuthOptions } from "../../src/layers/config/AuthConfig.ts"
@@ -27,6 +28,25 @@ describe("the settings of authentication", () => {
       assert.match(yield* refusal({ STOA_AUTH_SECRET: "too-short" }), /^STOA_AUTH_SECRET="…"/)
       const { auth } = yield* read(production)
       assert.deepStrictEqual([auth.secureCookies, auth.sessionCookie], [true, "__Secure-uc.session_token"])
+    }))
+
+  it.effect("stored keys open nothing unless the deployment says so, and making one says how", () =>
+    Effect.gen(function*() {
+      const settings = yield* read({})
+      assert.isFalse(settings.auth.apiKeys.enabled)
+      assert.isTrue((yield* read({}, { ...withoutMail, apiKeys: { enabled: true } })).auth.apiKeys.enabled)
+      const asked = {
+        name: "Warehouse",
+        role: Option.some("staff"),
+        scope: Option.none(),
+        org: Option.none(),
+        expires: Option.none()
+      }
+      const refused = yield* Effect.flip(keyCommands(settings).create(asked))
+      assert.strictEqual(
+        refused.message,
+        "Stored keys open nothing: switch them on with auth.apiKeys.enabled in commerce.config.ts."
+      )
     }))
 
   it.effect("cookies are for https alone where clients come by https", () =>

@@ -32,7 +32,7 @@ const columns = Effect.flatMap(
 )
 
 const wanted = wantedTables(
-  authModels({ apiKeys: true, twoFactor: true, allowOrganizationCreation: true, issuer: "Test" })
+  authModels({ apiKeys: {}, twoFactor: true, allowOrganizationCreation: true, issuer: "Test" })
 )
 
 /** What better-auth does not know of, and leaves to its default. */

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase, openElsewhere } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, at, testAppLayer } from "../support/TestApp.ts"
-import { aVisitor, makeOutbox, newEmail, signIn, type Visitor } from "./Visitors.ts"
+import { aVisitor, makeOutbox, newEmail, password, signIn, type Visitor } from "./Visitors.ts"
 
 const outbox = makeOutbox()
 
@@ -16,7 +16,7 @@ const boughtBy = Effect.fnUntraced(function*(email: string) {
   const entityId = yield* aProduct()
   const made = yield* api("POST", "/api/carts", { body: { currency: "USD", email } })
   const cart = { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
-  yield* addTo(cart, entityId)
+  yield* putInto(cart, entityId)
   const order = yield* checkOut(cart)
   assert.strictEqual(order.status, 201, JSON.stringify(order.body))
   return order.text("data.id")
@@ -133,5 +133,85 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.deepStrictEqual(yield* ordersIn(browser), [])
       yield* onDatabase((sql) => sql`alter table orders drop constraint unclaimed`)
       assert.deepStrictEqual(yield* ordersIn((yield* signIn(ann.email)).browser), [order])
+    }))
+})
+
+const stores = testAppLayer({
+  email: { send: outbox.send },
+  auth: { requireEmailVerification: false, storeResolver: (request) => request.headers.get("x-store-id") }
+})
+
+/** A shop's page that says which store it belongs to, with each request. */
+const pageOf = (store: string, page = makeBrowser()): Visitor["browser"] => ({
+  ...page,
+  call: (method, path, options = {}) =>
+    page.call(method, path, { ...options, headers: { "x-store-id": store, ...options.headers } }),
+  post: (path, body) =>
+    page.call("POST", path, { headers: { "x-store-id": store }, ...body === undefined ? {} : { body } }),
+  get: (path) => page.call("GET", path, { headers: { "x-store-id": store } })
+})
+
+/** Puts an order that a guest of the default store placed into another one. */
+const movedTo = (store: string, orderId: string) =>
+  Effect.gen(function*() {
+    yield* onDatabase((sql) =>
+      sql`insert into organizations (id, slug, name) values (${store}, ${store}, ${store}) on conflict do nothing`
+    )
+    const id = crypto.randomUUID()
+    yield* onDatabase((sql) =>
+      sql`insert into orders select (jsonb_populate_record(o, ${
+        JSON.stringify({ id, organization_id: store })
+      }::jsonb)).* from orders o where id = ${orderId}::uuid`
+    )
+    return id
+  })
+
+layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests of two stores", (it) => {
+  it.effect("become theirs in the store whose request proved the address, and its mails are that store's", () =>
+    Effect.gen(function*() {
+      const email = newEmail()
+      const here = yield* boughtBy(email)
+      const there = yield* movedTo("org_two", here)
+      const ann = yield* aVisitor(email, pageOf("org_two"))
+      const ordersOfBoth = onDatabase((sql) =>
+        sql<{ readonly id: string }>`select id from orders where id = any(${[here, there]}::uuid[])
+          and customer_id is not null`
+      )
+
+      const link = yield* linkFor(ann)
+      const mails = yield* onDatabase((sql) =>
+        sql<
+          { readonly organization_id: string }
+        >`select distinct organization_id from commerce_jobs where task_slug = 'mail/send'
+          and input->>'template' = 'email-verification'`
+      )
+      assert.deepStrictEqual(mails, [{ organization_id: "org_two" }])
+      // A mail program's browser knows nothing of stores: the link does.
+      yield* open(link)
+      assert.deepStrictEqual(yield* ordersOfBoth, [{ id: there }])
+      assert.deepStrictEqual(yield* ordersIn((yield* signIn(email, password, pageOf("org_two"))).browser), [there])
+      assert.deepStrictEqual(yield* ordersOfBoth, [{ id: there }])
+      assert.deepStrictEqual(yield* ordersIn((yield* signIn(email)).browser), [here])
+
+      yield* pageOf("org_two").post("/api/auth/request-password-reset", { email })
+      yield* outbox.linkTo(email, "password-reset")
+      const resets = yield* onDatabase((sql) =>
+        sql<
+          { readonly organization_id: string }
+        >`select organization_id from commerce_jobs where task_slug = 'mail/send'
+          and input->>'template' = 'password-reset'`
+      )
+      assert.deepStrictEqual(resets, [{ organization_id: "org_two" }])
+    }))
+
+  it.effect("whose link names a store that is not there are claimed in the default one", () =>
+    Effect.gen(function*() {
+      const email = newEmail()
+      const order = yield* boughtBy(email)
+      const link = yield* linkFor(yield* aVisitor(email))
+      assert.isNull(link.searchParams.get("organizationId"))
+      link.searchParams.set("organizationId", "org_none")
+      yield* open(link)
+      assert.strictEqual(yield* claimsOf(order), 1)
     }))
 })

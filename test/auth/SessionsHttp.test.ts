@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { hashPassword } from "better-auth/crypto"
 import { Effect, Fiber } from "effect"
+import { endpoints } from "../../src/http/docs/Docs.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
@@ -77,7 +78,8 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
         known.push(yield* took(email))
         unknown.push(yield* took(newEmail()))
       }
-      const [one = 0, other = 0] = [known, unknown].map((times) => times.toSorted((a, b) => a - b)[2])
+      // The quickest of each: what else the machine does only ever adds.
+      const [one, other] = [Math.min(...known), Math.min(...unknown)]
       assert.isTrue(one >= 95 && other >= 95 && Math.abs(one - other) <= 110, `${one} ms and ${other} ms`)
     }))
 
@@ -286,6 +288,34 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
         callbackURL: "https://evil.example"
       })
       refused(away, 403, "INVALID_CALLBACK_URL")
+    }))
+
+  it.effect("foreign pages change nothing, whatever they send and with no cookie either", () =>
+    Effect.gen(function*() {
+      const changing = endpoints().filter(({ method, path }) =>
+        method !== "GET" && path.startsWith("/api/auth/") && !path.startsWith("/api/auth/callback/")
+      )
+      assert.isAbove(changing.length, 30)
+      for (const { method, path } of changing) {
+        for (const type of ["application/json", "application/x-www-form-urlencoded", "text/plain"]) {
+          const from = (origin: string) => api(method, path, { headers: { origin, "content-type": type }, body: "{}" })
+          // Some routes are refused to everybody.
+          const [answer, nowhere] = [yield* from("https://evil.example"), yield* from("null")]
+          if (answer.at("code") !== "FORBIDDEN") {
+            refused(answer, 403, "INVALID_ORIGIN")
+            refused(nowhere, 403, "MISSING_OR_NULL_ORIGIN")
+          }
+          assert.deepStrictEqual([answer.status, nowhere.status], [403, 403], path)
+          assert.isNull(answer.headers.get("set-cookie"), `${path} takes no cookie away`)
+        }
+      }
+      const signOut = (headers: Readonly<Record<string, string>>) =>
+        Effect.map(api("POST", "/api/auth/sign-out", { headers, body: {} }), ({ status }) => status)
+      assert.strictEqual(yield* signOut({ origin: "https://shop.example" }), 200)
+      assert.strictEqual(yield* signOut({}), 200)
+      const { answer } = yield* signIn((yield* aVisitor()).email)
+      const authorization = `Bearer ${answer.text("token")}`
+      assert.strictEqual(yield* signOut({ origin: "https://evil.example", authorization }), 200)
     }))
 
   it.effect("what is not declared does not exist, and what is too large is not read", () =>

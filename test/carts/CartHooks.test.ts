@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { refused } from "../checkout/ShopFloor.ts"
-import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
+import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { api, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 
 /** What the hooks of the cart were given, newest last. */
@@ -67,7 +67,7 @@ withHooks("hooks of the cart", (it) => {
   it.effect("changing: the hook before gets the ids and the quantity, the one after the new line", () =>
     Effect.gen(function*() {
       const cart = yield* aGuestCart()
-      const itemId = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+      const itemId = (yield* putInto(cart, yield* aProduct(), 2)).text("data.id")
       yield* change(cart, itemId, 3)
       assert.include(seenBy("cart.beforeUpdateQuantity", "itemId", itemId)[0], { cartId: cart.id, itemId, quantity: 3 })
       assert.include(seenBy("cart.afterUpdateQuantity", "id", itemId)[0], { id: itemId, quantity: 3 })
@@ -76,7 +76,7 @@ withHooks("hooks of the cart", (it) => {
   it.effect("removing: both hooks get the line", () =>
     Effect.gen(function*() {
       const cart = yield* aGuestCart()
-      const itemId = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+      const itemId = (yield* putInto(cart, yield* aProduct(), 2)).text("data.id")
       yield* api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { headers: cart.headers })
       for (const key of ["cart.beforeRemoveItem", "cart.afterRemoveItem"]) {
         assert.include(seenBy(key, "id", itemId)[0], { id: itemId, cartId: cart.id, quantity: 2 }, key)
@@ -87,7 +87,7 @@ withHooks("hooks of the cart", (it) => {
     Effect.gen(function*() {
       const entityId = yield* aProduct()
       const cart = yield* aGuestCart()
-      const itemId = (yield* addTo(cart, entityId, 2)).text("data.id")
+      const itemId = (yield* putInto(cart, entityId, 2)).text("data.id")
       const stranger = { id: cart.id, headers: { "x-cart-secret": "wrong" } }
       const known = seen.length
       refused(yield* addTo(stranger, entityId), 404, "NOT_FOUND")
@@ -100,7 +100,7 @@ withHooks("hooks of the cart", (it) => {
   it.effect("staff who may change carts and not read them remove a guest's item", () =>
     Effect.gen(function*() {
       const cart = yield* aGuestCart()
-      const itemId = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+      const itemId = (yield* putInto(cart, yield* aProduct(), 2)).text("data.id")
       assert.notInclude(asStaff.permissions ?? [], "cart:read")
       const removed = yield* api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { as: asStaff })
       assert.deepStrictEqual([removed.status, removed.body], [200, { data: { deleted: true } }])
@@ -114,7 +114,7 @@ withHooks("hooks of the cart", (it) => {
       refused(added, 422, "VALIDATION_FAILED")
       assert.include(added.text("error.message"), "Not thirteen.")
       assert.deepStrictEqual(yield* quantities(cart), [])
-      const itemId = (yield* addTo(cart, entityId, 2)).text("data.id")
+      const itemId = (yield* putInto(cart, entityId, 2)).text("data.id")
       refused(yield* change(cart, itemId, refusedQuantity), 422, "VALIDATION_FAILED")
       assert.deepStrictEqual(yield* quantities(cart), [2])
     }))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Sharding } from "effect/cluster"
 import { randomUUID } from "node:crypto"
 import { aCustomerCart, elsewhere, expire, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
+import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asNobody, asStaff, withApp } from "../support/TestApp.ts"
 
 const week = 7 * 24 * 60 * 60 * 1_000
@@ -224,9 +224,9 @@ withApp("carts over HTTP", (it) => {
       Effect.gen(function*() {
         yield* openElsewhere
         const cart = yield* aGuestCart()
-        const line = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
+        const line = (yield* putInto(cart, yield* aProduct(), 2)).text("data.id")
         const other = yield* aGuestCart()
-        const otherLine = (yield* addTo(other, yield* aProduct(), 2)).text("data.id")
+        const otherLine = (yield* putInto(other, yield* aProduct(), 2)).text("data.id")
         for (const method of ["PATCH", "DELETE"]) {
           const call = (path: string, extra: object) =>
             api(method, `/api/carts/${path}`, { ...(method === "PATCH" && { body: { quantity: 1 } }), ...extra })
@@ -264,7 +264,7 @@ withApp("carts over HTTP", (it) => {
     it.effect("and removal find nothing for whoever does not hold the cart", () =>
       Effect.gen(function*() {
         const cart = yield* aGuestCart()
-        const path = `/api/carts/${cart.id}/items/${(yield* addTo(cart, yield* aProduct(), 2)).text("data.id")}`
+        const path = `/api/carts/${cart.id}/items/${(yield* putInto(cart, yield* aProduct(), 2)).text("data.id")}`
         const { headers } = yield* aGuestCart()
         const body = { quantity: 1 }
         refused(yield* api("PATCH", path, { body }), 404, "NOT_FOUND")
@@ -278,8 +278,8 @@ withApp("carts over HTTP", (it) => {
     it.effect("takes the line out once", () =>
       Effect.gen(function*() {
         const cart = yield* aGuestCart()
-        const line = (yield* addTo(cart, yield* aProduct(), 2)).text("data.id")
-        const kept = (yield* addTo(cart, yield* aProduct(), 1)).text("data.id")
+        const line = (yield* putInto(cart, yield* aProduct(), 2)).text("data.id")
+        const kept = (yield* putInto(cart, yield* aProduct(), 1)).text("data.id")
         const remove = api("DELETE", `/api/carts/${cart.id}/items/${line}`, { headers: cart.headers })
         const removed = yield* remove
         assert.deepStrictEqual([removed.status, removed.body], [200, { data: { deleted: true } }])
@@ -295,7 +295,7 @@ withApp("carts over HTTP", (it) => {
       Effect.gen(function*() {
         const entityId = yield* aProduct()
         const cart = yield* aGuestCart()
-        const line = (yield* addTo(cart, entityId, 2)).text("data.id")
+        const line = (yield* putInto(cart, entityId, 2)).text("data.id")
         assert.strictEqual((yield* checkOut(cart)).status, 201)
         const path = `/api/carts/${cart.id}/items/${line}`
         const added = yield* addTo(cart, entityId)

@@ -55,7 +55,7 @@ it.live(`${jobs} jobs on ${keys} exclusive keys while one of four runners is kil
       if (kills % 10 === 9) console.log(`${kills + 1} kills, ${yield* left} jobs left after ${seconds().toFixed(1)} s`)
     }
     const lasted = seconds()
-    yield* auditRuns(url)
+    yield* auditRuns(url, places)
     const { cutOff, hits, open } = yield* takeovers(url)
     console.log(
       `${kills} kills in ${lasted.toFixed(1)} s; ${hits} of them cut off ${cutOff} runs; ` +

@@ -52,6 +52,6 @@ it.live(`the jobs of a killed runner begin again within ${bar} seconds, ${kills}
         return (await Effect.runPromise(openJobs(url, "test/keyed"))) === 0
       }, 120_000)
     )
-    yield* auditRuns(url)
+    yield* auditRuns(url, places)
     assert.isAtMost(Math.max(...seconds), bar)
   }))

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { aCartWith, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 import { operationsFor, recorder } from "./PaymentRecorder.ts"
 import { assertNothingLeft, checkoutFailed } from "./ShopFloor.ts"
@@ -104,7 +104,7 @@ withHooks("hooks of checkout", (it) => {
           body: { ...modifier, entityId: half }
         })
         const cart = yield* aCartWith(half)
-        yield* addTo(cart, plain)
+        yield* putInto(cart, plain)
         yield* checkOut(cart)
         const { name: label, ...of } = modifier
         for (const key of beforeKeys) {

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
+import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asNobody, withApp } from "../support/TestApp.ts"
 import {
   aProductInSizes,
@@ -41,6 +41,7 @@ withApp("checkout over HTTP", (it) => {
           currency: "USD",
           subtotal: 3_750,
           taxTotal: 0,
+          taxIncluded: false,
           shippingTotal: 0,
           discountTotal: 0,
           grandTotal: 3_750,
@@ -118,7 +119,7 @@ withApp("checkout over HTTP", (it) => {
     it.effect("adds up over many lines", () =>
       Effect.gen(function*() {
         const cart = yield* aGuestCart()
-        for (const price of [1, 33, 999, 12_345, 70_000]) yield* addTo(cart, yield* aProduct({ price }), 3)
+        for (const price of [1, 33, 999, 12_345, 70_000]) yield* putInto(cart, yield* aProduct({ price }), 3)
         const made = yield* checkOut(cart)
         assert.strictEqual(made.number("data.grandTotal"), 3 * (1 + 33 + 999 + 12_345 + 70_000))
         assert.strictEqual(made.list("data.lineItems").length, 5)
@@ -267,7 +268,7 @@ withApp("checkout over HTTP", (it) => {
       Effect.gen(function*() {
         const [plenty, none] = [yield* aProduct(), yield* aProduct({ stock: 0 })]
         const cart = yield* aCartWith(plenty, 4)
-        yield* addTo(cart, none, 1)
+        yield* putInto(cart, none, 1)
         checkoutFailed(yield* checkOut(cart), /^Insufficient stock for .* Available: 0, requested: 1\.$/)
         yield* assertNothingLeft(cart.id, plenty)
       }))
@@ -289,6 +290,15 @@ withApp("checkout over HTTP", (it) => {
         yield* api("POST", "/api/inventory/adjust", { as: asAdmin, body })
         assert.strictEqual((yield* checkOut(yield* aCartWith(entityId, 3))).status, 201)
         assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 6, reserved: 3 })
+      }))
+
+    it.effect("is sold to forty buyers at once, four times as many as the process has connections", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct({ stock: 40 })
+        const carts = yield* Effect.forEach(Array.from({ length: 40 }), () => aCartWith(entityId), { concurrency: 8 })
+        const answers = yield* Effect.all(carts.map((cart) => checkOut(cart)), { concurrency: "unbounded" })
+        assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 201))
+        assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 40, reserved: 40 })
       }))
 
     it.effect("of two units is sold to two of six buyers at once", () =>

@@ -1,8 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
-import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart } from "../support/Purchase.ts"
+import { aPromotion, usedCount } from "../promotions/PromotionBuilder.ts"
+import { aCartWith, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 import { assertAddsUp, assertTakenBack, buyAs, checkoutFailed } from "./ShopFloor.ts"
 
@@ -14,16 +16,6 @@ const withShipping = layer(testAppLayer({ shipping: { type: "flat", flatRate: sh
 })
 
 const address = { line1: "1 Main St", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
-
-/** Makes a promotion and gives its code. */
-const aPromotion = Effect.fnUntraced(function*(fields: object) {
-  const code = `P${newId().replaceAll("-", "").toUpperCase()}`
-  const made = yield* api("POST", "/api/promotions", {
-    as: asAdmin,
-    body: { code, name: "Promotion", type: "percentage_off_order", value: 10, ...fields }
-  })
-  return { id: made.text("data.id"), code }
-})
 
 /** An article of another entity type than `product`, in stock. */
 const aBook = Effect.fnUntraced(function*(price: number) {
@@ -60,17 +52,12 @@ const discounted = (answer: Answer, discountTotal: number, about = "") => {
   assertAddsUp(answer)
 }
 
-const usedCount = Effect.fnUntraced(function*(id: string) {
-  const changed = yield* api("PATCH", `/api/promotions/${id}`, { as: asAdmin, body: {} })
-  return changed.number("data.usedCount")
-})
-
 withShipping("promotions at checkout", (it) => {
   describe("types", () => {
     /** Two products of 1111 and three books of 700: a subtotal of 4322. */
     const basket = Effect.fnUntraced(function*() {
       const cart = yield* aCartWith(yield* aProduct({ price: 1_111 }), 2)
-      yield* addTo(cart, yield* aBook(700), 3)
+      yield* putInto(cart, yield* aBook(700), 3)
       return cart
     })
     const books = { conditions: { entityTypes: ["book"] } }
@@ -117,7 +104,7 @@ withShipping("promotions at checkout", (it) => {
       Effect.gen(function*() {
         const { code } = yield* aPromotion({ type: "fixed_off_order", value: 100 })
         const cart = yield* aGuestCart()
-        for (const _ of [1, 2, 3]) yield* addTo(cart, yield* aProduct({ price: 1_000 }))
+        for (const _ of [1, 2, 3]) yield* putInto(cart, yield* aProduct({ price: 1_000 }))
         const made = yield* withCodes(cart, [code])
         discounted(made, 100)
         const parts = made.list("data.lineItems").map((line) => Number(at(line, "discountAmount"))).sort()
@@ -169,6 +156,43 @@ withShipping("promotions at checkout", (it) => {
         discounted(made, 100)
         assert.sameMembers(rejected(made), [...Object.values(bad), "BOGUS"])
         assert.strictEqual(made.list("data.metadata.appliedPromotions").length, 1)
+      }))
+
+    it.effect("are refused with the reason", () =>
+      Effect.gen(function*() {
+        const reasons: ReadonlyArray<readonly [object, string]> = [
+          [{ isActive: false }, promotionReasons.inactive],
+          [{ validUntil: "2020-01-01" }, promotionReasons.outsideWindow],
+          [{ conditions: { minimumOrderValue: 1_001 } }, promotionReasons.minimumOrderValue],
+          [{ conditions: { minimumQuantity: 2 } }, promotionReasons.minimumQuantity],
+          [{ conditions: { entityTypes: ["book"] } }, promotionReasons.noEligibleItem],
+          [{ conditions: { customerGroups: ["vip"] } }, promotionReasons.groupNotEligible],
+          [{ type: "fixed_off_order", value: 5, currency: "EUR" }, promotionReasons.otherCurrency],
+          [{ usageLimitTotal: 0 }, promotionReasons.usageLimit]
+        ]
+        const codes = yield* Effect.forEach(reasons, ([fields]) => Effect.map(aPromotion(fields), ({ code }) => code))
+        const made = yield* withCodes(yield* aCartWith(yield* aProduct()), [...codes, "BOGUS"])
+        discounted(made, 0)
+        assert.sameDeepMembers([...made.list("meta.rejectedPromotionCodes")], [
+          ...reasons.map(([, reason], n) => ({ code: codes[n], reason })),
+          { code: "BOGUS", reason: promotionReasons.unknownCode }
+        ])
+      }))
+
+    it.effect("that do not stack apply alone, where they save more than the others together", () =>
+      Effect.gen(function*() {
+        const stack = [yield* aPromotion({ value: 10 }), yield* aPromotion({ value: 15 })].map(({ code }) => code)
+        const [less, more] = [
+          yield* aPromotion({ value: 20, stackable: false }),
+          yield* aPromotion({ value: 30, stackable: false })
+        ]
+        const entityId = yield* aProduct()
+        const together = yield* withCodes(yield* aCartWith(entityId), [...stack, less.code])
+        discounted(together, 250)
+        assert.deepStrictEqual(rejected(together), [less.code])
+        const alone = yield* withCodes(yield* aCartWith(entityId), [...stack, more.code])
+        discounted(alone, 300)
+        assert.sameMembers(rejected(alone), stack)
       }))
 
     it.effect("for a group are honoured when staff names the group", () =>
@@ -265,11 +289,11 @@ withShipping("promotions at checkout", (it) => {
   })
 
   describe("limits", () => {
-    for (const limit of [1, 3]) {
+    for (const limit of [1, 10]) {
       it.effect(`of ${limit * 10} buyers at once exactly ${limit} get a code that ${limit} may use`, () =>
         Effect.gen(function*() {
           const { code, id } = yield* aPromotion({ usageLimitTotal: limit })
-          const entityId = yield* aProduct()
+          const entityId = yield* aProduct({ stock: 1_000 })
           const carts = yield* Effect.forEach(Array.from({ length: limit * 10 }), () => aCartWith(entityId), {
             concurrency: 4
           })

@@ -6,7 +6,7 @@ import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { scriptedProvider, silence } from "./ScriptedProvider.ts"
-import { assertTakenBack } from "./ShopFloor.ts"
+import { assertTakenBack, onDatabase } from "./ShopFloor.ts"
 
 const provider = scriptedProvider("scripted")
 
@@ -65,6 +65,19 @@ withProvider("a payment that its shopper has to confirm", (it) => {
       assert.deepStrictEqual((yield* capturable(made)).at("data"), { received: true })
       assert.strictEqual(provider.callsOf("asks_1", "capture"), 1)
       assert.strictEqual(provider.paymentOf("asks_1")?.captured, 1_000)
+    }))
+
+  it.effect("is captured also when the process died that heard of it first", () =>
+    Effect.gen(function*() {
+      const { made, order } = yield* waiting("asks_again")
+      provider.confirm("asks_again")
+      const id = newId()
+      yield* onDatabase((sql) =>
+        sql`insert into payment_events (organization_id, provider, event_id, type, order_id)
+          values ('org_default', 'scripted', ${id}, 'payment_intent.amount_capturable_updated', ${order}::uuid)`
+      )
+      assert.deepStrictEqual((yield* capturable(made, id)).at("data"), { received: true, duplicate: true })
+      yield* until(order, "data.amountCaptured", 1_000)
     }))
 
   it.effect("is captured also when the provider is silent at first", () =>

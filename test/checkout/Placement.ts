@@ -35,7 +35,14 @@ export const aPlacement = Effect.fnUntraced(
       discountAmount: 0,
       taxAmount: 0
     }
-    const totals = { subtotal: 1000, discountTotal: 0, taxTotal: 0, shippingTotal: 0, grandTotal: 1000 }
+    const totals = {
+      subtotal: 1000,
+      discountTotal: 0,
+      taxTotal: 0,
+      taxIncluded: false,
+      shippingTotal: 0,
+      grandTotal: 1000
+    }
     const decision: Decision = {
       currency: "USD",
       customerId,

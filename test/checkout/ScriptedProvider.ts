@@ -43,6 +43,8 @@ export const scriptedProvider = (webhookSecret?: string) => {
   const tokens = new Map<string, string>()
   const counts = new Map<string, number>()
   const obstacles = new Map<string, Obstacle>()
+  /** Keys of captures that were refused: under them a provider repeats its refusal. */
+  const refusedKeys = new Set<string>()
 
   const heard = (token: string, operation: PaymentOperation) =>
     Effect.suspend(() => {
@@ -75,21 +77,27 @@ export const scriptedProvider = (webhookSecret?: string) => {
         payments.set(id, payment)
         return answer(payment)
       }),
-    capture: (intentId, amount) =>
-      Effect.flatMap(heard(tokenOf(intentId), "capture"), () => {
-        const payment = payments.get(intentId)
-        const open = payment?.status === "requires_capture" || payment?.status === "succeeded"
-        if (payment === undefined || !open || tokenOf(intentId).startsWith("broke")) {
-          return declined("PAYMENT_CAPTURE_FAILED")
-        }
-        if (tokenOf(intentId).startsWith("voided")) {
-          payment.status = "canceled"
+    capture: (intentId, amount, key) =>
+      Effect.flatMap(
+        Effect.tapErrorTag(heard(tokenOf(intentId), "capture"), "PaymentDeclined", () =>
+          Effect.sync(() =>
+            refusedKeys.add(key)
+          )),
+        () => {
+          const payment = payments.get(intentId)
+          const open = payment?.status === "requires_capture" || payment?.status === "succeeded"
+          if (payment === undefined || !open || refusedKeys.has(key) || tokenOf(intentId).startsWith("broke")) {
+            return declined("PAYMENT_CAPTURE_FAILED")
+          }
+          if (tokenOf(intentId).startsWith("voided")) {
+            payment.status = "canceled"
+            return Effect.succeed(answer(payment))
+          }
+          const captured = tokenOf(intentId).startsWith("partly") ? amount - 1 : amount
+          Object.assign(payment, { status: "succeeded", captured })
           return Effect.succeed(answer(payment))
         }
-        const captured = tokenOf(intentId).startsWith("partly") ? amount - 1 : amount
-        Object.assign(payment, { status: "succeeded", captured })
-        return Effect.succeed(answer(payment))
-      }),
+      ),
     cancel: (intentId) =>
       Effect.map(heard(tokenOf(intentId), "cancel"), () => {
         const payment = payments.get(intentId)

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { readDecision } from "../../src/domain/checkout/DecisionText.ts"
+import { CaptureOrder } from "../../src/workflows/checkout/CaptureOrder.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { LateCapture } from "../../src/workflows/checkout/LateCapture.ts"
 import { JobCycle } from "../../src/workflows/jobs/JobCycle.ts"
@@ -23,6 +24,9 @@ const checkout =
 const refund = `{"refundId":"${id}","organizationId":"org_default"}`
 
 const lateCapture = `{"orderId":"${id}","organizationId":"org_default"}`
+const capture = `{"orderId":"${id}","amount":700,"refusals":0,"actor":{"type":"user","userId":"u","email":null,
+  "name":"Staff","vendorId":null,"organizationId":"org_default","role":"staff","permissions":["orders:update"],
+  "cartSecret":null,"requestId":"r-1"}}`
 const voiding = `{"providerId":"test","request":{"amount":100,"currency":"USD","orderId":"${id}","customerId":null,
   "paymentMethodToken":null,"metadata":{},"idempotencyKey":"${id}"},"intentId":null}`
 
@@ -54,6 +58,7 @@ const workflows = () =>
 describe("a payload that version 1 stored", () => {
   it("is kept here for every durable process there is", () =>
     assert.sameMembers(workflows(), [
+      CaptureOrder._tag,
       CheckoutWorkflow._tag,
       JobCycle._tag,
       LateCapture._tag,
@@ -78,6 +83,9 @@ describe("a payload that version 1 stored", () => {
 
   it.effect("of a late capture is still read", () =>
     Effect.map(read(LateCapture.payloadSchema, lateCapture), ({ orderId }) => assert.strictEqual(orderId, id)))
+
+  it.effect("of a capture by hand is still read", () =>
+    Effect.map(read(CaptureOrder.payloadSchema, capture), ({ amount }) => assert.strictEqual(amount, 700)))
 
   it.effect("of a cycle of the job queue is still read", () =>
     Effect.map(

@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { allocateDiscounts, orderTotals, type TotalsInput, type TotalsLine } from "../../src/domain/checkout/Totals.ts"
+import {
+  allocateDiscounts,
+  orderTotals,
+  payable,
+  type TotalsInput,
+  type TotalsLine
+} from "../../src/domain/checkout/Totals.ts"
 
 const line = (key: string, quantity: number, unitPrice: number): TotalsLine => ({ key, quantity, unitPrice })
 const order = (also: Partial<TotalsInput<TotalsLine>>) =>
@@ -40,6 +46,18 @@ describe("order totals", () => {
     const priced = Result.getOrThrow(order({ lines, lineTaxes: [60, 0], taxTotal: 100, shippingTotal: 200 }))
     assert.deepStrictEqual(priced.lines.map((one) => Number(one.taxAmount)), [90, 10])
     assert.strictEqual<number>(Result.getOrThrow(order({ lines, lineTaxes: [60, 7] })).taxTotal, 67)
+  })
+
+  it("contain the tax that the prices include, which is not added again", () => {
+    const lines = [line("a", 1, 1190), line("b", 1, 595)]
+    const priced = Result.getOrThrow(
+      order({ lines, discounts: [{ amount: 595, eligibleLines: [1] }], lineTaxes: [190, 0], taxIncluded: true })
+    )
+    assert.deepStrictEqual([priced.taxTotal, priced.grandTotal, priced.taxIncluded].map(Number), [190, 1190, 1])
+    assert.isTrue(Result.isFailure(order({ lines, lineTaxes: [1786, 0], taxIncluded: true })))
+    const sold = { total: 1190, discount: 90, tax: 100 }
+    assert.strictEqual(payable({ ...sold, taxIncluded: true }), 1100)
+    assert.strictEqual(payable({ ...sold, taxIncluded: false }), 1200)
   })
 
   it("spread tax by what the lines cost after discount", () => {

@@ -134,9 +134,9 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       const [addresses, groups, interactions] = [yield* Addresses, yield* CustomerGroups, yield* Interactions]
       const lists = [
         { name: "customers", read: customers.list(page), index: "customers_created", statements: 2 },
-        { name: "one's own orders", read: own.list(undefined, page), index: "orders_customer", statements: 4 },
-        { name: "those of a status", read: own.list("confirmed", page), index: "orders_", statements: 4 },
-        { name: "orders", read: orders.of(id, undefined, page), index: "orders_customer", statements: 4 },
+        { name: "one's own orders", read: own.list(undefined, page), index: "orders_customer", statements: 1 },
+        { name: "those of a status", read: own.list("confirmed", page), index: "orders_", statements: 1 },
+        { name: "orders", read: orders.of(id, undefined, page), index: "orders_customer", statements: 2 },
         { name: "totals", read: orders.totalsOf(id), index: "orders_customer", statements: 1 },
         { name: "addresses", read: addresses.of(id, page), index: "customer_addresses_customer", statements: 3 },
         { name: "groups", read: groups.list(page), index: "customer_groups_name", statements: 2 },
@@ -152,7 +152,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
           index: "customer_interactions_customer",
           statements: 3
         },
-        { name: "claims", read: orders.claimGuestOrders, index: "orders_guest_email", statements: 3 }
+        { name: "claims", read: orders.claimGuestOrders, index: "orders_email", statements: 3 }
       ]
       for (const { index, name, read, statements } of lists) {
         const plans = yield* Effect.provideService(plansOf<unknown, unknown, CurrentActor>(read), CurrentActor, {

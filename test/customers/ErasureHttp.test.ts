@@ -52,6 +52,38 @@ const somebodyKnown = Effect.fnUntraced(function*(who: typeof asAdmin) {
   return { id, order: order.text("data.id"), cart: open, group: group.text("data.id") }
 })
 
+/** What staff writes about an order of hers once it is paid: a note, a parcel, an invoice, a refund that fails, a reason. */
+const orderKnown = Effect.fnUntraced(function*(orderId: string) {
+  const order = yield* as(asAdmin, "GET", `/api/orders/${orderId}`)
+  const lineItems = [{ orderLineItemId: order.text("data.lineItems.0.id"), quantity: 1 }]
+  yield* as(asAdmin, "POST", `/api/orders/${orderId}/notes`, { text: `${firstName} ${memory}` })
+  yield* as(asAdmin, "PATCH", `/api/orders/${orderId}/status`, { status: "confirmed", reason: `${firstName} called` })
+  yield* as(asAdmin, "PATCH", `/api/orders/${orderId}/status`, { status: "processing", reason: "paid_in_cash" })
+  const parcel = yield* as(asAdmin, "POST", `/api/orders/${orderId}/fulfillments`, {
+    lineItems,
+    type: "physical",
+    carrier: "post",
+    trackingNumber: memory,
+    trackingUrl: `https://carrier.test/${memory}`,
+    metadata: { left: `with ${firstName}` }
+  })
+  yield* as(asAdmin, "POST", `/api/orders/${orderId}/refund`, { amount: 100, reason: `${lastName} complained` })
+  yield* as(asAdmin, "GET", `/api/orders/${orderId}/invoice.html`)
+  yield* onDatabase((sql) =>
+    sql`insert into compensation_failures (id, organization_id, kind, status, order_id, amount, message, note)
+      values (gen_random_uuid(), 'org_default', 'void_failed', 'resolved', ${orderId}::uuid, 100, 'never answered',
+        ${`rang ${firstName}`})`
+  )
+  return { parcel: parcel.text("data.id") }
+})
+
+/** Brings an order to its end, as the shop does when all was sent. */
+const fulfilled = (orderId: string) =>
+  Effect.forEach(
+    ["confirmed", "processing", "fulfilled"],
+    (status) => as(asAdmin, "PATCH", `/api/orders/${orderId}/status`, { status })
+  )
+
 /** The tables in which one of the words stands. */
 const remembering = Effect.flatMap(tables, (all) =>
   Effect.map(
@@ -94,7 +126,18 @@ withApp("the right to see what is kept", (it) => {
       const known = yield* somebodyKnown(annabel)
       yield* somebodyKnown({ ...asCustomer("another"), name: "Another" })
       const all = yield* as(annabel, "GET", "/api/me/export")
-      assert.hasAllKeys(all.at("data"), ["exportedAt", "profile", "addresses", "orders", "carts", "interactions"])
+      assert.hasAllKeys(all.at("data"), [
+        "exportedAt",
+        "profile",
+        "addresses",
+        "orders",
+        "carts",
+        "interactions",
+        "notes",
+        "refunds",
+        "fulfillments",
+        "invoices"
+      ])
       assert.deepInclude(all.at("data.profile"), { id: known.id, email, phone, firstName, groupIds: [known.group] })
       assert.deepInclude(all.at("data.addresses.0"), { line1: street })
       assert.deepStrictEqual(all.list("data.orders").map((one) => at(one, "id")), [known.order])
@@ -107,11 +150,45 @@ withApp("the right to see what is kept", (it) => {
     }))
 })
 
+withApp("what was written about somebody's orders", (it) => {
+  it.effect("is shown to him, and goes with him; the invoice stays as it was issued", () =>
+    Effect.gen(function*() {
+      const who = { ...annabel, userId: "annabel-written" }
+      const known = yield* somebodyKnown(who)
+      const { parcel } = yield* orderKnown(known.order)
+      const shown = yield* as(who, "GET", "/api/me/export")
+      assert.deepInclude(shown.at("data.notes.0"), { orderId: known.order, text: `${firstName} ${memory}` })
+      assert.notProperty(shown.at("data.notes.0"), "authorName")
+      assert.deepInclude(shown.at("data.refunds.0"), { amount: 100, reason: `${lastName} complained` })
+      assert.deepInclude(shown.at("data.fulfillments.0"), { id: parcel, trackingNumber: memory, carrier: "post" })
+      assert.include(JSON.stringify(shown.at("data.invoices.0.content")), street)
+      const invoice = `/api/orders/${known.order}/invoice.html`
+      const issued = yield* as(asAdmin, "GET", invoice)
+
+      yield* onDatabase((sql) => sql`update orders set status = 'fulfilled' where id = ${known.order}::uuid`)
+      yield* journalAtRest
+      yield* as(who, "DELETE", "/api/me")
+      yield* journalAtRest
+      const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
+      assert.deepStrictEqual((yield* remembering).filter((table) => !passing.includes(table)), ["invoices"])
+      assert.strictEqual((yield* as(asAdmin, "GET", invoice)).body, issued.body)
+      const refund = yield* as(asAdmin, "GET", `/api/orders/${known.order}/refunds`)
+      assert.deepInclude(refund.at("data.0"), { amount: 100, reason: "erased" })
+      const timeline = yield* as(asAdmin, "GET", `/api/orders/${known.order}/timeline?limit=100`)
+      const reasons = timeline.list("data").map((one) => at(one, "data.reason")).filter((one) =>
+        typeof one === "string"
+      )
+      assert.includeMembers(reasons, ["erased", "paid_in_cash"])
+      assert.deepStrictEqual([...new Set(yield* verified)], [null])
+    }))
+})
+
 withApp("the right to be forgotten", (it) => {
   it.effect("leaves orders without a name, and no word about the person anywhere that lasts", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const known = yield* somebodyKnown(annabel)
+      yield* fulfilled(known.order)
       const before = yield* api("GET", `/api/orders/${known.order}`, { as: asAdmin })
       yield* journalAtRest
       const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
@@ -148,6 +225,7 @@ withApp("the right to be forgotten", (it) => {
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-2" }
       const known = yield* somebodyKnown(who)
+      yield* fulfilled(known.order)
       yield* journalAtRest
       yield* as(who, "DELETE", "/api/me")
       yield* journalAtRest
@@ -176,6 +254,59 @@ withApp("the right to be forgotten", (it) => {
       yield* forged(JSON.stringify(first?.payload))
       assert.deepStrictEqual([...new Set(yield* verified)], [null])
     }))
+
+  it.effect("waits until every order is at its end, and changes nothing before", () =>
+    Effect.gen(function*() {
+      const who = { ...annabel, userId: "annabel-5" }
+      const known = yield* somebodyKnown(who)
+      const order = yield* as(asAdmin, "GET", `/api/orders/${known.order}`)
+      const number = order.text("data.orderNumber")
+      const exported = Effect.map(as(who, "GET", "/api/me/export"), ({ at }) => [at("data.profile"), at("data.orders")])
+      for (const status of ["confirmed", "processing"]) {
+        const before = yield* exported
+        const refusal = yield* api("DELETE", "/api/me", { as: who })
+        refused(refusal, 409, "CONFLICT", status)
+        assert.include(refusal.text("error.message"), number)
+        assert.deepStrictEqual(yield* exported, before)
+        yield* as(asAdmin, "PATCH", `/api/orders/${known.order}/status`, { status })
+      }
+      refused(yield* api("DELETE", "/api/me", { as: who }), 409, "CONFLICT", "processing")
+      yield* onDatabase((sql) => sql`update orders set status = 'partially_fulfilled' where id = ${known.order}::uuid`)
+      refused(yield* api("DELETE", "/api/me", { as: who }), 409, "CONFLICT", "partially fulfilled")
+      yield* onDatabase((sql) => sql`update orders set status = 'processing' where id = ${known.order}::uuid`)
+      yield* as(asAdmin, "PATCH", `/api/orders/${known.order}/status`, { status: "fulfilled" })
+      const cartIs = (status: string, checkout: string | null) =>
+        onDatabase((sql) =>
+          sql`update carts set status = ${status}, checkout_id = ${checkout}::uuid where id = ${known.cart}::uuid`
+        )
+      yield* cartIs("checking_out", crypto.randomUUID())
+      const busy = yield* api("DELETE", "/api/me", { as: who })
+      refused(busy, 409, "CONFLICT", "a checkout under way")
+      assert.match(busy.text("error.message"), /checkout is under way/)
+      yield* cartIs("active", null)
+      yield* as(who, "DELETE", "/api/me")
+    }))
+
+  it.effect("and a checkout at the same moment leave no order with a name on it", () =>
+    Effect.forEach([1, 2, 3, 4, 5, 6], (round) =>
+      Effect.gen(function*() {
+        const who = { ...annabel, userId: `annabel-rush-${round}` }
+        const id = (yield* as(who, "GET", "/api/me/profile")).text("data.id")
+        const entityId = yield* aProduct()
+        const cartId = (yield* as(who, "POST", "/api/carts", { currency: "USD", email })).text("data.id")
+        yield* as(who, "POST", `/api/carts/${cartId}/items`, { entityId, quantity: 1 })
+        const body = { cartId, paymentMethodId: "test", currency: "USD", shippingAddress: { line1: street } }
+        const [order, gone] = yield* Effect.all([
+          api("POST", "/api/checkout", { as: who, body }),
+          api("DELETE", "/api/me", { as: who })
+        ], { concurrency: "unbounded" })
+        assert.include([201, 404, 422], order.status)
+        assert.include([200, 409], gone.status)
+        const named = yield* onDatabase((sql) =>
+          sql`select 1 from orders where customer_id = ${id}::uuid and (email is not null or shipping_address is not null)`
+        )
+        assert.strictEqual(named.length, gone.status === 200 ? 0 : order.status === 201 ? 1 : 0)
+      }), { concurrency: 2 }))
 
   it.effect("can be used again by whoever comes back, and is one organization's", () =>
     Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProductInSizes, buyAs, elsewhere, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import { addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, asNobody, at, inOrganization, withApp } from "../support/TestApp.ts"
 
 const get = (as: typeof asAdmin, path: string) => api("GET", `/api/me/orders${path}`, { as })
@@ -189,7 +189,7 @@ withApp("one's own orders", (it) => {
     Effect.gen(function*() {
       const opened = yield* api("POST", "/api/carts", { body: { currency: "USD", email: " Guest@Shop.test " } })
       const cart = { id: opened.text("data.id"), headers: { "x-cart-secret": opened.text("data.secret") } }
-      yield* addTo(cart, yield* aFile("https://files.example.test/guest"))
+      yield* putInto(cart, yield* aFile("https://files.example.test/guest"))
       const made = yield* checkOut(cart)
       const [row] = yield* onDatabase((sql) =>
         sql<{ email: string }>`select email from orders where id = ${made.text("data.id")}::uuid`

@@ -1,6 +1,9 @@
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../../src/http/Api.ts"
 import { endpoints } from "../../src/http/docs/Docs.ts"
+import { MarkedChange } from "../../src/http/middleware/Idempotency.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { type Answer, api, type asAdmin, asNobody, inOrganization, withApp } from "../support/TestApp.ts"
 import { askerOf, asks, filled, namesIn, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
@@ -24,11 +27,16 @@ const further: ReadonlyArray<Probe> = [
     body: { code: "SAVE", currency: "USD", subtotal: 100, lineItems: [] }
   },
   { method: "POST", path: "/api/inventory/warehouses", body: { name: "Another", code: "ANOTHER" } },
+  { method: "POST", path: "/api/shipping/zones", body: { name: "Another", countries: ["*"] } },
   { method: "POST", path: "/api/customers", body: { firstName: "Ann" } },
   { method: "POST", path: "/api/me/addresses", body: anAddress, own: true },
   { method: "POST", path: "/api/customers/groups", body: { name: "Another" } },
+  { method: "POST", path: "/api/tax/classes", body: { name: "another", rateBps: 100 } },
+  { method: "POST", path: "/api/tax/rates", body: { name: "Another", country: "FR", rateBps: 100 } },
   { method: "POST", path: "/api/webhooks", body: { url: "https://shop.example/hook", events: ["*"] } },
+  { method: "POST", path: "/api/admin/api-keys", body: { name: "Another", role: "staff" } },
   { method: "POST", path: "/api/jobs/run?queue=nobody", body: undefined },
+  { method: "POST", path: "/api/analytics/query", body: { measures: ["Orders.count"] } },
   { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
   { method: "DELETE", path: `${entity}/brands/{brand}`, body: undefined }
 ]
@@ -67,6 +75,14 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "PATCH /api/promotions/:id": ["promotions.update"],
   "POST /api/promotions/:id/deactivate": ["promotions.update"],
   "POST /api/promotions/validate": [],
+  "POST /api/analytics/query": [],
+  "POST /api/shipping/zones": ["shippingZones.create"],
+  "PATCH /api/shipping/zones/:id": ["shippingZones.update"],
+  "DELETE /api/shipping/zones/:id": ["shippingZones.delete"],
+  "POST /api/shipping/rates": ["shippingRates.create"],
+  "PATCH /api/shipping/rates/:id": ["shippingRates.update"],
+  "DELETE /api/shipping/rates/:id": ["shippingRates.delete"],
+  "POST /api/shipping/quotes": [],
   "POST /api/inventory/adjust": ["inventory.afterAdjust"],
   "POST /api/inventory/reserve": ["inventory.reserve"],
   "POST /api/inventory/release": ["inventory.release"],
@@ -76,7 +92,27 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "PATCH /api/carts/:id/items/:itemId": ["cart.updateQuantity"],
   "DELETE /api/carts/:id/items/:itemId": ["cart.removeItem"],
   "POST /api/checkout": ["orders.create", "payments.capture"],
-  "PATCH /api/orders/:id/status": ["orders.statusChange", "refunds.create"],
+  // It stores nothing.
+  "POST /api/orders/quote": [],
+  "POST /api/orders": ["orders.create"],
+  "POST /api/orders/:id/line-items": ["orders.addLine"],
+  "PATCH /api/orders/:id/line-items/:lineId": ["orders.changeLine"],
+  "DELETE /api/orders/:id/line-items/:lineId": ["orders.removeLine"],
+  "POST /api/orders/:id/notes": ["orders.addNote"],
+  "DELETE /api/orders/:id/notes/:noteId": ["orders.removeNote"],
+  "PATCH /api/orders/:id/status": (answer) =>
+    answer.at("data.status") === "cancelled" ? ["orders.statusChange", "refunds.create"] : ["orders.statusChange"],
+  // From confirmed to processing to partially fulfilled.
+  "POST /api/orders/:id/fulfillments": ["fulfillment.create", "orders.statusChange", "orders.statusChange"],
+  "PATCH /api/orders/:id/fulfillments/:fulfillmentId": ["fulfillment.update"],
+  "POST /api/orders/:id/refund": ["refunds.create"],
+  "POST /api/orders/:id/refunds": ["refunds.create"],
+  "POST /api/orders/:id/refunds/:rid/undo": ["refunds.undo"],
+  "POST /api/orders/:id/capture": ["orders.statusChange", "payments.capture"],
+  "POST /api/admin/compensation-failures/:id/retry": ["refunds.retry"],
+  "POST /api/admin/compensation-failures/:id/resolve": ["compensations.resolve"],
+  // Whoever asks for an invoice first has it issued.
+  "POST /api/orders/:id/invoice/email": ["invoices.create"],
   "POST /api/customers": ["customers.create"],
   "PATCH /api/customers/:id": ["customers.update"],
   "PATCH /api/me/profile": ["customers.update"],
@@ -88,6 +124,12 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "DELETE /api/customers/groups/:groupId": ["customerGroups.delete"],
   "POST /api/customers/groups/:groupId/members/:customerId": ["customers.update"],
   "DELETE /api/customers/groups/:groupId/members/:customerId": ["customers.update"],
+  "POST /api/tax/classes": ["taxClasses.create"],
+  "PATCH /api/tax/classes/:id": ["taxClasses.update"],
+  "DELETE /api/tax/classes/:id": ["taxClasses.delete"],
+  "POST /api/tax/rates": ["taxRates.create"],
+  "PATCH /api/tax/rates/:id": ["taxRates.update"],
+  "DELETE /api/tax/rates/:id": ["taxRates.delete"],
   // The default there was is none any more.
   "POST /api/me/addresses": ["customers.addAddress", "customers.changeAddress"],
   "POST /api/me/orders/:orderId/reorder": (answer) => [
@@ -103,6 +145,7 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "POST /api/webhooks/deliveries/:id/redeliver": [],
   "DELETE /api/webhooks/:id": ["webhooks.delete"],
   "POST /api/admin/jobs/:id/retry": ["jobs.retry"],
+  "POST /api/admin/api-keys": ["apiKeys.create"],
   "DELETE /api/admin/api-keys/:id": ["apiKeys.delete"],
   // Both need a user who exists: Staff.test.ts.
   "POST /api/admin/staff": [],
@@ -132,11 +175,36 @@ const setting = [
   "PATCH /api/promotions/:id",
   "POST /api/promotions/:id/deactivate",
   "PATCH /api/carts/:id/items/:itemId",
+  "PATCH /api/orders/:id/fulfillments/:fulfillmentId",
+  "PATCH /api/tax/classes/:id",
+  "PATCH /api/tax/rates/:id",
+  "PATCH /api/shipping/zones/:id",
+  "PATCH /api/shipping/rates/:id",
   "PATCH /api/webhooks/:id"
 ]
 
-/** Users and sessions belong to no organization, and what becomes of them is no change of a store. */
+/** Those under `/api/auth` are asked by people who sign up, one after another: `test/auth/AuthJournalHttp.test.ts`. */
 const unsafe = () => endpoints().filter(({ method, path }) => method !== "GET" && !path.startsWith("/api/auth/"))
+
+/** Routes that say that what they change bears the mark of its keyed request. */
+const marking = () => {
+  const found = new Set<string>()
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint: { annotations, method, path } }) => {
+      if (Context.getOrUndefined(annotations, MarkedChange) === true) found.add(`${method} ${path}`)
+    }
+  })
+  return found
+}
+
+/** How many changes bear the mark of their request. */
+const marks = Effect.map(
+  onDatabase((sql) => sql<{ n: number }>`select count(*)::int4 as n from keyed_changes`),
+  ([row]) => row?.n ?? 0
+)
+
+const unrefused = new Set(["POST /api/promotions/validate", "POST /api/jobs/run", "POST /api/analytics/query"])
 
 const routeOf = (probe: Probe): string => {
   const found = unsafe().find((route) => asks(probe, route))
@@ -167,7 +235,8 @@ const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<
 })
 
 /** The kinds of changes that have nothing before them. */
-const isBeginning = (type: string): boolean => /\.(create|createValue|link|addAddress|addInteraction)$/.test(type)
+const isBeginning = (type: string): boolean =>
+  /\.(create|createValue|link|addAddress|addInteraction|addNote)$/.test(type)
 
 const flawsOf = (entry: Entry, actorId: string | null, actorType: string): ReadonlyArray<string> => [
   ...(entry.actor_id === actorId && entry.actor_type === actorType ? [] : ["the wrong actor"]),
@@ -186,16 +255,18 @@ const flawsOf = (entry: Entry, actorId: string | null, actorType: string): Reado
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-const isRemoval = (type: string) => /\.(delete|removeItem|unlink|removeAddress|removeInteraction)$/.test(type)
+const isRemoval = (type: string) =>
+  /\.(delete|removeItem|unlink|removeAddress|removeInteraction|removeNote)$/.test(type)
 
 withApp("the journal", (it) => {
   it.effect(
-    "has exactly one entry for every record that a request changed, and says who and for which request",
+    "has exactly one entry for every record that a request changed, says who and for which request, and marks its key",
     () =>
       Effect.gen(function*() {
         const store = yield* aStore("org_told")
         const asked = new Set<string>()
         const wrong: Array<string> = []
+        const marked = marking()
         const doomed = (yield* api("POST", "/api/catalog/entities", {
           as: store.as,
           body: { type: "product", slug: "doomed" }
@@ -203,9 +274,12 @@ withApp("the journal", (it) => {
         const removal = { method: "DELETE", path: `/api/catalog/entities/${doomed}`, body: undefined }
         for (const probe of [...further, ...writes, removal]) {
           const asker = askerOf(probe, store)
-          const { answer, entries } = yield* ask(probe, store, asker)
+          const before = yield* marks
+          const { answer, entries } = yield* ask(probe, store, asker, { "idempotency-key": crypto.randomUUID() })
           const route = routeOf(probe)
           asked.add(route)
+          const left = (yield* marks) - before
+          if (marked.has(route) && entries.length > 0 && left !== 1) wrong.push(`${route}: ${left} marks of its key`)
           assert.isBelow(answer.status, 300, `${route} ${JSON.stringify(answer.body)}`)
           const types = entries.map(({ type }) => type).sort()
           const expected = expectedOf(route, answer)
@@ -271,8 +345,8 @@ withApp("the journal", (it) => {
       const told: Array<string> = []
       for (const probe of [...further, ...writes, refusedAnyway, webhook]) {
         const route = routeOf(probe)
-        // Open to everybody.
-        if (route === "POST /api/promotions/validate" || route === "POST /api/jobs/run") continue
+        // Open to everybody, or to every customer about what is his own.
+        if (unrefused.has(route)) continue
         // Everybody's own: there is nobody to refuse it to. Of another's record it is refused as an unknown one.
         if (probe.own === true && namesIn(probe, store).length === 0) continue
         const forbidden = probe.own === true

@@ -61,7 +61,7 @@ it.layer(Repos, { excludeTestServices: true })("verifying the journal", (it) => 
       yield* aCart
       const about = { customerId: "none", orderIds: [], cartIds: ["c1"], actorId: "nobody" }
       yield* sql.withTransaction(Effect.gen(function*() {
-        const redacted = yield* redactJournal(sql, { organizationId, entryId, ...about })
+        const redacted = yield* redactJournal(sql, { organizationId, entryId, others: [], ...about })
         assert.strictEqual(redacted.length, 2)
         yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
             source)

@@ -6,7 +6,7 @@ import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { scriptedProvider } from "../checkout/ScriptedProvider.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
-import { addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
+import { aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -36,7 +36,7 @@ const withProvider = layer(
 /** Buys one thing of each entity type. */
 const buy = Effect.fnUntraced(function*(types: ReadonlyArray<string>, token = "card") {
   const cart = yield* aGuestCart()
-  yield* Effect.forEach(types, (type) => Effect.flatMap(aProduct({ type }), (id) => addTo(cart, id, 2)))
+  yield* Effect.forEach(types, (type) => Effect.flatMap(aProduct({ type }), (id) => putInto(cart, id, 2)))
   const made = yield* checkOut(cart, { paymentMethodId: "scripted", paymentMethodToken: token })
   assert.strictEqual(made.status, 201, JSON.stringify(made.body))
   return made
@@ -121,6 +121,19 @@ withProvider("digital goods", (it) => {
         yield* report(made, type)
         yield* delivered(made)
       }
+    }))
+
+  it.effect("are handed over also when the process died that heard of the payment first", () =>
+    Effect.gen(function*() {
+      const made = yield* buy(["course"], "asks twice")
+      const [order, id] = [made.text("data.id"), newId()]
+      yield* onDatabase((sql) =>
+        sql`with heard as (insert into payment_events (organization_id, provider, event_id, type, order_id)
+            values ('org_default', 'scripted', ${id}, 'payment_intent.succeeded', ${order}::uuid))
+          update orders set status = 'confirmed', amount_captured = grand_total where id = ${order}::uuid`
+      )
+      assert.isTrue((yield* report(made, "payment_intent.succeeded", id)).at("data.duplicate"))
+      assert.lengthOf(yield* fulfillmentsOf(made), 1)
     }))
 
   it.effect("of an order that was cancelled before it was paid are not handed over", () =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
 import { hookMoments } from "../../src/domain/hooks/HookMap.ts"
-import { addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
+import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
 
 interface Heard {
@@ -57,7 +57,7 @@ const buy = Effect.fnUntraced(function*(entityId: string) {
   const line = `/carts/${cart.id}/items/${added.text("data.id")}`
   yield* done("PATCH", line, { headers, body: { quantity: 2 } })
   yield* done("DELETE", line, { headers })
-  yield* addTo(cart, entityId, 1)
+  yield* putInto(cart, entityId, 1)
   const order = yield* checkOut(cart)
   assert.strictEqual(order.status, 201, JSON.stringify(order.body))
   const path = `/orders/${order.text("data.id")}`

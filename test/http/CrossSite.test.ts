@@ -1,4 +1,4 @@
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -40,6 +40,7 @@ const handlers = HttpApiBuilder.group(
 
 /** Knows one key, one token and one cookie; a key that it does not know counts for nothing beside a cookie. */
 const actors = Layer.succeed(Actors, {
+  fromSession: () => Effect.succeed({ ...anonymousActor("org_default", []), credential: "none" }),
   fromHeaders: (headers) => {
     const known = (credential: Credential) => Effect.succeed({ ...anonymousActor("org_default", []), credential })
     if (headers["authorization"] === "Bearer good") return known("bearer")

@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { elsewhere, openElsewhere, refused, stockOf } from "../checkout/ShopFloor.ts"
-import { addTo, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
+import { addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, type Call, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -128,7 +128,7 @@ const tradeKinds = {
   }),
   "change an order's status": Effect.fnUntraced(function*() {
     const cart = yield* aGuestCart()
-    yield* addTo(cart, yield* aProduct())
+    yield* putInto(cart, yield* aProduct())
     const path = `/api/orders/${(yield* checkOut(cart)).text("data.id")}/status`
     return admin("PATCH", path, { status: "confirmed" }, { status: "cancelled" })
   })

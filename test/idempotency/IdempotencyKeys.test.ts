@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { deleteTold } from "../../src/domain/events/ToldDeletionRepo.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { mark } from "../../src/domain/idempotency/MarkRepo.ts"
@@ -32,6 +33,23 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
     const actor = { ...systemActor("org_default"), workId }
     yield* sql`with change as (select 1)${mark(sql, actor, "change")} select 1`
   })
+
+  it.effect("delete nothing a second time: what cannot be told and marked stays", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [id, workId] = [newId(), newId()]
+      yield* change(workId)
+      yield* sql`insert into organizations (id, name, slug) values ('org_default', 'D', 'org_default') on conflict do nothing`
+      yield* sql`insert into tax_classes (id, organization_id, name, rate_bps)
+        values (${id}::uuid, 'org_default', 'Kept', 100)`
+      const told = () =>
+        ({ type: "taxClasses.delete", entityType: "tax_class", entityId: id, payload: {}, before: {} }) as const
+      const again = deleteTold(sql, "tax_classes", id, told).pipe(
+        Effect.provideService(CurrentActor, { ...systemActor("org_default"), workId })
+      )
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(again)))
+      assert.lengthOf(yield* sql`select 1 from tax_classes where id = ${id}::uuid`, 1)
+    }))
 
   it.effect("let one of ten simultaneous requests work and tell the others that it is running", () =>
     Effect.gen(function*() {

@@ -29,8 +29,8 @@ const claim = (queue: string, limit: number, token = newId()) => ({
   leaseMs: 60_000
 })
 
-const take = (queue: string, limit = 10, order: ProcessingOrder = oldest, token = newId()) =>
-  Effect.flatMap(JobClaimRepo, (repo) => repo.take(claim(queue, limit, token), order))
+const take = (queue: string, limit = 10, order: ProcessingOrder = oldest, token = newId(), from?: Date) =>
+  Effect.flatMap(JobClaimRepo, (repo) => repo.take(claim(queue, limit, token), order, from))
 
 const idsOf = ({ jobs }: { readonly jobs: ReadonlyArray<{ readonly id: string }> }) => jobs.map(({ id }) => id)
 
@@ -95,6 +95,29 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       }))
   }
 
+  it.effect("begins where it is told in the order of creation alone: every other order may want an older job next", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const orders: ReadonlyArray<readonly [string, ProcessingOrder, number]> = [
+        ["oldest first", oldest, 1],
+        ["newest first", { field: "createdAt", direction: "desc" }, 2],
+        ["by task", { field: "taskSlug" }, 2],
+        ["by tries", { field: "attempts", direction: "desc" }, 2],
+        ["by the last change", { field: "updatedAt", direction: "asc" }, 2],
+        ["by a comparator", () => 0, 2]
+      ]
+      for (const [what, order, expected] of orders) {
+        const queue = aQueue()
+        const old = yield* enqueue("test/plain", {}, { queue })
+        yield* sql`update commerce_jobs set created_at = created_at - interval '1 hour' where id = ${old}::uuid`
+        const young = yield* enqueue("test/plain", {}, { queue })
+        const [{ from } = { from: new Date() }] = yield* sql<{ readonly from: Date }>`
+          select created_at - interval '1 second' as from from commerce_jobs where id = ${young}::uuid`
+        const taken = idsOf(yield* take(queue, 10, order, newId(), from))
+        assert.sameMembers(taken, expected === 1 ? [young] : [old, young], what)
+      }
+    }))
+
   it.effect("takes one job of a key, whatever its task, and the next one when that has ended, oldest first", () =>
     Effect.gen(function*() {
       const queue = aQueue()
@@ -147,6 +170,31 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       })
       yield* Effect.all([worker, worker, worker, worker], { concurrency: 4 })
       assert.deepStrictEqual([overlaps, left], [[], 0])
+    }))
+
+  it.effect("knows a key of one organization from the same of another: neither waits for the other, nor takes its turn", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const sql = yield* SqlClient.SqlClient
+      const elsewhere = { queue, organizationId: "org_other" }
+      const [theirs, waiting] = [
+        yield* enqueue("test/a", { key: "shared" }, elsewhere),
+        yield* enqueue("test/a", { key: "shared" }, elsewhere)
+      ]
+      const ours: Array<string> = []
+      for (let n = 0; n < 3; n++) ours.push(yield* enqueue("test/a", { key: "shared" }, { queue }))
+      const [first = "", second = "", third = ""] = ours
+      const token = newId()
+      assert.sameMembers(idsOf(yield* take(queue, 10, oldest, token)), [theirs, first])
+      // The oldest that waits for this key waits elsewhere, for a key that is not free.
+      yield* settle(queue, token, done(first))
+      assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [second])
+      yield* sql`delete from job_keys where job_id = ${second}::uuid`
+      assert.strictEqual(yield* (yield* JobSettleRepo).unpark, 1)
+      assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [third])
+      assert.isTrue((yield* rowOf(waiting)).blocked)
+      yield* sql`delete from job_keys`
+      yield* sql`delete from commerce_jobs where queue = ${queue}`
     }))
 
   it.effect("leaves a job behind its key no longer aside once nobody has the key", () =>

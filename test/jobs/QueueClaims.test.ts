@@ -94,4 +94,18 @@ it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) 
       yield* TestClock.adjust(early.wholeInMs)
       assert.strictEqual((yield* claim(10)).jobs.length, 1)
     }))
+
+  it.effect("is looked through from its beginning by every claim while that is quick and jobs are few", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`truncate commerce_jobs`
+      seen.costMs = 20
+      yield* TestClock.adjust("10 seconds")
+      yield* jobs(5)
+      assert.strictEqual((yield* claim(10)).jobs.length, 5)
+      yield* sql`insert into commerce_jobs (id, organization_id, task_slug, created_at)
+        values (gen_random_uuid(), 'org_default', 'test/late', now() - interval '1 hour')`
+      const next = yield* claim(10)
+      assert.deepStrictEqual([next.jobs.length, next.wholeInMs], [1, 0])
+    }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Mail, MailTemplate } from "../../src/domain/mail/Mail.ts"
+import type { Mail, MailOf, MailTemplate } from "../../src/domain/mail/Mail.ts"
 import { headerText, isMailAddress } from "../../src/domain/mail/MailAddress.ts"
 import type { MailLocales } from "../../src/domain/mail/MailContent.ts"
 import { renderMail } from "../../src/domain/mail/MailTexts.ts"
@@ -10,6 +10,25 @@ import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/Secre
 
 const to = "ann@home.example"
 const organizationId = "org_default"
+
+/** Of prices to which tax is added. */
+const confirmation: MailOf<"order-confirmation"> = {
+  template: "order-confirmation",
+  to,
+  organizationId,
+  data: {
+    orderId: "0190c0de-0000-7000-8000-000000000001",
+    orderNumber: "ORD-2026-000042",
+    currency: "USD",
+    lines: [{ title: "Mug <script>alert(1)</script> & \"saucer\"", sku: "M-1", quantity: 2, totalPrice: 2550 }],
+    subtotal: 2550,
+    discountTotal: 50,
+    shippingTotal: 0,
+    taxTotal: 10,
+    grandTotal: 2510,
+    shippingAddress: { line1: "1 Main St", city: "Springfield", postalCode: "12345", country: "US", extra: { a: 1 } }
+  }
+}
 
 const mails: Readonly<Record<MailTemplate, Mail>> = {
   "password-reset": {
@@ -24,23 +43,7 @@ const mails: Readonly<Record<MailTemplate, Mail>> = {
     organizationId,
     data: { verifyUrl: "https://shop.example/verify?token=t", userName: "Ann" }
   },
-  "order-confirmation": {
-    template: "order-confirmation",
-    to,
-    organizationId,
-    data: {
-      orderId: "0190c0de-0000-7000-8000-000000000001",
-      orderNumber: "ORD-2026-000042",
-      currency: "USD",
-      lines: [{ title: "Mug <script>alert(1)</script> & \"saucer\"", sku: "M-1", quantity: 2, totalPrice: 2550 }],
-      subtotal: 2550,
-      discountTotal: 50,
-      shippingTotal: 0,
-      taxTotal: 10,
-      grandTotal: 2510,
-      shippingAddress: { line1: "1 Main St", city: "Springfield", postalCode: "12345", country: "US", extra: { a: 1 } }
-    }
-  },
+  "order-confirmation": confirmation,
   "order-status-change": {
     template: "order-status-change",
     to,
@@ -50,6 +53,18 @@ const mails: Readonly<Record<MailTemplate, Mail>> = {
       orderNumber: "ORD-2026-000042",
       newStatus: "partially_fulfilled",
       previousStatus: "processing"
+    }
+  },
+  "order-invoice": {
+    template: "order-invoice",
+    to,
+    organizationId,
+    data: {
+      orderId: "o-1",
+      orderNumber: "ORD-2026-000042",
+      invoiceNumber: "INV-000007",
+      currency: "USD",
+      grandTotal: 2510
     }
   }
 }
@@ -97,6 +112,13 @@ describe("the texts of a mail", () => {
       assert.isUndefined(personName(name), name)
     }
     assert.include(render(mails["password-reset"]).text, "Hello Ann <b>Lee</b>,")
+  })
+
+  it("say what of the total is tax, and add it to nothing, where the prices contain it", () => {
+    const { text } = render({ ...confirmation, data: { ...confirmation.data, taxIncluded: true, grandTotal: 2500 } })
+    assert.include(text, "The total includes $0.10 of tax.")
+    assert.notMatch(text, /^ *Tax /m)
+    assert.notInclude(render(confirmation).text, "includes")
   })
 
   it("write amounts as the language and the currency have them", () => {

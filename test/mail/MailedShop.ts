@@ -5,7 +5,7 @@ import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.
 import { mailSettingsOf, type SmtpSettings } from "../../src/layers/config/MailConfig.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { eventually } from "../support/Eventually.ts"
-import { addTo, aProduct } from "../support/Purchase.ts"
+import { aProduct, putInto } from "../support/Purchase.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
 
 /** A mail server of tests on this port. */
@@ -40,7 +40,7 @@ export const onThe = (databaseUrl: string): Partial<AppSettings> => ({
 export const aCartOf = Effect.fnUntraced(function*(email: string | undefined) {
   const made = yield* api("POST", "/api/carts", { body: { currency: "USD", ...(email ? { email } : {}) } })
   const cart = { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
-  yield* addTo(cart, yield* aProduct({ price: 1250 }), 2)
+  yield* putInto(cart, yield* aProduct({ price: 1250 }), 2)
   return cart
 })
 

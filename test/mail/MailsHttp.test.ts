@@ -67,6 +67,24 @@ withMail("an order", (it) => {
       }
     }))
 
+  it.effect("makes no customer of whoever it is confirmed to", () =>
+    Effect.gen(function*() {
+      const server = yield* aServer
+      const customers = Effect.map(api("GET", "/api/customers", { as: asAdmin }), (one) =>
+        one.at("meta.pagination.total"))
+      const before = yield* customers
+      const { id } = yield* anOrderOf("gus@home.example")
+      yield* setStatus(id, "confirmed")
+      yield* mailing(
+        "both mails",
+        Effect.sync(() =>
+          about(server, "gus@home.example").length === 2
+        )
+      )
+      assert.isNumber(before)
+      assert.strictEqual(yield* customers, before)
+    }))
+
   it.effect("is told of each change of its status once, in its own words", () =>
     Effect.gen(function*() {
       const server = yield* aServer

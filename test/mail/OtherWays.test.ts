@@ -22,6 +22,7 @@ const outgoing: OutgoingMail = {
     data: { verifyUrl: link, userName: "Ann" }
   },
   messageId: "0190c0de-0000-7000-8000-000000000001@localhost",
+  attachments: [],
   fromName: "Stoa",
   subject: "Grüße",
   text: `Hello Ann,\n\n${link}\n`,
@@ -52,6 +53,19 @@ describe("mails of development", () => {
       }
       assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
       assert.isTrue(lines.length === 2 && lines.every((line) => line.includes(link) && line.includes(path)))
+    }))
+
+  it.live("hold the files that are sent with them", () =>
+    Effect.gen(function*() {
+      const folder = yield* aFolder
+      const attachments = [{ fileName: "INV-1.pdf", contentType: "application/pdf", content: Buffer.from("%PDF-1") }]
+      const quiet = Logger.layer([])
+      yield* Effect.provide(deliver(fileTransport(folder), { ...outgoing, attachments }), quiet)
+      const [name = ""] = yield* Effect.promise(() => readdir(folder))
+      const text = yield* Effect.promise(() => readFile(join(folder, name), "utf8"))
+      assert.include(text, "Content-Disposition: attachment; filename=\"INV-1.pdf\"")
+      assert.include(text, Buffer.from("%PDF-1").toString("base64"))
+      assert.include(text, link)
     }))
 
   it.live("do not pile up for ever", () =>

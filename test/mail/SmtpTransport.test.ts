@@ -17,6 +17,7 @@ const aMail = (of: Partial<OutgoingMail> = {}): OutgoingMail => ({
     data: { resetUrl: link, userName: "Ann" }
   },
   messageId: "0190c0de-0000-7000-8000-000000000001@shop.example",
+  attachments: [],
   fromName: "Café Ölmühle, \"Nord\"",
   subject: "Ein neues Passwort — für Ann",
   text: "Grüße.\n.\nA line with a dot alone stands above.\n",

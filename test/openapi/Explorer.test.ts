@@ -41,4 +41,12 @@ withApp("the document as clients read it", (it) => {
       assert.sameMembers(schemes, ["apiKey", "bearer", "cookie"])
       for (const word of [...schemes, "x-cart-secret", "Idempotency-Key"]) assert.include(shown, `"${word}"`)
     }))
+
+  it.effect("has its explorer load nothing from elsewhere", () =>
+    Effect.gen(function*() {
+      const page = String((yield* api("GET", "/api/reference")).body)
+      const tags = page.match(/<(?:script|link|img|iframe)\b[^>]*>/g) ?? []
+      assert.isAbove(tags.length, 0)
+      assert.deepStrictEqual(tags.filter((tag) => /\b(?:src|href)\s*=/.test(tag)), [])
+    }))
 })

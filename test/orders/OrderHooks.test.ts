@@ -21,6 +21,7 @@ const hooks: ReadonlyArray<Hook> = [
           yield* Deferred.await(goOn)
         }
         if (Reflect.get(data, "reason") === "forbidden") return yield* Effect.fail(new HookRefusal("Not on a Friday."))
+        if (Reflect.get(data, "reason") === "refunded_in_full") return yield* Effect.fail(new HookRefusal("It stays."))
         return { ...data, reason: `${String(Reflect.get(data, "reason"))} (checked)` }
       })
   },
@@ -79,6 +80,17 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
       assert.include(answer.text("error.message"), "Not on a Friday.")
       const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
       assert.strictEqual(after.text("data.status"), "pending")
+    }))
+
+  it.effect("an order that is refunded in full stays where a hook keeps it, and its refund is done", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ status: "fulfilled" })
+      seen.length = 0
+      const made = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asAdmin, body: {} })
+      assert.deepStrictEqual([made.status, made.at("data.status")], [201, "completed"])
+      const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
+      assert.deepInclude(after.at("data"), { status: "fulfilled", refundedTotal: 1_000 })
+      assert.deepStrictEqual(seen.map(([key]) => key), ["before", "get"])
     }))
 
   it.effect("a refused transition is not even asked about, a read is told", () =>

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
 import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { Handover } from "../../src/domain/fulfillment/Handover.ts"
+import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -26,8 +28,8 @@ const refundsOf = (order: BuiltOrder) =>
 
 describe("a transition of an order", () => {
   it.layer(orderStatusRepoLayer.pipe(
-    Layer.provide(Layer.merge(SoldStock.layer, Unplacement.layer)),
-    Layer.provide(Layer.merge(HoldRepo.layer, unplaceRepoLayer)),
+    Layer.provide(Layer.mergeAll(SoldStock.layer, Unplacement.layer, Handover.layer)),
+    Layer.provide(Layer.mergeAll(HoldRepo.layer, unplaceRepoLayer, handoverRepoLayer)),
     Layer.provideMerge(TestDatabase)
   ))((it) => {
     it.effect("cancelled: gives stock back, writes the refund of what was captured, stamps and announces it", () =>

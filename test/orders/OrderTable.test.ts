@@ -23,6 +23,14 @@ const refused: ReadonlyArray<readonly [what: string, write: Write]> = [
   ],
   ["add up to another total", (sql, id) => sql`update orders set tax_total = 1 where id = ${id}::uuid`],
   [
+    "add the tax that its prices contain",
+    (sql, id) => sql`update orders set tax_included = true, tax_total = 1, grand_total = 1001 where id = ${id}::uuid`
+  ],
+  [
+    "contain more tax than it costs",
+    (sql, id) => sql`update orders set tax_included = true, tax_total = 1001 where id = ${id}::uuid`
+  ],
+  [
     "have a negative discount",
     (sql, id) => sql`update orders set discount_total = -1, grand_total = 1001 where id = ${id}::uuid`
   ],
@@ -31,6 +39,18 @@ const refused: ReadonlyArray<readonly [what: string, write: Write]> = [
     "refund more units of a line than were sold",
     (sql, id) => sql`update order_lines set refunded_quantity = quantity + 1 where order_id = ${id}::uuid`
   ],
+  ["owe more than is left of what was captured", (sql, id) =>
+    Effect.andThen(
+      sql`update orders set refunded_total = 500 where id = ${id}::uuid`,
+      sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+        values (${newId()}::uuid, 'org_default', ${id}::uuid, 501, 'r', 'pending')`
+    )],
+  ["begin a refund anew whose money was given back otherwise", (sql, id) =>
+    Effect.andThen(
+      sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+        select gen_random_uuid(), 'org_default', ${id}::uuid, 600, 'r', unnest(array['failed', 'pending'])`,
+      sql`update refunds set status = 'pending' where order_id = ${id}::uuid`
+    )],
   ["owe a negative refund", (sql, id) =>
     sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
       values (${newId()}::uuid, 'org_default', ${id}::uuid, -1, 'r', 'pending')`]
@@ -59,22 +79,43 @@ it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestSe
         assert.isTrue(Exit.hasDies(yield* Effect.exit(buildOrder({ orderNumber }))))
       }))
 
-    it.effect("of two refunds at once that are too much together one is written down", () =>
+    it.effect("has one open failure of a refund, whoever writes it", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const refunds = yield* RefundRepo
+        const { id } = yield* buildOrder()
+        const refund = newId()
+        yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+          values (${refund}::uuid, 'org_default', ${id}::uuid, 1, 'r', 'failed')`
+        const fail = () =>
+          sql`insert into compensation_failures (id, organization_id, kind, order_id, refund_id, amount, message)
+            values (${newId()}::uuid, 'org_default', 'refund_failed', ${id}::uuid, ${refund}::uuid, 1, 'm')`
+        yield* fail()
+        assert.strictEqual((yield* Effect.flip(fail())).reason._tag, "UniqueViolation")
+      }))
+
+    it.effect("of two refunds at once that are too much together one is written down, whoever writes them", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
         const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
-        const both = [newId(), newId()]
-        for (const refund of both) {
-          yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-            values (${refund}::uuid, 'org_default', ${id}::uuid, 600, 'r', 'pending')`
-        }
-        const ended = yield* Effect.all(both.map((refund) => Effect.exit(inStore(refunds.complete(refund, null)))), {
-          concurrency: "unbounded"
-        })
+        const write = () =>
+          Effect.exit(
+            sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+              values (${newId()}::uuid, 'org_default', ${id}::uuid, 600, 'r', 'pending')`
+          )
+        const lock = sql`select 1 from orders where id = ${id}::uuid for update`
+        const ended = yield* atOnce(() => lock, [write(), write()])
         assert.strictEqual(ended.filter(Exit.isSuccess).length, 1)
-        const [row] = yield* sql`select refunded_total::int4 as total from orders where id = ${id}::uuid`
-        assert.deepStrictEqual(row, { total: 600 })
+      }))
+
+    it.effect("a refund waits for one that is being written, and is none when that leaves no room for it", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
+        const write = () =>
+          sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+            values (${newId()}::uuid, 'org_default', ${id}::uuid, 600, 'r', 'pending')`
+        const [late] = yield* atOnce(write, [Effect.exit(write())])
+        assert.isTrue(late !== undefined && Exit.isFailure(late))
       }))
 
     it.effect("one refund that is settled twice at once moves the total once", () =>
@@ -88,7 +129,7 @@ it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestSe
         const complete = inStore(refunds.complete(refund, null))
         const told = yield* Effect.all([complete, complete], { concurrency: "unbounded" })
         assert.deepStrictEqual(told.toSorted(), [false, true])
-        assert.isFalse(yield* inStore(refunds.fail(refund, "too late")))
+        assert.isFalse(yield* inStore(refunds.send(refund)))
         const [row] = yield* sql`select refunded_total::int4 as total from orders where id = ${id}::uuid`
         assert.deepStrictEqual(row, { total: 300 })
       }))

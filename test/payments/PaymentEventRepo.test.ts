@@ -3,11 +3,18 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
 import { PaymentEventRepo, paymentEventRepoLayer } from "../../src/domain/payments/PaymentEventRepo.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const event = (eventId: string) => ({ provider: "test", eventId, type: "payment_intent.succeeded" })
+const event = (eventId: string) => ({
+  provider: "test",
+  eventId,
+  type: "payment_intent.succeeded",
+  orderId: newId(),
+  amount: null
+})
 const asManager = Effect.provideService(CurrentActor, manager())
 
 describe("PaymentEventRepo", () => {

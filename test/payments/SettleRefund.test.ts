@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,11 @@ import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
 import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { Handover } from "../../src/domain/fulfillment/Handover.ts"
+import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
+import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
 import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
 import {
@@ -17,7 +21,9 @@ import {
   PaymentUnknown
 } from "../../src/domain/payments/PaymentAdapter.ts"
 import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { refundReversalRepoLayer } from "../../src/domain/payments/RefundReversalRepo.ts"
 import { testProvider } from "../../src/layers/payments/TestProvider.ts"
+import { FullRefunds } from "../../src/workflows/payments/FullRefunds.ts"
 import { RefundSettlement } from "../../src/workflows/payments/RefundSettlement.ts"
 import { SettleRefund, settleRefundLayer } from "../../src/workflows/payments/SettleRefund.ts"
 import { buildOrder, manager, type OrderSpec } from "../support/OrderBuilder.ts"
@@ -75,9 +81,12 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
   return { status: row?.status, failure: row?.failure, reference: row?.reference, refunded: Number(row?.refunded) }
 })
 
-const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer).pipe(
-  Layer.provide(Layer.merge(SoldStock.layer, Unplacement.layer)),
-  Layer.provide(Layer.merge(HoldRepo.layer, unplaceRepoLayer)),
+/** What becomes of the order afterwards is looked at over HTTP. */
+const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
+
+const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
+  Layer.provide(Layer.mergeAll(SoldStock.layer, RefundedStock.layer, Unplacement.layer, Handover.layer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, unplaceRepoLayer, handoverRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 

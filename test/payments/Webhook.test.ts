@@ -42,6 +42,9 @@ const historyOf = (order: BuiltOrder) =>
       sql`select to_status, reason, changed_by from order_status_history where order_id = ${order.id}::uuid`)
   )
 
+const refundsOf = (order: BuiltOrder) =>
+  onDatabase(Effect.flatMap(PgClient.PgClient, (sql) => sql`select 1 from refunds where order_id = ${order.id}::uuid`))
+
 withApp("events of the payment provider", (it) => {
   describe("payment_intent.succeeded", () => {
     it.effect("confirms a pending order, notes what was captured and says who did it", () =>
@@ -112,6 +115,16 @@ withApp("events of the payment provider", (it) => {
         }
       }))
 
+    it.effect("of an order that is cancelled confirms nothing, and the money goes back once", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "cancelled" })
+        const event = eventOf("payment_intent.succeeded", order)
+        yield* send(event)
+        yield* send(event)
+        assert.strictEqual((yield* read(order)).text("data.status"), "cancelled")
+        assert.lengthOf(yield* refundsOf(order), 1)
+      }))
+
     it.effect("ten at once confirm once", () =>
       Effect.gen(function*() {
         const order = yield* given()
@@ -158,7 +171,9 @@ withApp("events of the payment provider", (it) => {
   describe("failures and refunds", () => {
     it.effect("payment_failed and canceled cancel a pending order and give its stock back", () =>
       Effect.gen(function*() {
-        for (const type of ["payment_intent.payment_failed", "payment_intent.canceled"]) {
+        // An authorization whose payment failed is voided; one that has ended needs no void.
+        const voids = { "payment_intent.payment_failed": 1, "payment_intent.canceled": 0 }
+        for (const [type, count] of Object.entries(voids)) {
           const order = yield* given({ lines: [{ quantity: 2 }], onHand: 5 })
           assert.strictEqual((yield* send(eventOf(type, order))).status, 200)
           assert.strictEqual((yield* read(order)).text("data.status"), "cancelled")
@@ -168,6 +183,7 @@ withApp("events of the payment provider", (it) => {
             version: 1,
             hold: "released"
           })
+          assert.lengthOf(yield* refundsOf(order), count, type)
         }
       }))
 

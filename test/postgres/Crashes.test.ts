@@ -40,7 +40,9 @@ describe("crashes around the embedded PostgreSQL", () => {
     const dir = await stoppedCluster()
     const first = await start({ dir, settings: { fsync: "off" } })
     // A loop that never waits does not notice the end of its server, and keeps the shared memory until it is done.
-    const busy = query(first.url, "do $$ begin for i in 1..40000000 loop null; end loop; end $$").catch(() => undefined)
+    const busy = query(first.url, "do $$ begin for i in 1..100000000 loop null; end loop; end $$").catch(() =>
+      undefined
+    )
     const backend = await waitFor("the busy backend", async () => {
       const [row] = await query<{ pid: number }>(
         first.url,

@@ -16,11 +16,12 @@ import {
   type EmbeddedPostgresServer,
   startPostgres
 } from "../../src/layers/postgres/EmbeddedPostgres.ts"
+import { parentOfDatabases } from "../support/Memory.ts"
 import { waitFor } from "../support/waitFor.ts"
 
-/** An empty directory every account may enter, removed when the test ends. */
-export const temporaryDirectory = async (): Promise<string> => {
-  const directory = await mkdtemp(join(tmpdir(), "stoa-launcher-"))
+/** An empty directory every account may enter, removed when the test ends; for programs unless another place is named. */
+export const temporaryDirectory = async (parent = tmpdir()): Promise<string> => {
+  const directory = await mkdtemp(join(parent, "stoa-launcher-"))
   await chmod(directory, 0o755)
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   return directory
@@ -36,7 +37,7 @@ export const start = async (options: EmbeddedPostgresOptions): Promise<EmbeddedP
 let pristine: Promise<string> | undefined
 
 const makePristine = async (): Promise<string> => {
-  const parent = await mkdtemp(join(tmpdir(), "stoa-launcher-"))
+  const parent = await mkdtemp(join(await parentOfDatabases(), "stoa-launcher-"))
   // Files of tests share the process.
   process.once("exit", () => rmSync(parent, { recursive: true, force: true }))
   await chmod(parent, 0o755)
@@ -49,7 +50,7 @@ const makePristine = async (): Promise<string> => {
 /** A cluster of the test's own with no server on it; made once per process and copied. */
 export const stoppedCluster = async (): Promise<string> => {
   const source = await (pristine ??= makePristine())
-  const dir = join(await temporaryDirectory(), "pg")
+  const dir = join(await temporaryDirectory(await parentOfDatabases()), "pg")
   await promisify(execFile)("cp", ["-a", source, dir])
   return dir
 }

@@ -149,6 +149,8 @@ describe("modifiers", () => {
     assert.strictEqual(final(5, [modifier("m", "percentage_discount", 50)]), 2)
     assert.strictEqual(final(100, [modifier("m", "fixed_discount", 500)]), 0)
     assert.strictEqual(final(100, [modifier("m", "override", 4200)]), 4200)
+    assert.strictEqual(final(5, [modifier("m", "percentage_markup", 50)]), 8)
+    assert.strictEqual(final(100, [modifier("m", "percentage_markup", 1_000)]), 1_100)
   })
 
   it("of every held group apply, of other groups none", () => {
@@ -159,13 +161,16 @@ describe("modifiers", () => {
     assert.strictEqual(final(100, modifiers, { groups: [] }), 100)
   })
 
-  it("without meaning are skipped: a fixed one without currency, a percentage outside 0 to 100", () => {
+  it("without meaning are skipped: a fixed one without currency, a percentage outside its bounds", () => {
     for (const type of ["fixed_discount", "markup", "override"] as const) {
       assert.strictEqual(final(100, [modifier("m", type, 10, { currency: null })]), 100)
       assert.strictEqual(final(100, [modifier("m", type, 10, { currency: "EUR" })]), 100)
     }
     for (const value of [250, -1, NaN]) {
       assert.strictEqual(final(100, [modifier("m", "percentage_discount", value)]), 100)
+    }
+    for (const value of [1_001, -1, NaN]) {
+      assert.strictEqual(final(100, [modifier("m", "percentage_markup", value)]), 100)
     }
   })
 

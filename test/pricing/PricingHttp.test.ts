@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
 import { otherOrganization, seedEntity, seedOrganization } from "./Seed.ts"
 
@@ -162,6 +163,11 @@ describe("pricing over HTTP", () => {
           [{ value: -1 }, "value"],
           [{ type: "fixed_discount" }, "currency"],
           [{ type: "markup" }, "currency"],
+          [{ type: "override" }, "currency"],
+          [{ type: "percentage_markup", value: 1_001 }, "value"],
+          [{ minQuantity: 2, maxQuantity: 1 }, "maxQuantity"],
+          [{ validFrom: "2026-02-01", validUntil: "2026-01-01" }, "validUntil"],
+          [{ variantId: newId() }, "variantId"],
           [{ entityId: foreign.entityId }, "entityId"],
           [{ conditions: { minSubtotal: "5" } }, "conditions.minSubtotal"],
           [{ name: "" }, "name"]
@@ -170,6 +176,62 @@ describe("pricing over HTTP", () => {
           const answer = yield* post(modifiers, { ...tenOff, ...fields })
           assert.deepStrictEqual([answer.status, answer.at("error.details.issues.0.path")], [422, path])
         }
+      }))
+
+    it.effect("a change is held to the same rules, on the whole of the modifier", () =>
+      Effect.gen(function*() {
+        yield* seedOrganization
+        const foreign = yield* seedEntity({}, otherOrganization)
+        const made = yield* post(modifiers, { ...tenOff, minQuantity: 5 })
+        const path = `${modifiers}/${made.text("data.id")}`
+        const refused: ReadonlyArray<readonly [object, string]> = [
+          [{ value: 101 }, "value"],
+          [{ value: 1.5 }, "value"],
+          [{ type: "markup" }, "currency"],
+          [{ type: "half_price" }, "type"],
+          [{ maxQuantity: 4 }, "maxQuantity"],
+          [{ entityId: foreign.entityId }, "entityId"]
+        ]
+        for (const [body, field] of refused) {
+          const answer = yield* api("PATCH", path, { body, as: asAdmin })
+          assert.deepStrictEqual([answer.status, answer.at("error.details.issues.0.path")], [422, field])
+        }
+        const changed = yield* api("PATCH", path, { body: { type: "percentage_markup", value: 150 }, as: asAdmin })
+        assert.deepStrictEqual([changed.status, changed.at("data.type"), changed.at("data.value")], [
+          200,
+          "percentage_markup",
+          150
+        ])
+        assert.strictEqual((yield* api("DELETE", path, { as: asAdmin })).status, 200)
+        assert.strictEqual((yield* api("PATCH", path, { body: { value: 1 }, as: asAdmin })).status, 404)
+      }))
+
+    it.effect("every kind of modifier changes what a line of a cart costs, in order of priority", () =>
+      Effect.gen(function*() {
+        const kinds: ReadonlyArray<readonly [object, number]> = [
+          [{ type: "percentage_discount", value: 15 }, 850],
+          [{ type: "fixed_discount", value: 100, currency: "USD" }, 900],
+          [{ type: "fixed_discount", value: 5_000, currency: "USD" }, 0],
+          [{ type: "fixed_discount", value: 100, currency: "EUR" }, 1_000],
+          [{ type: "markup", value: 25, currency: "USD" }, 1_025],
+          [{ type: "percentage_markup", value: 25 }, 1_250],
+          [{ type: "override", value: 77, currency: "USD" }, 77],
+          [{ type: "percentage_discount", value: 10, customerGroupId: "vip" }, 1_000],
+          [{ type: "percentage_discount", value: 10, minQuantity: 2 }, 1_000],
+          [{ type: "percentage_discount", value: 10, conditions: { minSubtotal: 1_001 } }, 1_000],
+          [{ type: "percentage_discount", value: 10, validUntil: "2020-01-01" }, 1_000]
+        ]
+        for (const [fields, expected] of kinds) {
+          const entityId = yield* aProduct()
+          yield* post(modifiers, { name: "M", entityId, ...fields })
+          const line = yield* addTo(yield* aGuestCart(), entityId)
+          assert.strictEqual(line.at("data.unitPriceSnapshot"), expected, JSON.stringify(fields))
+        }
+        const entityId = yield* aProduct()
+        yield* post(modifiers, { name: "Then", entityId, type: "percentage_markup", value: 10, priority: 2 })
+        yield* post(modifiers, { name: "First", entityId, type: "override", value: 500, currency: "USD", priority: 1 })
+        assert.strictEqual((yield* addTo(yield* aGuestCart(), entityId)).at("data.unitPriceSnapshot"), 550)
+        assert.strictEqual((yield* checkOut(yield* aCartWith(entityId, 3))).at("data.subtotal"), 1_650)
       }))
 
     it.effect("asks for the permission of the specification or its alias: 401 without credentials, 403 without it", () =>

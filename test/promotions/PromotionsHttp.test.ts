@@ -147,6 +147,93 @@ describe("promotions over HTTP", () => {
         assert.strictEqual((yield* api("PATCH", `${path}/nonsense`, { body: {}, as: asAdmin })).status, 422)
       }))
 
+    it.effect("every part of it can be changed by itself, and null empties what may be empty", () =>
+      Effect.gen(function*() {
+        const made = yield* create({ type: "buy_x_get_y", buyQuantity: 2, getQuantity: 1 })
+        const one = `${path}/${made.text("data.id")}`
+        const code = `NEW-${newId()}`.toUpperCase()
+        const changes: ReadonlyArray<Record<string, unknown>> = [
+          { name: "Other" },
+          { code },
+          { buyQuantity: 3 },
+          { getQuantity: 2 },
+          { type: "fixed_off_order", value: 250, currency: "JPY" },
+          { type: "percentage_off_item", value: 12.5 },
+          { currency: null },
+          { buyQuantity: null, getQuantity: null },
+          { isAutomatic: true },
+          { isActive: false },
+          { isActive: true },
+          { stackable: false },
+          { priority: -7 },
+          { conditions: { minimumOrderValue: 5, entityTypes: ["book"], categories: ["a", "b"], firstOrderOnly: true } },
+          { conditions: {} },
+          { usageLimitTotal: 7 },
+          { usageLimitPerCustomer: 2 },
+          { usageLimitTotal: null, usageLimitPerCustomer: null },
+          { validFrom: "2026-01-01T00:00:00.000Z", validUntil: "2099-01-01T00:00:00.000Z" },
+          { validFrom: null },
+          { validUntil: null },
+          { metadata: { campaign: "spring" } },
+          { code: null }
+        ]
+        let before = made.at("data") as Record<string, unknown>
+        for (const change of changes) {
+          const changed = yield* api("PATCH", one, { body: change, as: asAdmin })
+          const after = changed.at("data") as Record<string, unknown>
+          assert.strictEqual(changed.status, 200, JSON.stringify(changed.body))
+          assert.deepStrictEqual(after, { ...before, ...change, updatedAt: after["updatedAt"] })
+          before = after
+        }
+        const emptied = yield* api("PATCH", one, { body: { conditions: null, metadata: null }, as: asAdmin })
+        assert.deepStrictEqual([emptied.at("data.conditions"), emptied.at("data.metadata")], [{}, {}])
+      }))
+
+    it.effect("a change that makes no promotion of it is refused, naming the field, and changes nothing", () =>
+      Effect.gen(function*() {
+        const made = yield* create({ validUntil: "2030-01-01T00:00:00.000Z" })
+        const one = `${path}/${made.text("data.id")}`
+        const refused: ReadonlyArray<readonly [object, string]> = [
+          [{ type: "everything_free" }, "type"],
+          [{ type: "buy_x_get_y", buyQuantity: 1 }, "getQuantity"],
+          [{ type: "fixed_off_item", value: 0.5 }, "value"],
+          [{ value: 100.5 }, "value"],
+          [{ value: -1 }, "value"],
+          [{ validFrom: "2031-01-01" }, "validUntil"],
+          [{ name: "" }, "name"],
+          [{ code: " " }, "code"],
+          [{ currency: "XXX" }, "currency"],
+          [{ usageLimitPerCustomer: -1 }, "usageLimitPerCustomer"],
+          [{ conditions: { minimumQuantity: 0.5 } }, "conditions.minimumQuantity"]
+        ]
+        for (const [change, field] of refused) {
+          const answer = yield* api("PATCH", one, { body: change, as: asAdmin })
+          assert.deepStrictEqual([answer.status, answer.at("error.details.issues.0.path")], [422, field])
+        }
+        assert.deepStrictEqual((yield* api("PATCH", one, { body: {}, as: asAdmin })).at("data"), made.at("data"))
+      }))
+
+    it.effect("is listed by its status, and in the order of its priority", () =>
+      Effect.gen(function*() {
+        const rows: ReadonlyArray<readonly [string, object]> = [
+          ["expired", { validUntil: "2020-01-01" }],
+          ["scheduled", { validFrom: "2099-01-01" }],
+          ["active", { priority: -20 }],
+          ["active", { priority: -30 }]
+        ]
+        const ids = yield* Effect.forEach(
+          rows,
+          ([, fields]) => Effect.map(create(fields), (one) => one.text("data.id"))
+        )
+        const listed = Effect.fnUntraced(function*(status: string) {
+          const answer = yield* api("GET", `${path}?limit=100&status=${status}`, { as: asAdmin })
+          return answer.list("data").map((_, index) => answer.text(`data.${index}.id`)).filter((id) => ids.includes(id))
+        })
+        assert.deepStrictEqual(yield* listed("expired"), [ids[0]])
+        assert.deepStrictEqual(yield* listed("scheduled"), [ids[1]])
+        assert.deepStrictEqual(yield* listed("active"), [ids[3], ids[2]])
+      }))
+
     it.effect("asks for the permission of the specification or its alias: 401 without credentials, 403 without it", () =>
       Effect.gen(function*() {
         const id = newId()

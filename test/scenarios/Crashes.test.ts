@@ -1,12 +1,17 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Scope } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type FaultPoint, faultPoints, undoFaultPoints } from "../../src/workflows/checkout/FaultPoint.ts"
 import { audit, auditPayments, cartOf, onDatabase, soldOf } from "../support/Audit.ts"
-import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
+import { emulatedService, type PaymentEmulator, startEmulator } from "../support/PaymentEmulator.ts"
+import { placeOf } from "../support/Places.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { aCartWith, addTo, aGuestCart, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
+import { aCartWith, aGuestCart, aProduct, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
 import { restart, startService, talkingTo } from "../support/Service.ts"
 import { persistently } from "../support/ServiceCalls.ts"
+import type { TestApp } from "../support/TestApp.ts"
 
 const paidBy = (paymentMethodId: string) => (cart: GuestCart) => checkOut(cart, { paymentMethodId })
 
@@ -14,76 +19,121 @@ const withKey = (paymentMethodId: string) => (cart: GuestCart, key = `key-${cart
   checkOut(cart, { paymentMethodId }, { "idempotency-key": key })
 
 /**
+ * A shop whose process dies at the boundary that `dyingAt` names, and then starts again: one database for all the deaths, so
+ * that what takes up the work of a dead process is also the next one to die.
+ */
+class MortalShop extends Context.Service<MortalShop, {
+  readonly databaseUrl: string
+  readonly emulator: PaymentEmulator
+  readonly app: () => Layer.Layer<TestApp>
+  /** Does something that the process dies of at this boundary; afterwards another one is in its place. */
+  readonly dyingAt: <A>(point: FaultPoint, work: Effect.Effect<A, never, TestApp>) => Effect.Effect<A>
+}>()("stoa/test/scenarios/MortalShop") {
+  static readonly layer = Layer.effect(
+    MortalShop,
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const emulator = yield* startEmulator
+      const directory = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-mortal-"))),
+        (made) => Effect.promise(() => rm(made, { recursive: true }))
+      )
+      const file = join(directory, "fault-point")
+      const name = (point: FaultPoint | "none") => Effect.promise(() => writeFile(file, point))
+      yield* name("none")
+      const { environment, program } = emulatedService(emulator)
+      // Limits off: what a process was granted ahead dies with it, and ten deaths in a minute would use up all there is.
+      const own = { STOA_TEST_FAULT_FILE: file, STOA_RATE_LIMIT_FACTOR: "0" }
+      const options = { databaseUrl, program, environment: { ...environment, ...own } }
+      const place = yield* placeOf(options)
+      const scope = yield* Effect.scope
+      const app = () => talkingTo(place.service(), databaseUrl)
+      const dyingAt = <A>(point: FaultPoint, work: Effect.Effect<A, never, TestApp>) =>
+        Effect.gen(function*() {
+          yield* name(point)
+          const told = yield* Effect.provide(work, app())
+          assert.strictEqual((yield* Effect.promise(() => place.service().ended)).signal, "SIGKILL")
+          yield* name("none")
+          yield* Effect.provideService(place.replace, Scope.Scope, scope)
+          return told
+        })
+      return { databaseUrl, emulator, app, dyingAt }
+    })
+  )
+}
+
+/**
  * Two buyers, one with a key and one without, when the process dies at a step boundary of the first checkout that
  * gets there; then the same process without the fault. Gives what the one with the key is told in the end.
  */
 const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, paymentMethodId: string) {
-  const { url: databaseUrl } = yield* freshDatabase
-  const emulator = yield* startEmulator
-  const options = { databaseUrl, ...emulatedService(emulator) }
-  const doomed = yield* startService({ ...options, faultPoint })
+  const shop = yield* MortalShop
+  const { databaseUrl, emulator } = shop
   const before = yield* Effect.gen(function*() {
     const product = yield* aProduct({ stock: 10 })
-    const keyed = yield* aCartWith(product)
-    const keyless = yield* aCartWith(product)
-    const [first] = yield* Effect.all([withKey(paymentMethodId)(keyed), paidBy(paymentMethodId)(keyless)], {
+    return { product, keyed: yield* aCartWith(product), keyless: yield* aCartWith(product) }
+  }).pipe(Effect.provide(shop.app()))
+  const [first] = yield* shop.dyingAt(
+    faultPoint,
+    Effect.all([withKey(paymentMethodId)(before.keyed), paidBy(paymentMethodId)(before.keyless)], {
       concurrency: "unbounded"
     })
-    assert.strictEqual(first.status, 0, "nobody is told anything by a dead process")
-    return { keyed, keyless, product }
-  }).pipe(Effect.provide(talkingTo(doomed, databaseUrl)))
-  assert.strictEqual((yield* Effect.promise(() => doomed.ended)).signal, "SIGKILL")
-  const app = talkingTo(yield* restart(doomed, options), databaseUrl)
+  )
+  assert.strictEqual(first.status, 0, "nobody is told anything by a dead process")
+  const app = shop.app()
   const told = yield* withKey(paymentMethodId)(before.keyed).pipe(persistently(), Effect.provide(app))
   yield* audit(databaseUrl)
   yield* auditPayments(databaseUrl, emulator)
   return { ...before, app, databaseUrl, emulator, told }
 })
 
-describe("a process that dies in the middle of a checkout", () => {
-  it.live.each(faultPoints)(
-    "at the boundary \"%s\" leaves one paid order for the one who asks again",
-    (point) =>
-      Effect.gen(function*() {
-        const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, "card")
-        assert.strictEqual(told.status, 201, JSON.stringify(told.body))
-        assert.deepStrictEqual(yield* cartOf(databaseUrl, keyed.id), { status: "checked_out", orders: 1 })
-        const again = yield* withKey("card")(keyed).pipe(persistently(), Effect.provide(app))
-        assert.strictEqual(again.at("data.id"), told.at("data.id"))
+layer(MortalShop.layer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a process that dies in the middle of a checkout",
+  (it) => {
+    it.effect.each(faultPoints)(
+      "at the boundary \"%s\" leaves one paid order for the one who asks again",
+      (point) =>
+        Effect.gen(function*() {
+          const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, "card")
+          assert.strictEqual(told.status, 201, JSON.stringify(told.body))
+          assert.deepStrictEqual(yield* cartOf(databaseUrl, keyed.id), { status: "checked_out", orders: 1 })
+          const again = yield* withKey("card")(keyed).pipe(persistently(), Effect.provide(app))
+          assert.strictEqual(again.at("data.id"), told.at("data.id"))
 
-        const cart = yield* cartOf(databaseUrl, keyless.id)
-        if (cart.status === "active") {
-          assert.strictEqual((yield* paidBy("card")(keyless).pipe(Effect.provide(app))).status, 201)
-        }
-        assert.deepStrictEqual(yield* cartOf(databaseUrl, keyless.id), { status: "checked_out", orders: 1 })
-        yield* audit(databaseUrl)
-        yield* auditPayments(databaseUrl, emulator)
-        assert.strictEqual(yield* soldOf(databaseUrl, product), 2)
-      }),
-    60_000
-  )
+          const cart = yield* cartOf(databaseUrl, keyless.id)
+          if (cart.status === "active") {
+            assert.strictEqual((yield* paidBy("card")(keyless).pipe(Effect.provide(app))).status, 201)
+          }
+          assert.deepStrictEqual(yield* cartOf(databaseUrl, keyless.id), { status: "checked_out", orders: 1 })
+          yield* audit(databaseUrl)
+          yield* auditPayments(databaseUrl, emulator)
+          assert.strictEqual(yield* soldOf(databaseUrl, product), 2)
+        }),
+      60_000
+    )
 
-  const failures = undoFaultPoints.flatMap((point) => [[point, "decline"], [point, "nocapture"]] as const)
+    const failures = undoFaultPoints.flatMap((point) => [[point, "decline"], [point, "nocapture"]] as const)
 
-  it.live.each(failures)(
-    "at the boundary \"%s\" of one that fails by \"%s\" leaves nothing behind",
-    ([point, method]) =>
-      Effect.gen(function*() {
-        const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, method)
-        assert.strictEqual(told.status, 422, JSON.stringify(told.body))
-        assert.strictEqual(told.at("error.code"), "CHECKOUT_FAILED")
-        assert.strictEqual(yield* soldOf(databaseUrl, product), 0)
-        for (const { id } of [keyed, keyless]) {
-          assert.deepStrictEqual(yield* cartOf(databaseUrl, id), { status: "active", orders: 0 })
-        }
-        const second = yield* withKey("card")(keyed, "another-key").pipe(persistently(), Effect.provide(app))
-        assert.strictEqual(second.status, 201, JSON.stringify(second.body))
-        yield* audit(databaseUrl)
-        yield* auditPayments(databaseUrl, emulator)
-      }),
-    60_000
-  )
-})
+    it.effect.each(failures)(
+      "at the boundary \"%s\" of one that fails by \"%s\" leaves nothing behind",
+      ([point, method]) =>
+        Effect.gen(function*() {
+          const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, method)
+          assert.strictEqual(told.status, 422, JSON.stringify(told.body))
+          assert.strictEqual(told.at("error.code"), "CHECKOUT_FAILED")
+          assert.strictEqual(yield* soldOf(databaseUrl, product), 0)
+          for (const { id } of [keyed, keyless]) {
+            assert.deepStrictEqual(yield* cartOf(databaseUrl, id), { status: "active", orders: 0 })
+          }
+          const second = yield* withKey("card")(keyed, "another-key").pipe(persistently(), Effect.provide(app))
+          assert.strictEqual(second.status, 201, JSON.stringify(second.body))
+          yield* audit(databaseUrl)
+          yield* auditPayments(databaseUrl, emulator)
+        }),
+      60_000
+    )
+  }
+)
 
 it.live(
   "an order that waits for its shopper ends some time also when its process died as it was placed",
@@ -124,7 +174,7 @@ it.live("a key whose process died before it started the checkout is as good as n
       const taken = yield* onDatabase(url, (sql) =>
         sql`select 1 from idempotency_keys where status = 'running' and locked_until > now()`)
       assert.strictEqual(taken.length, 1)
-      yield* addTo(cart, yield* aProduct())
+      yield* putInto(cart, yield* aProduct())
       const told = yield* withKey("test")(cart, "left-behind").pipe(persistently())
       assert.strictEqual(told.status, 201, JSON.stringify(told.body))
     }).pipe(Effect.provide(app))

@@ -51,7 +51,7 @@ it.live(
       yield* Effect.promise(() =>
         waitFor("all jobs", async () => (await Effect.runPromise(openJobs(url, "test/keyed"))) === 0, 40_000)
       )
-      yield* auditRuns(url)
+      yield* auditRuns(url, places)
       assert.isAtLeast((yield* takeovers(url)).cutOff, 1, "runs that the kills cut off")
       const ticks = yield* onDatabase(url, (sql) =>
         sql<

@@ -62,15 +62,13 @@ describe("a process that dies after it changed something and before it could ans
     ([hook, prepare]) =>
       Effect.gen(function*() {
         const { url: databaseUrl } = yield* freshDatabase
-        const program = [fileURLToPath(new URL("../support/serveDying.ts", import.meta.url))]
-        const prepared = yield* startService({ databaseUrl })
-        const request = yield* prepare().pipe(Effect.provide(talkingTo(prepared, databaseUrl)))
+        const program = fileURLToPath(new URL("../support/serveDying.ts", import.meta.url))
+        const doomed = yield* startService({ databaseUrl, program, environment: { STOA_TEST_DIE_AFTER: hook } })
+        const request = yield* prepare().pipe(Effect.provide(talkingTo(doomed, databaseUrl)))
         const send = api(request.method, request.path, {
           ...request.call,
           headers: { ...request.call.headers, "idempotency-key": randomUUID() }
         })
-        prepared.kill("SIGTERM")
-        const doomed = yield* restart(prepared, { databaseUrl, program, environment: { STOA_TEST_DIE_AFTER: hook } })
         const told = yield* send.pipe(
           Effect.repeat({ until: ({ status }) => status !== 503, schedule: Schedule.spaced("100 millis") }),
           Effect.provide(talkingTo(doomed, databaseUrl))

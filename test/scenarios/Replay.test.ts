@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -154,22 +154,25 @@ const sample = fileURLToPath(new URL("../../../shared/data/online-retail-sample.
 
 // The data is not part of the project: registered where somebody has laid it beside the project, told where not.
 if (existsSync(sample)) {
-  withApp("a replay of a day of real invoices", (it) => {
-    it.effect("adds all 63 orders up to the penny, and finds them again", () =>
+  withApp("a replay of a morning of real invoices", (it) => {
+    // `npm run chaos` replays the whole day.
+    it.effect("adds all five orders up to the penny, and finds them again", () =>
       Effect.gen(function*() {
-        const { result } = yield* run(sample)
+        const [, ...lines] = readFileSync(sample, "utf8").split(/\r?\n/)
+        const path = yield* aFile(...lines.slice(100, 160))
+        const { result } = yield* run(path)
         assert.deepStrictEqual(result.differences, [])
-        assert.strictEqual(result.linesRead, 1071)
-        assert.strictEqual(result.ordersPlaced, 63)
-        assert.strictEqual(result.refused.length, 2)
-        const again = (yield* run(sample)).result
+        assert.strictEqual(result.linesRead, 60)
+        assert.strictEqual(result.ordersPlaced, 5)
+        assert.strictEqual(result.refused.length, 1)
+        const again = (yield* run(path)).result
         assert.deepStrictEqual(again.differences, [])
-        assert.deepStrictEqual([again.ordersPlaced, again.ordersFound, again.productsCreated], [0, 63, 0])
+        assert.deepStrictEqual([again.ordersPlaced, again.ordersFound, again.productsCreated], [0, 5, 0])
         assert.deepStrictEqual([again.pricesSet, again.unitsReceived, again.unitsReturned], [0, 0, 0])
       }), 120_000)
   })
 } else {
-  it("knows where the day of real invoices would be", () => {
+  it("knows where the real invoices would be", () => {
     console.log(`no replay of real invoices: ${sample} is not there`)
     assert.isFalse(existsSync(sample))
   })

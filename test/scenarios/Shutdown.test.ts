@@ -52,7 +52,7 @@ it.live.each(["all", "api", "runner"] as const)(
   (role) =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase
-      const service = yield* startService({ databaseUrl, role })
+      const service = yield* startService({ databaseUrl, role, fromSources: [] })
       service.kill("SIGTERM")
       yield* endsWell(service)
     }),

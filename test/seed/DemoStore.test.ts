@@ -7,7 +7,7 @@ import { Promotion } from "../../src/domain/promotions/Promotion.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import { seedDemoStore } from "../../src/layers/seed/DemoStore.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { addTo, aGuestCart, checkOut } from "../support/Purchase.ts"
+import { aGuestCart, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const Store = Layer.provideMerge(StoreSettings.layerOf({}), TestDatabase)
@@ -71,7 +71,7 @@ describe("the demo store", () => {
       })
       assert.strictEqual(added.status, 201, JSON.stringify(added.body))
       const blend = yield* api("GET", "/api/catalog/entities/harbor-house-blend")
-      yield* addTo(cart, blend.text("data.id"), 1)
+      yield* putInto(cart, blend.text("data.id"), 1)
       const order = yield* checkOut(cart, { currency: "EUR", promotionCodes: ["WELCOME10"] })
       assert.strictEqual(order.status, 201, JSON.stringify(order.body))
       assert.strictEqual(order.number("data.subtotal"), 5 * 2400 + 2290)

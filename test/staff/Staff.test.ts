@@ -139,6 +139,17 @@ withApp("the staff of an organization", (it) => {
       refused(yield* ask(ours.owner, "DELETE", `/${member?.id}`), 404, "NOT_FOUND", "a removal")
       assert.deepStrictEqual(yield* memberOf(theirs.owner, theirs.staff), member)
       assert.isUndefined(yield* memberOf(ours.owner, theirs.staff))
+      // Who works there may be taken on here, and what he offered here does not end with his rank there.
+      const hired = yield* ask(ours.owner, "POST", "", { userId: theirs.staff.userId, role: "staff" })
+      assert.strictEqual(hired.status, 201)
+      yield* onDatabase((sql) =>
+        sql`insert into invitations (organization_id, email, role, expires_at, inviter_id)
+          values ('org_s6', 'new@example.com', 'customer', now() + interval '1 day', ${theirs.staff.userId}::uuid)`
+      )
+      assert.strictEqual((yield* ask(theirs.owner, "DELETE", `/${member?.id}`)).status, 200)
+      assert.strictEqual((yield* ask(ours.owner, "GET", "/invitations")).at("meta.pagination.total"), 1)
+      const open = yield* ask(theirs.owner, "GET", "/invitations")
+      assert.deepStrictEqual([open.list("data"), open.at("meta.pagination.total")], [[], 0])
     }))
 })
 

@@ -5,9 +5,9 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "./Audit.ts"
 import { noterOf } from "./JobRunNotes.ts"
 import { placeOf } from "./Places.ts"
-import type { ServiceOptions } from "./Service.ts"
+import type { Service, ServiceOptions } from "./Service.ts"
 
-const program = [fileURLToPath(new URL("./serveJobs.ts", import.meta.url))]
+const program = fileURLToPath(new URL("./serveJobs.ts", import.meta.url))
 
 /** A runner whose handlers note their runs in `job_runs`; those of keys take so many ms, give or take a half. */
 export const jobRunner = (databaseUrl: string, keyedMs = 10): ServiceOptions => ({
@@ -20,11 +20,12 @@ export const jobRunner = (databaseUrl: string, keyedMs = 10): ServiceOptions => 
 /** The table that the handlers note their runs in. */
 export const noteRuns = (url: string) =>
   onDatabase(url, (sql) =>
-    Effect.andThen(
+    Effect.all([
       sql`create table job_deaths (pid int not null, at timestamptz not null, over timestamptz not null)`,
+      sql`create table job_displaced (pid int not null)`,
       sql`create table job_runs (id bigserial primary key, job text not null, key text not null, pid int not null,
       begun timestamptz not null default clock_timestamp(), ended timestamptz, died timestamptz)`
-    ))
+    ], { discard: true }))
 
 /** Enqueues so many jobs of a task as another process would, their keys in turn, and their queues too. */
 export const enqueueFrom = (url: string, task: string, count: number, keys: number, tries = 1_000, queues = 1) =>
@@ -102,21 +103,40 @@ export const takeovers = (url: string): Effect.Effect<Takeovers> =>
  * signal, and an end: PostgreSQL still carries out what the process had sent, so runs begin shortly after the signal.
  */
 export const placeFor = (options: ServiceOptions) =>
-  placeOf(options, (pid, at) =>
-    onDatabase(
-      options.databaseUrl,
-      (sql) =>
-        sql`select 1 from pg_stat_activity where application_name = ${noterOf(pid)}`.pipe(
-          Effect.repeat({ until: (open) => open.length === 0 }),
-          Effect.andThen(
-            sql`with dead as (insert into job_deaths values (${pid}, ${at}::timestamptz, clock_timestamp()) returning at)
+  placeOf(
+    options,
+    (service, at) =>
+      Effect.andThen(noteDisplaced(options.databaseUrl, service), noteDeath(options.databaseUrl, service, at))
+  )
+
+const noteDeath = (url: string, { pid }: Service, at: Date) =>
+  onDatabase(
+    url,
+    (sql) =>
+      sql`select 1 from pg_stat_activity where application_name = ${noterOf(pid)}`.pipe(
+        Effect.repeat({ until: (open) => open.length === 0 }),
+        Effect.andThen(
+          sql`with dead as (insert into job_deaths values (${pid}, ${at}::timestamptz, clock_timestamp()) returning at)
             update job_runs set died = dead.at from dead where pid = ${pid} and ended is null and died is null`
-          )
         )
-    ))
+      )
+  )
+
+/**
+ * A process that could not confirm its locks within a second, because the machine was busy, gives up its slots with the
+ * jobs in them, and says so: as if it were dead, it must not be asked why they ran again.
+ */
+const noteDisplaced = (url: string, { output, pid }: Service) =>
+  /Shard lock storage is unhealthy/.test(output())
+    ? onDatabase(url, (sql) => Effect.asVoid(sql`insert into job_displaced values (${pid})`))
+    : Effect.void
 
 /** What must not be, over all runs: two of one key at once, a lost job, a second run without a kill. */
-export const auditRuns = Effect.fnUntraced(function*(url: string) {
+export const auditRuns = Effect.fnUntraced(function*(
+  url: string,
+  places: ReadonlyArray<{ readonly service: () => Service }>
+) {
+  yield* Effect.forEach(places, (place) => noteDisplaced(url, place.service()), { discard: true })
   const found = yield* onDatabase(
     url,
     (sql) =>
@@ -135,6 +155,7 @@ export const auditRuns = Effect.fnUntraced(function*(url: string) {
       from job_runs a join job_runs b on a.job = b.job and a.id < b.id
         join commerce_jobs j on j.id::text = a.job
       where not exists (select 1 from job_deaths d where d.pid = a.pid and a.begun < d.over and d.at < b.begun)
+        and not exists (select 1 from job_displaced d where d.pid = a.pid)
     union all
     select 'a key that is still taken', k.concurrency_key from job_keys k
       join commerce_jobs j on j.id = k.job_id where j.status <> 'processing'`

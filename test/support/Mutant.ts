@@ -1,8 +1,6 @@
-import { fileURLToPath } from "node:url"
 import { startService } from "./Service.ts"
 
 const hook = new URL("mutate.ts", import.meta.url).href
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 /**
  * Starts the service as a process of its own in which one filter of organizations is taken out, named as in
@@ -11,6 +9,6 @@ const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 export const startMutant = (mutant: string, databaseUrl: string) =>
   startService({
     databaseUrl,
-    program: ["--import", hook, main, "serve"],
+    fromSources: ["--import", hook],
     environment: { STOA_MUTANT: mutant, STOA_LOG_LEVEL: "none" }
   })

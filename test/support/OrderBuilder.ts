@@ -22,6 +22,8 @@ export interface OrderSpec {
   /** null: not captured. Absent: the whole total was. */
   readonly captured?: number | null
   readonly lines?: ReadonlyArray<BuiltLine>
+  /** What shipping costs; default nothing. */
+  readonly shipping?: number
   readonly customerId?: string
   /** The secret itself; its hash is stored. */
   readonly cartSecret?: string
@@ -91,7 +93,9 @@ const insertOrder = Effect.fnUntraced(function*(spec: OrderSpec) {
     fulfillmentStatus: line.fulfillmentStatus ?? "unfulfilled",
     refundedQuantity: line.refundedQuantity ?? 0
   }))
-  const total = lines.reduce((sum, line) => sum + line.unitPrice * line.quantity, 0)
+  const subtotal = lines.reduce((sum, line) => sum + line.unitPrice * line.quantity, 0)
+  const shipping = spec.shipping ?? 0
+  const total = subtotal + shipping
   built += 1
   const orderNumber = spec.orderNumber ?? `ORD-2020-${String(built).padStart(6, "0")}`
   const intentId = spec.intentId === undefined ? `pi_test_ok_usd_${total}_${sha256(id).slice(0, 24)}` : spec.intentId
@@ -99,7 +103,7 @@ const insertOrder = Effect.fnUntraced(function*(spec: OrderSpec) {
       shipping_total, discount_total, grand_total, amount_captured, payment_intent_id, payment_method_id,
       payment_provider, cart_secret_hash, placed_at)
     values (${id}::uuid, ${organizationId}, ${orderNumber}, ${spec.customerId ?? null}::uuid,
-      ${spec.status ?? "pending"}, 'USD', ${total}, 0, 0, 0, ${total},
+      ${spec.status ?? "pending"}, 'USD', ${subtotal}, 0, ${shipping}, 0, ${total},
       ${spec.captured === undefined ? total : spec.captured}, ${intentId}, 'test',
       ${intentId === null ? null : spec.provider ?? "test"},
       ${spec.cartSecret === undefined ? null : sha256(spec.cartSecret)}, ${spec.placedAt ?? new Date()})`

@@ -15,6 +15,13 @@ export interface EmulatedPayment {
   refunded: number
 }
 
+/** Money that went back, by the key it was asked for with. */
+export interface EmulatedRefund {
+  readonly payment: string
+  readonly key: string
+  readonly amount: number
+}
+
 /**
  * `answers`: as it should be. `hears`: does what it is asked and never says so. `deaf`: does nothing and says nothing.
  * `late`: does what it is asked and says so after the time.
@@ -23,11 +30,13 @@ export type EmulatorMode = "answers" | "hears" | "deaf" | { readonly late: numbe
 
 /**
  * A payment provider behind a socket, with a ledger that only its calls change. A payment whose instrument is
- * `decline` is refused, `nocapture` authorized and never paid, `3ds` waits for its shopper. The same key gives the same payment.
+ * `decline` is refused, `nocapture` authorized and never paid, `3ds` waits for its shopper. The same key gives the same
+ * payment or refund; a payment is captured once.
  */
 export interface PaymentEmulator {
   readonly url: string
   readonly payments: () => ReadonlyArray<EmulatedPayment>
+  readonly refunds: () => ReadonlyArray<EmulatedRefund>
   readonly calls: () => ReadonlyArray<string>
   /** From now on, towards one kind of call or all of them. */
   readonly behave: (mode: EmulatorMode, towards?: "authorize" | "capture" | "cancel" | "refund") => void
@@ -47,6 +56,7 @@ const idOf = (key: string): string => `pay_${createHash("sha256").update(key).di
 
 class Ledger {
   readonly payments = new Map<string, EmulatedPayment>()
+  readonly refunds = new Map<string, EmulatedRefund>()
   readonly calls: Array<string> = []
 
   authorize({ amount = 0, currency = "", key = "", token = null }: Asked): Reply {
@@ -69,7 +79,10 @@ class Ledger {
 
   capture(payment: EmulatedPayment, { amount = 0 }: Asked): Reply {
     if (payment.status === "canceled") return { declined: "The payment was cancelled." }
-    if (payment.token === "nocapture" || amount > payment.amount) return { declined: "The bank refused to pay." }
+    const again = payment.status === "succeeded" && amount !== payment.captured
+    if (again || payment.token === "nocapture" || amount > payment.amount) {
+      return { declined: "The bank refused to pay." }
+    }
     payment.status = "succeeded"
     payment.captured = amount
     return { payment }
@@ -82,8 +95,13 @@ class Ledger {
   }
 
   refund(payment: EmulatedPayment, { amount = 0, key = "" }: Asked): Reply {
-    if (payment.refunded + amount > payment.captured) return { declined: "More than was paid." }
-    payment.refunded += amount
+    const earlier = this.refunds.get(key)
+    if (earlier !== undefined && earlier.amount !== amount) return { declined: "The key is of another refund." }
+    if (earlier === undefined) {
+      if (payment.refunded + amount > payment.captured) return { declined: "More than was paid." }
+      payment.refunded += amount
+      this.refunds.set(key, { payment: payment.key, key, amount })
+    }
     return { reference: `re_${idOf(key)}` }
   }
 
@@ -134,6 +152,7 @@ export const startEmulator: Effect.Effect<PaymentEmulator, never, Scope.Scope> =
   return {
     url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
     payments: () => [...ledger.payments.values()],
+    refunds: () => [...ledger.refunds.values()],
     calls: () => ledger.calls,
     behave: (mode, towards) => {
       const before = modeOf
@@ -142,8 +161,8 @@ export const startEmulator: Effect.Effect<PaymentEmulator, never, Scope.Scope> =
   }
 })
 
-/** Options of a service process that has the emulator as its payment provider. */
-export const emulatedService = (emulator: PaymentEmulator) => ({
-  program: [fileURLToPath(new URL("./serveEmulated.ts", import.meta.url))],
-  environment: { STOA_TEST_EMULATOR: emulator.url }
+/** Options of a service process that has the emulator as its payment provider; `manual`: captures are asked for. */
+export const emulatedService = (emulator: PaymentEmulator, capture: "automatic" | "manual" = "automatic") => ({
+  program: fileURLToPath(new URL("./serveEmulated.ts", import.meta.url)),
+  environment: { STOA_TEST_EMULATOR: emulator.url, STOA_TEST_CAPTURE: capture }
 })

@@ -7,14 +7,14 @@ import { restart, type Service, type ServiceOptions, startService } from "./Serv
  * others may have taken its work over.
  */
 export const placeOf = Effect.fnUntraced(
-  function*(options: ServiceOptions, dead: (pid: number, at: Date) => Effect.Effect<void> = () => Effect.void) {
+  function*(options: ServiceOptions, dead: (service: Service, at: Date) => Effect.Effect<void> = () => Effect.void) {
     let service: Service = yield* startService(options)
     let successor: Fiber.Fiber<void> | undefined
     const kill = Effect.gen(function*() {
       const at = yield* DateTime.nowAsDate
       service.kill("SIGKILL")
       yield* Effect.promise(() => service.ended)
-      yield* dead(service.pid, at)
+      yield* dead(service, at)
     })
     const replace = Effect.suspend(() =>
       Effect.map(restart(service, options), (next) => {

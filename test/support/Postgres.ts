@@ -17,26 +17,38 @@ const onServer = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlErr
     Effect.orDie
   )
 
-const create = Effect.suspend(() => {
-  const { fileCopy, template, url } = inject("postgres")
+const create = Effect.fnUntraced(function*(template: string) {
+  const { fileCopy, url } = inject("postgres")
   const name = `test_${randomUUID().replaceAll("-", "")}`
   const inside = new URL(url)
   inside.pathname = `/${name}`
-  return onServer((sql) =>
+  yield* onServer((sql) =>
     fileCopy
       ? sql`create database ${sql(name)} template ${sql(template)} strategy file_copy`
       : sql`create database ${sql(name)} template ${sql(template)}`
-  ).pipe(Effect.as<FreshDatabase>({ url: inside.href, name }))
+  )
+  const made: FreshDatabase = { url: inside.href, name }
+  return made
 })
+
+/** A copy of a database to which nobody is connected, dropped like a fresh one. */
+export const copyOf = (template: string): Effect.Effect<FreshDatabase, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    create(template),
+    ({ name }) => onServer((sql) => sql`drop database if exists ${sql(name)} with (force)`)
+  )
 
 /**
  * A copy of the migrated template database (20 to 50 ms), dropped with whoever is still connected when the scope
  * closes.
  */
-export const freshDatabase: Effect.Effect<FreshDatabase, never, Scope.Scope> = Effect.acquireRelease(
-  create,
-  ({ name }) => onServer((sql) => sql`drop database if exists ${sql(name)} with (force)`)
+export const freshDatabase: Effect.Effect<FreshDatabase, never, Scope.Scope> = Effect.suspend(() =>
+  copyOf(inject("postgres").template)
 )
+
+/** Gives a database a setting, which sessions have that begin from now on. */
+export const alwaysWith = ({ name }: FreshDatabase, setting: string, value: string): Effect.Effect<void> =>
+  onServer((sql) => sql`alter database ${sql(name)} set ${sql.literal(setting)} = ${sql.literal(`'${value}'`)}`)
 
 /**
  * The client of a fresh database, once per layer build: give it to `it.layer` (or `layer`) of a file, and that file

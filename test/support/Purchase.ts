@@ -1,5 +1,13 @@
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { api, asAdmin } from "./TestApp.ts"
+import { api, asAdmin, type Call, TestApp } from "./TestApp.ts"
+
+/** A request that the test takes for granted, and whose failure would be told later as something else. */
+const granted = Effect.fnUntraced(function*(path: string, call: Call) {
+  const answer = yield* Effect.flatMap(TestApp, ({ prepare }) => prepare("POST", path, call))
+  assert.include([200, 201], answer.status, `POST ${path}: ${JSON.stringify(answer.body)}`)
+  return answer
+})
 
 /** A product that can be bought: active, priced, in stock. Amounts in minor units. */
 export interface ProductOptions {
@@ -15,9 +23,10 @@ let products = 0
 
 /** The warehouse of the test's store, made on first use. */
 export const aWarehouse = Effect.fnUntraced(function*(code = "MAIN") {
-  const made = yield* api("POST", "/api/inventory/warehouses", { as: asAdmin, body: { name: code, code } })
+  const { prepare } = yield* TestApp
+  const made = yield* prepare("POST", "/api/inventory/warehouses", { as: asAdmin, body: { name: code, code } })
   if (made.status === 201) return made.text("data.id")
-  const all = yield* api("GET", "/api/inventory/warehouses", { as: asAdmin })
+  const all = yield* prepare("GET", "/api/inventory/warehouses", { as: asAdmin })
   const found = all.list("data").findIndex((_, index) => all.at(`data.${index}.code`) === code)
   return all.text(`data.${found}.id`)
 })
@@ -25,15 +34,15 @@ export const aWarehouse = Effect.fnUntraced(function*(code = "MAIN") {
 /** Makes a product through the API and gives its id. */
 export const aProduct = Effect.fnUntraced(function*(options: ProductOptions = {}) {
   const { currency = "USD", price = 1000, slug = `product-${++products}`, stock = 100, type = "product" } = options
-  const made = yield* api("POST", "/api/catalog/entities", {
+  const made = yield* granted("/api/catalog/entities", {
     as: asAdmin,
     body: { type, slug, status: "active", attributes: { title: `Title of ${slug}` } }
   })
   const entityId = made.text("data.id")
-  yield* api("POST", "/api/pricing/prices", { as: asAdmin, body: { entityId, currency, amount: price } })
+  yield* granted("/api/pricing/prices", { as: asAdmin, body: { entityId, currency, amount: price } })
   if (stock > 0) {
     const warehouseId = yield* aWarehouse()
-    yield* api("POST", "/api/inventory/adjust", {
+    yield* granted("/api/inventory/adjust", {
       as: asAdmin,
       body: { entityId, warehouseId, type: "restock", quantity: stock }
     })
@@ -43,13 +52,13 @@ export const aProduct = Effect.fnUntraced(function*(options: ProductOptions = {}
 
 /** A guest with a cart: its id and the header that opens it. */
 export const aGuestCart = Effect.fnUntraced(function*(currency = "USD") {
-  const made = yield* api("POST", "/api/carts", { body: { currency } })
+  const made = yield* granted("/api/carts", { body: { currency } })
   return { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
 })
 
 export type GuestCart = Effect.Success<ReturnType<typeof aGuestCart>>
 
-/** Puts a product into a guest's cart. */
+/** Puts a product into a guest's cart, for tests of what is answered. */
 export const addTo = (cart: GuestCart, entityId: string, quantity = 1) =>
   api("POST", `/api/carts/${cart.id}/items`, { headers: cart.headers, body: { entityId, quantity } })
 
@@ -60,9 +69,13 @@ export const checkOut = (cart: GuestCart, body: object = {}, headers: Readonly<R
     body: { cartId: cart.id, paymentMethodId: "test", currency: "USD", ...body }
   })
 
+/** Puts a product into a guest's cart, which is taken for granted. */
+export const putInto = (cart: GuestCart, entityId: string, quantity = 1) =>
+  granted(`/api/carts/${cart.id}/items`, { headers: cart.headers, body: { entityId, quantity } })
+
 /** A guest's cart with one product in it. */
 export const aCartWith = Effect.fnUntraced(function*(entityId: string, quantity = 1) {
   const cart = yield* aGuestCart()
-  yield* addTo(cart, entityId, quantity)
+  yield* putInto(cart, entityId, quantity)
   return cart
 })

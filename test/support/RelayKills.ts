@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { spawnSync } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { onDatabase } from "./Audit.ts"
 import { eventually } from "./Eventually.ts"
+import { madeProgram, stoaProgram } from "./MadeProgram.ts"
 import { placeOf } from "./Places.ts"
 import { freshDatabase } from "./Postgres.ts"
 import { startService, talkingTo } from "./Service.ts"
@@ -85,10 +85,10 @@ const auditRelay = Effect.fnUntraced(function*(url: string) {
       where not exists (select 1 from journal_entries e where e.id = t.event_id and e.event_sequence is not null)`
   )
   assert.deepStrictEqual(found, [])
-  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
-  const verified = spawnSync(process.execPath, [main, "audit", "verify"], {
+  const program = madeProgram(stoaProgram)
+  const verified = spawnSync(process.execPath, [program.file, "audit", "verify"], {
     encoding: "utf8",
-    env: { ...process.env, NODE_ENV: "test", NODE_OPTIONS: "", DATABASE_URL: url }
+    env: { ...process.env, ...program.environment, NODE_ENV: "test", NODE_OPTIONS: "", DATABASE_URL: url }
   })
   assert.strictEqual(verified.status, 0, verified.stdout + verified.stderr)
 })

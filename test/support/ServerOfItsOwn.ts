@@ -1,8 +1,8 @@
 import { Effect, type Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type EmbeddedPostgresServer, startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
+import { parentOfDatabases } from "./Memory.ts"
 
 /** A PostgreSQL of the test's own that can be stopped and started again on its port, with its data. */
 export interface ServerOfItsOwn {
@@ -13,7 +13,7 @@ export interface ServerOfItsOwn {
 
 /** Starts one on an empty directory; it is stopped and removed when the scope closes. */
 export const serverOfItsOwn: Effect.Effect<ServerOfItsOwn, never, Scope.Scope> = Effect.gen(function*() {
-  const parent = yield* Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-restart-")))
+  const parent = yield* Effect.promise(() => parentOfDatabases().then((place) => mkdtemp(join(place, "stoa-restart-"))))
   yield* Effect.promise(() => chmod(parent, 0o755))
   const dir = join(parent, "pg")
   const open = (port?: number) => startPostgres({ dir, ...(port === undefined ? {} : { port }) })

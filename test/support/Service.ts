@@ -1,9 +1,9 @@
 import { Effect, Layer, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
-import { fileURLToPath } from "node:url"
 import type { FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
-import { callOf } from "./ServiceCalls.ts"
+import { madeProgram, sourceProgram, stoaProgram } from "./MadeProgram.ts"
+import { callOf, insisting } from "./ServiceCalls.ts"
 import { TestApp } from "./TestApp.ts"
 import { waitFor } from "./waitFor.ts"
 
@@ -15,8 +15,10 @@ export interface ServiceOptions {
   readonly faultPoint?: FaultPoint
   /** Ports of a predecessor, so that clients and other processes find this one in its place. */
   readonly ports?: Ports
-  /** Program to start in place of the service's own, for example one with a payment provider of the test's. */
-  readonly program?: ReadonlyArray<string>
+  /** Program of `test/support` to start in place of the service's own, for example with a payment provider of the test's. */
+  readonly program?: string
+  /** Starts the service as it is shipped, from its sources, with these arguments of Node.js before it. */
+  readonly fromSources?: ReadonlyArray<string>
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -59,24 +61,32 @@ export const freePort = async (): Promise<number> => {
   }
 }
 
-const ownProgram = [fileURLToPath(new URL("../../src/main.ts", import.meta.url)), "serve"]
+/** What Node.js is to start; a program of the tests needs no command. */
+const programOf = ({ fromSources, program }: ServiceOptions) => {
+  const { environment, file } = fromSources === undefined
+    ? madeProgram(program ?? stoaProgram)
+    : sourceProgram(stoaProgram)
+  return { environment, words: [...fromSources ?? [], file, ...program === undefined ? ["serve"] : []] }
+}
 
 const launch = async (options: ServiceOptions): Promise<Service> => {
-  const { databaseUrl, environment, faultPoint, program = ownProgram, role = "all" } = options
+  const { databaseUrl, environment, faultPoint, role = "all" } = options
+  const program = programOf(options)
   const ports = options.ports ?? { http: await freePort(), runner: await freePort() }
   const { NODE_OPTIONS: _, ...inherited } = process.env
-  const child: ChildProcess = spawn(process.execPath, [...program, "--role", role], {
+  const child: ChildProcess = spawn(process.execPath, [...program.words, "--role", role], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...inherited,
       NODE_ENV: "test",
+      ...program.environment,
       STOA_LOG_LEVEL: "info",
       // Every shopper of a test comes from one address.
       STOA_RATE_LIMIT_FACTOR: "1000",
       DATABASE_URL: databaseUrl,
       PORT: String(ports.http),
       STOA_RUNNER_PORT: String(ports.runner),
-      STOA_FAULT_POINT: faultPoint ?? "",
+      ...(faultPoint === undefined ? {} : { STOA_FAULT_POINT: faultPoint }),
       ...environment
     }
   })
@@ -155,9 +165,12 @@ export const startDeployment = (databaseUrl: string, counts: {
     return deployment
   })
 
+const reaching = (url: string, databaseUrl: string, api: TestApp["Service"]["api"]) =>
+  Layer.succeed(TestApp, { url, databaseUrl, api, prepare: insisting(api) })
+
 /** Lets `api` and everything built on it talk to a process. */
 export const talkingTo = (service: Service, databaseUrl: string): Layer.Layer<TestApp> =>
-  Layer.succeed(TestApp, { url: service.url, databaseUrl, api: callOf(service.url) })
+  reaching(service.url, databaseUrl, callOf(service.url))
 
 /** The same for several processes, each asked in its turn, as a load balancer does. */
 export const talkingToAll = (services: ReadonlyArray<Service>, databaseUrl: string): Layer.Layer<TestApp> => {
@@ -165,5 +178,5 @@ export const talkingToAll = (services: ReadonlyArray<Service>, databaseUrl: stri
   let turn = 0
   const api: TestApp["Service"]["api"] = (method, path, call) =>
     Effect.suspend(() => calls[turn++ % calls.length]?.(method, path, call) ?? Effect.die(new Error("No process.")))
-  return Layer.succeed(TestApp, { url: services[0]?.url ?? "", databaseUrl, api })
+  return reaching(services[0]?.url ?? "", databaseUrl, api)
 }

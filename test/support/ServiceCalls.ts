@@ -1,5 +1,6 @@
 import { Effect, Schedule } from "effect"
-import { type Answer, at, type Call } from "./TestApp.ts"
+import { randomUUID } from "node:crypto"
+import { type Answer, at, type Call, type TestApp } from "./TestApp.ts"
 
 const found = <A>(path: string, body: unknown, kind: string, is: (value: unknown) => value is A): A => {
   const value = at(body, path)
@@ -11,7 +12,8 @@ const isText = (value: unknown): value is string => typeof value === "string"
 const isNumber = (value: unknown): value is number => typeof value === "number"
 const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
-const answer = (status: number, headers: Headers, body: unknown): Answer => ({
+/** What came back, with its paths. */
+export const answer = (status: number, headers: Headers, body: unknown): Answer => ({
   status,
   headers,
   body,
@@ -62,3 +64,21 @@ export const persistently =
         orElse: () => Effect.die(new Error(`No outcome within ${wait}.`))
       })
     )
+
+/**
+ * Requests that are repeated until there is an outcome, under a key of their own, so that a repeat changes nothing twice.
+ * A process on a busy machine may answer 503 while its shards are on the way to it, and may not answer at all.
+ */
+export const insisting = (api: TestApp["Service"]["api"]): TestApp["Service"]["api"] => (method, path, call) =>
+  Effect.suspend(() =>
+    persistently("60 seconds")(
+      api(
+        method,
+        path,
+        method === "GET" ? call : {
+          ...call,
+          headers: { "idempotency-key": randomUUID(), ...call?.headers }
+        }
+      )
+    )
+  )

@@ -1,5 +1,6 @@
 /** A comparison with an organization in a statement: what keeps the rows of two tenants apart. */
-const filter = /\b(?:\w+\.)?organization_id\s*=\s*(?:\$\{(?:[^{}]|\{[^{}]*\})*\}|'?\w[\w.]*\b(?:->>'\w+')?(?!\s*\())/g
+const filter =
+  /(?<!\bset\s+)\b(?:\w+\.)?organization_id\s*=\s*(?:\$\{(?:[^{}]|\{[^{}]*\})*\}|'?\w[\w.]*\b(?:->>'\w+')?(?!\s*\())/g
 
 /** How many there are in the text of a file. */
 export const filtersIn = (source: string): number => source.match(filter)?.length ?? 0
@@ -9,6 +10,20 @@ export const withoutFilter = (source: string, n: number): string => {
   let at = 0
   return source.replace(filter, (found) => at++ === n ? `(${found} or true)` : found)
 }
+
+/** The setting of a database that names the filter which its sessions do without. */
+export const switchName = "stoa.without_filter"
+
+/** The text with a switch at each of them: a session without one sees the rows of all organizations there. */
+export const switchable = (source: string, file: string): string => {
+  let at = 0
+  // Quoted by dollars, since statements stand in all of JavaScript's own quotes. Never null, which counts under a `not`.
+  const isOut = () => `current_setting($f$${switchName}$f$, true) is not distinct from $f$${file}#${at++}$f$`
+  return source.replace(filter, (found) => `(${found} or ${isOut()})`)
+}
+
+/** Where they stand, under the project. */
+export const filtered = "src/domain/**/*Repo.ts"
 
 /** `src/domain/catalog/BrandRepo.ts#2`: a file of the project, and which of its filters is taken out. */
 export const mutantOf = (text: string): { readonly file: string; readonly n: number } => {

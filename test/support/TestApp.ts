@@ -4,13 +4,15 @@ import { HttpServer } from "effect/http"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
-import { processApp, wholeApp } from "../../src/layers/App.ts"
+import { accessNotifications } from "../../src/layers/access/AccessNotifications.ts"
+import { processApp, servicesApp, wholeApp } from "../../src/layers/App.ts"
 import { testAccess } from "../../src/layers/config/AccessConfig.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
+import { readPayments } from "../../src/layers/config/PaymentConfig.ts"
 import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { freshDatabase } from "./Postgres.ts"
@@ -76,6 +78,8 @@ export class TestApp extends Context.Service<TestApp, {
   readonly url: string
   readonly databaseUrl: string
   readonly api: (method: string, path: string, call?: Call) => Effect.Effect<Answer>
+  /** The same for what builders prepare: a process that has just started is asked again until there is an outcome. */
+  readonly prepare: (method: string, path: string, call?: Call) => Effect.Effect<Answer>
 }>()("stoa/test/support/TestApp") {}
 
 const actor = (role: string, overrides: Partial<Actor>): Partial<Actor> => ({
@@ -119,6 +123,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   mail: Effect.runSync(
     mailSettingsOf(deployment.email, mailWayWithoutServer(deployment.email, "test"), developmentKeyring)
   ),
+  payments: Effect.runSync(readPayments(deployment.payments ?? {}, "test")),
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   rateLimits: ratesOf(deployment.rateLimits ?? {}, false, 1),
   auth: testAuth(deployment.auth),
@@ -149,7 +154,7 @@ const reached = (databaseUrl: string) =>
     TestApp,
     Effect.map(HttpServer.HttpServer, ({ address }) => {
       const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
-      return { url: base, databaseUrl, api: call(base) }
+      return { url: base, databaseUrl, api: call(base), prepare: call(base) }
     })
   )
 
@@ -160,12 +165,26 @@ export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Par
       reached(url).pipe(Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))))
   )
 
+/** The app on a database that is there already, as a deployment finds it that starts again. */
+export const testAppOn = (url: string, deployment: DeploymentConfig) =>
+  Layer.fresh(Layer.provideMerge(reached(url), wholeApp(settingsFor(url, deployment))))
+
 /** Another process of the deployment, as far as one process can hold two: its HTTP edge on the database of the test's. */
 export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
   const { databaseUrl } = yield* TestApp
   const settings: AppSettings = { ...settingsFor(databaseUrl, deployment), role: "api" }
   const beside = yield* Layer.build(Layer.fresh(Layer.provide(reached(databaseUrl), processApp(settings))))
   return Context.get(beside, TestApp)
+})
+
+/**
+ * The services of another process of the deployment, on the database of the test's; they hear of changes as any do. It has
+ * no actors, so it must not be a runner, who would be given shards.
+ */
+export const servicesBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
+  const { databaseUrl } = yield* TestApp
+  const services = servicesApp({ ...settingsFor(databaseUrl, deployment), role: "api" })
+  return yield* Layer.build(Layer.fresh(Layer.provideMerge(accessNotifications, services)))
 })
 
 /** A group of tests around one running service; real time, since its actors and sockets live in it. */

@@ -8,11 +8,16 @@ import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { migrateAll } from "../../src/layers/Migrations.ts"
 import { startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
+import { compileOnce } from "./CompileCache.ts"
+import { memory, parentOfDatabases } from "./Memory.ts"
+import { makePrograms } from "./Programs.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
     /** The server of this run; test files make their databases from the template (`Postgres.ts` beside this file). */
     readonly postgres: { readonly url: string; readonly template: string; readonly fileCopy: boolean }
+    /** Where the programs lie that this run has made (`Programs.ts`). */
+    readonly programs: string
   }
 }
 
@@ -29,16 +34,32 @@ const isAlive = (pid: number): boolean => {
 
 /** A run that was killed could not remove its directory; its server is gone, because it ends with the run. */
 const removeLeftovers = async () => {
-  for (const name of await readdir(tmpdir())) {
-    const pid = /^stoa-test-(\d+)-/.exec(name)?.[1]
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true })
+  for (const parent of [memory, tmpdir()]) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      const pid = /^stoa-test-(\d+)-/.exec(name)?.[1]
+      if (pid !== undefined && !isAlive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true })
+    }
   }
+}
+
+/**
+ * Its password is hashed once instead of 4,096 times: a run logs in thousands of times, and the client does the hashing,
+ * each time for some milliseconds in which its process does nothing else.
+ */
+const quickLogIn = (url: string) => {
+  const { password, username } = new URL(url)
+  return run(url, (sql) =>
+    Effect.andThen(
+      sql`set scram_iterations = 1`,
+      sql`alter role ${sql(username)} password ${sql.literal(`'${decodeURIComponent(password)}'`)}`
+    ))
 }
 
 const ownServer = async () => {
   await removeLeftovers()
-  const dir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
+  const dir = await mkdtemp(join(await parentOfDatabases(), `${prefix}${process.pid}-`))
   const server = await startPostgres({ dir, throwaway: true })
+  await quickLogIn(server.url)
   return { url: server.url, template: "stoa_template", stop: server.stop }
 }
 
@@ -79,7 +100,8 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   const given = process.env["STOA_TEST_DATABASE_URL"]
   const server = given === undefined || given === "" ? await ownServer() : givenServer(given)
   try {
-    const version = await prepare(server)
+    const [version, programs] = await Promise.all([prepare(server), makePrograms(), compileOnce()])
+    project.provide("programs", programs)
     // STRATEGY exists from 15 on; copying files is half the time of writing them through the WAL.
     project.provide("postgres", { url: server.url, template: server.template, fileCopy: version >= 150_000 })
     return server.stop

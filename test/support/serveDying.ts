@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { announce, processApp } from "../../src/layers/App.ts"

@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Runtime } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,16 +18,21 @@ const notes = PgClient.layer({
 const keyedMs = Number(process.env["STOA_TEST_KEYED_MS"] ?? 10)
 const spread = () => keyedMs * (0.5 + Math.random())
 
-/** Notes when a run begins and when it ends; one that is cut off has no end. */
+/**
+ * Notes when a run begins and when it ends or is given back, whatever becomes of it; only one whose process is killed has no
+ * end.
+ */
 const noting = (ms: () => number) => ({ input, job }: TaskCall) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const [run] = yield* sql<{ id: string }>`insert into job_runs (job, key, pid)
-      values (${job.id}, ${String(input["key"])}, ${process.pid}) returning id::text`
-    yield* Effect.sleep(ms())
-    yield* sql`update job_runs set ended = clock_timestamp() where id = ${run?.id ?? ""}::int8`
-    return { output: { pid: process.pid } }
-  })
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [run] = yield* sql<{ id: string }>`insert into job_runs (job, key, pid)
+        values (${job.id}, ${String(input["key"])}, ${process.pid}) returning id::text`
+      const over = sql`update job_runs set ended = clock_timestamp() where id = ${run?.id ?? ""}::int8`
+      yield* Effect.ensuring(restore(Effect.sleep(ms())), Effect.orDie(over))
+      return { output: { pid: process.pid } }
+    })
+  )
 
 const serve = Effect.gen(function*() {
   const context = yield* Layer.build(notes)

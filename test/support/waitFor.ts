@@ -1,15 +1,17 @@
 import { setTimeout as pause } from "node:timers/promises"
 
 /**
- * Waits for a state instead of a time: asks `check` every 10 ms until it gives something other than undefined, false
- * or null, and returns that. Rejects with the description after `timeoutMs` (default 10 000), naming the last error.
+ * Waits for a state instead of a time: asks `check` every 10 ms, and every 40 ms once that has gone on for half a
+ * second, so that many who wait leave the processor to what they wait for, until it gives something other than undefined,
+ * false or null, and returns that. Rejects with the description after `timeoutMs` (default 10 000), naming the last error.
  */
 export const waitFor = async <A>(
   description: string,
   check: () => A | Promise<A>,
   timeoutMs = 10_000
 ): Promise<Exclude<A, undefined | null | false>> => {
-  const deadline = performance.now() + timeoutMs
+  const begun = performance.now()
+  const deadline = begun + timeoutMs
   let last: unknown
   for (;;) {
     try {
@@ -23,6 +25,6 @@ export const waitFor = async <A>(
     if (performance.now() > deadline) {
       throw new Error(`Waited ${timeoutMs} ms for: ${description}`, last === undefined ? {} : { cause: last })
     }
-    await pause(10)
+    await pause(performance.now() - begun < 500 ? 10 : 40)
   }
 }

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, vi } from "vitest"
 import { afterHook, beforeHook } from "../../src/domain/hooks/Hook.ts"
-import { addTo, aGuestCart, aProduct } from "../support/Purchase.ts"
+import { aGuestCart, aProduct, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 
 /** What the process wrote, line by line. */
@@ -68,7 +68,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("JSON lines of 
     Effect.gen(function*() {
       const cart = yield* aGuestCart()
       const headers = { ...cart.headers, "x-request-id": "request-add" }
-      yield* addTo({ ...cart, headers }, yield* aProduct())
+      yield* putInto({ ...cart, headers }, yield* aProduct())
       const line = lineOf("request-add").find((one) => at(one, "annotations.hook") === "cart.afterAddItem")
       assert.deepInclude(line, { organizationId: "org_default" })
       assert.deepStrictEqual(at(line, "message"), ["a line was added", {

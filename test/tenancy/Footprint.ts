@@ -33,17 +33,15 @@ export const journalAtRest = onDatabase((sql) =>
 /** All rows of an organization as text, by table: two footprints are equal when nothing of it has changed. */
 export const footprintOf = Effect.fnUntraced(function*(organization: string) {
   yield* journalAtRest
-  const rows = yield* Effect.forEach(
-    (yield* tables).filter(({ owned }) => owned),
-    ({ name }) =>
-      onDatabase((sql) =>
-        Effect.map(
-          sql<{ row: string }>`select t::text as row from ${
-            sql(name)
-          } t where organization_id = ${organization} order by 1`,
-          (found) => found.map(({ row }) => `${name}: ${row}`)
-        )
-      )
+  const owned = (yield* tables).filter(({ owned }) => owned)
+  const rows = yield* onDatabase((sql) =>
+    Effect.forEach(owned, ({ name }) =>
+      Effect.map(
+        sql<{ row: string }>`select t::text as row from ${
+          sql(name)
+        } t where organization_id = ${organization} order by 1`,
+        (found) => found.map(({ row }) => `${name}: ${row}`)
+      ))
   )
   return rows.flat()
 })

@@ -1,8 +1,11 @@
-import { Effect } from "effect"
-import { type Answer, api } from "../support/TestApp.ts"
+import { Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { type Answer, api, TestApp } from "../support/TestApp.ts"
 import { footprintOf, journalAtRest } from "./Footprint.ts"
 import { askerOf, filled, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
+import { rowsAreTaken } from "./Taken.ts"
 
 /** Sends a request as whoever of a store makes it. */
 export const send = (probe: Probe, store: Store) =>
@@ -24,57 +27,116 @@ const names = ({ as: _, buyer: __, ...records }: Store): ReadonlyArray<RecordNam
   // Every other key of a store names a record.
   Object.keys(records) as ReadonlyArray<RecordName>
 
+/** Looks for a sign that stores are not apart: one line, or nothing. */
+export type Look = Effect.Effect<string | undefined, never, TestApp>
+
+/** All signs that looks find, in their order. */
+const allOf = (looks: ReadonlyArray<Look>) =>
+  Effect.map(Effect.all(looks), (found) => found.filter((sign) => sign !== undefined))
+
+const reading = (probe: Probe, store: Store) =>
+  Effect.map(send(filled(probe, store), store), ({ body, status }) => ({ path: probe.path, status, body }))
+
 /** What a store reads of itself, request by request. */
-const readBy = Effect.fnUntraced(function*(store: Store) {
+export const viewOf = Effect.fnUntraced(function*(store: Store) {
   yield* journalAtRest
-  return yield* Effect.forEach(
-    reads,
-    (probe) => Effect.map(send(filled(probe, store), store), ({ body, status }) => ({ path: probe.path, status, body }))
-  )
+  return yield* Effect.forEach(reads, (probe) => reading(probe, store))
 })
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/**
- * Opens two stores side by side and asks as the first one about everything, with every id of the second one in turn.
- * Gives what one saw or touched of the other, which should be nothing, and the second store.
- */
-export const neighbours = Effect.gen(function*() {
-  const leaks: Array<string> = []
-  const ours = yield* aStore("org_ours")
-  const before = yield* readBy(ours)
-  leaks.push(...before.filter(({ status }) => status !== 200).map(({ path, status }) => `${path}: ${status}`))
-
-  const theirs = yield* aStore("org_theirs")
-  const beside = yield* readBy(ours)
-  leaks.push(
-    ...before.filter((one, at) => !isSame(one, beside[at])).map(({ path }) => `${path} reads otherwise beside it`)
-  )
-  const theirView = JSON.stringify(yield* readBy(theirs))
-  leaks.push(
-    ...names(ours).filter((name) => theirView.includes(ours[name]) && ours[name] !== theirs[name])
-      .map((name) => `it reads our ${name}`)
+/** Does a store read otherwise than it did before? */
+export const otherwise = (store: Store, before: Effect.Success<ReturnType<typeof viewOf>>): ReadonlyArray<Look> =>
+  reads.map((probe, at) =>
+    Effect.map(reading(probe, store), (now) => isSame(now, before[at]) ? undefined : `${probe.path} reads otherwise`)
   )
 
-  const untouched = yield* footprintOf("org_theirs")
-  for (const probe of [...reads, ...writes, refusedAnyway]) {
-    for (const name of namesIn(probe, ours).filter((one) => ours[one] !== theirs[one])) {
-      const answer = yield* send(filled(probe, { ...ours, [name]: theirs[name] }), ours)
-      if (![404, 422].includes(answer.status) && !isEmpty(answer)) leaks.push(told(probe, `with their ${name}`, answer))
-    }
-  }
-  if (!isSame(yield* footprintOf("org_theirs"), untouched)) leaks.push("its rows were changed")
-  return { leaks, theirs }
+/** The answer to a request with an id of another store, unless it waits for somebody there. */
+const strangersId = Effect.fnUntraced(function*(probe: Probe, name: RecordName, ours: Store, theirs: Store) {
+  const sent = yield* send(filled(probe, { ...ours, [name]: theirs[name] }), ours).pipe(
+    Effect.timeoutOption("5 seconds")
+  )
+  if (Option.isNone(sent)) return `${probe.method} ${probe.path} with their ${name} waits for somebody`
+  const answer = sent.value
+  return [404, 422].includes(answer.status) || isEmpty(answer) ? undefined : told(probe, `with their ${name}`, answer)
 })
 
-/** What goes wrong when a store makes every request about records of its own. */
-export const ownAffairs = Effect.fnUntraced(function*(store: Store) {
-  const wrong: Array<string> = []
-  for (const probe of writes) {
-    const answer = yield* send(filled(probe, store), store)
-    if (answer.status >= 300) wrong.push(told(probe, "with its own", answer))
-  }
-  const sold = yield* send(filled(refusedAnyway, store), store)
-  if (sold.status !== 409) wrong.push(told(refusedAnyway, "of something sold", sold))
-  return wrong
+/** Asks as one store about everything, with every id of another one in turn. */
+export const strangersIds = (ours: Store, theirs: Store): ReadonlyArray<Look> =>
+  [...reads, ...writes, refusedAnyway].flatMap((probe) =>
+    namesIn(probe, ours).filter((name) => ours[name] !== theirs[name]).map((name) =>
+      strangersId(probe, name, ours, theirs)
+    )
+  )
+
+/** Does it while somebody of an organization is at all of its rows. */
+export const whileTaken = <A>(organization: string, body: Effect.Effect<A, never, TestApp>) =>
+  Effect.flatMap(TestApp, (app) =>
+    onDatabase((sql) =>
+      rowsAreTaken(organization).pipe(
+        Effect.provideService(SqlClient.SqlClient, sql),
+        Effect.andThen(Effect.provideService(body, TestApp, app)),
+        Effect.scoped
+      )
+    ))
+
+/** Are the rows of an organization other ones than before? */
+export const touched = (organization: string, before: ReadonlyArray<string>): Look =>
+  Effect.map(footprintOf(organization), (now) => {
+    const [changed] = [...now.filter((row) => !before.includes(row)), ...before.filter((row) => !now.includes(row))]
+    return changed === undefined ? undefined : `rows of ${organization} were changed: ${changed}`
+  })
+
+/** Does an answer to a store name a record of another one? */
+const namesOthers = (text: string, store: Store, other: Store) =>
+  names(other).filter((name) => text.includes(other[name]) && other[name] !== store[name])
+    .map((name) => `it reads the other's ${name}`)
+
+/** Does a store read anything of another one? */
+export const readsOf = (store: Store, other: Store): Look =>
+  Effect.map(viewOf(store), (view) => namesOthers(JSON.stringify(view), store, other)[0])
+
+/**
+ * Opens two stores side by side and asks as the first one about everything, with every id of the second one in turn, while
+ * somebody there is at all of its rows. Gives what one saw or touched of the other, which should be nothing, and the
+ * stores.
+ */
+export const neighbours = Effect.gen(function*() {
+  const ours = yield* aStore("org_ours")
+  const before = yield* viewOf(ours)
+  const failed = before.filter(({ status }) => status !== 200).map(({ path, status }) => `${path}: ${status}`)
+  const ourRows = yield* footprintOf("org_ours")
+
+  const theirs = yield* aStore("org_theirs")
+  const beside = yield* allOf([touched("org_ours", ourRows), ...otherwise(ours, before), readsOf(theirs, ours)])
+
+  const theirRows = yield* footprintOf("org_theirs")
+  const pried = yield* whileTaken("org_theirs", allOf(strangersIds(ours, theirs)))
+  const left = yield* allOf([touched("org_theirs", theirRows)])
+  return { leaks: [...failed, ...beside, ...pried, ...left], ours, theirs }
+})
+
+/**
+ * Does a request of a store about records of its own go wrong, or name one of another store? They are made one after the
+ * other.
+ */
+export const ownRequests = (store: Store, other: Store): ReadonlyArray<Look> => [
+  ...writes.map((probe) =>
+    Effect.map(send(filled(probe, store), store), (answer) => {
+      if (answer.status >= 300) return told(probe, "with its own", answer)
+      const [named] = namesOthers(JSON.stringify(answer.body), store, other)
+      return named === undefined ? undefined : told(probe, named, answer)
+    })
+  ),
+  Effect.map(
+    send(filled(refusedAnyway, store), store),
+    (sold) => sold.status === 409 ? undefined : told(refusedAnyway, "of something sold", sold)
+  )
+]
+
+/** What goes wrong when a store makes every request about records of its own beside another one. */
+export const ownAffairs = Effect.fnUntraced(function*(store: Store, other: Store) {
+  const { organizationId = "" } = other.as
+  const before = yield* footprintOf(organizationId)
+  return yield* allOf([...ownRequests(store, other), touched(organizationId, before)])
 })

@@ -13,7 +13,8 @@ const planted = "src/domain/catalog/BrandRepo.ts#1"
 describe("a filter of organizations that is taken out", () => {
   it("is any comparison with an organization, whoever writes it how", () => {
     const source = "where a.organization_id = ${yield* own({ of: 1 })} and organization_id = b.organization_id" +
-      " and organization_id = any(${ids}) and o.organization_id = i.origin->>'id'"
+      " and organization_id = any(${ids}) and o.organization_id = i.origin->>'id'" +
+      " on conflict do update set organization_id = excluded.organization_id"
     assert.strictEqual(filtersIn(source), 3)
     assert.include(withoutFilter(source, 0), "where (a.organization_id = ${yield* own({ of: 1 })} or true) and")
     assert.include(withoutFilter(source, 1), "(organization_id = b.organization_id or true) and")

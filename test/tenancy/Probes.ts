@@ -19,6 +19,21 @@ const mine = (method: string, path: string, body?: Probe["body"]): Probe => ({
   own: true
 })
 
+/** A question about figures, over the records that are named. */
+const figures = (
+  measures: ReadonlyArray<string>,
+  dimensions: ReadonlyArray<string>,
+  only: Readonly<Record<string, string>> = {}
+): Probe =>
+  probe("POST", "/api/analytics/query", {
+    measures,
+    dimensions,
+    filters: Object.entries(only).map(([member, id]) => ({ member, operator: "equals", values: [id] }))
+  })
+
+/** Where the zone of a store is. */
+const anAddressInside = { line1: "1 Main St", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
+
 const everything = "attributes,variants,categories,brands,inventory,pricing,optionTypes"
 
 /** Every route that reads. */
@@ -34,11 +49,21 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/catalog/categories?page=1"),
   probe("GET", "/api/catalog/brands"),
   probe("GET", "/api/catalog/brands?page=1"),
+  probe("GET", "/api/search?q=thing&facets=type,category,brand,status,Size"),
+  probe("GET", "/api/search?q=thnig"),
+  probe("GET", "/api/search?type=product&facets=type,category,brand,status"),
+  probe("GET", "/api/search?category=things&brand=maker&attr.Size=S"),
+  probe("GET", "/api/search/suggest?prefix=th"),
   probe("GET", "/api/pricing/prices"),
   probe("GET", "/api/pricing/prices?entityId={entity}"),
   probe("GET", "/api/pricing/modifiers"),
   probe("GET", "/api/pricing/modifiers?entityId={entity}"),
   probe("GET", "/api/promotions?status=all"),
+  probe("GET", "/api/shipping/zones"),
+  probe("GET", "/api/shipping/zones/{zone}"),
+  probe("GET", "/api/shipping/rates"),
+  probe("GET", "/api/shipping/rates?zoneId={zone}"),
+  probe("GET", "/api/shipping/rates/{rate}"),
   probe("GET", "/api/inventory/check?entityIds={entity}"),
   probe("GET", "/api/inventory/levels"),
   probe("GET", "/api/inventory/levels?warehouseId={warehouse}"),
@@ -49,6 +74,16 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders/{order}"),
   probe("GET", "/api/orders/{orderNumber}"),
   probe("GET", "/api/orders/{order}/fulfillments"),
+  probe("GET", "/api/orders/{refundable}/refunds"),
+  probe("GET", "/api/orders/refunds/cap?orderId={refundable}"),
+  probe("GET", "/api/admin/compensation-failures"),
+  probe("GET", "/api/orders/{order}/invoice.pdf"),
+  probe("GET", "/api/orders/{order}/invoice.html"),
+  probe("GET", "/api/orders/{order}/receipt.html"),
+  probe("GET", "/api/orders/{order}/timeline"),
+  probe("GET", "/api/orders/{draft}/notes"),
+  mine("GET", "/api/me/orders/{order}/notes"),
+  probe("GET", "/api/orders/lookup?q={orderNumber}"),
   probe("GET", "/api/customers"),
   probe("GET", "/api/customers/{customer}"),
   probe("GET", "/api/customers/{customer}/addresses"),
@@ -58,6 +93,10 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/customers/groups"),
   probe("GET", "/api/customers/groups/{group}"),
   probe("GET", "/api/customers/groups/{group}/members"),
+  probe("GET", "/api/tax/classes"),
+  probe("GET", "/api/tax/classes/{taxClass}"),
+  probe("GET", "/api/tax/rates"),
+  probe("GET", "/api/tax/rates/{taxRate}"),
   mine("GET", "/api/me/profile"),
   mine("GET", "/api/me/addresses"),
   mine("GET", "/api/me/orders"),
@@ -75,7 +114,16 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/events?limit=100"),
   probe("GET", "/api/audit?limit=100"),
   probe("GET", "/api/audit?entityId={entity}"),
-  probe("GET", "/api/audit/order/{order}")
+  probe("GET", "/api/audit/order/{order}"),
+  probe("GET", "/api/analytics/meta"),
+  figures(["Orders.count", "Orders.revenue"], ["Orders.id", "Orders.orderNumber", "Orders.status"]),
+  figures(["OrderLineItems.count", "OrderLineItems.itemsSold"], ["OrderLineItems.id", "Orders.id"]),
+  figures(["Inventory.totalOnHand", "Inventory.totalReserved"], ["Inventory.entityId", "Inventory.warehouseId"]),
+  figures(["Customers.customerCount", "Customers.returningCustomers"], ["Customers.createdAt"]),
+  { ...figures(["Orders.count"], ["Orders.id"]), own: true },
+  figures(["Inventory.totalOnHand"], ["Inventory.warehouseId"], { "Inventory.warehouseId": "{warehouse}" }),
+  figures(["OrderLineItems.count"], ["Orders.id"], { "Orders.id": "{order}" }),
+  figures(["Orders.count"], ["Orders.id"], { "Orders.id": "{order}" })
 ]
 
 const entity = "/api/catalog/entities/{entity}"
@@ -141,14 +189,46 @@ export const writes: ReadonlyArray<Probe> = [
     quantity: 1,
     orderId: "{order}"
   }),
+  probe("PATCH", "/api/shipping/zones/{zone}", { priority: 7 }),
+  probe("POST", "/api/shipping/rates", { zoneId: "{zone}", name: "Another", currency: "USD", amount: 900 }),
+  probe("PATCH", "/api/shipping/rates/{rate}", { zoneId: "{zone}", amount: 501 }),
+  probe("POST", "/api/shipping/quotes", { cartId: "{cart}", shippingAddress: anAddressInside }),
   probe("POST", "/api/carts", { currency: "USD", customerId: "{customer}" }),
   probe("PATCH", "/api/carts/{cart}/items/{item}", { quantity: 4 }),
   probe("DELETE", "/api/carts/{cart}/items/{item}"),
   probe("POST", "/api/carts/{cart}/items", { entityId: "{entity}", variantId: "{variant}", quantity: 1 }),
   probe("POST", "/api/checkout", { cartId: "{cart}", paymentMethodId: "test", currency: "USD" }),
+  probe("PATCH", "/api/orders/{order}/status", { status: "confirmed" }),
+  probe("POST", "/api/orders/{order}/fulfillments", { lineItems: [{ orderLineItemId: "{orderLine}", quantity: 1 }] }),
+  probe("PATCH", "/api/orders/{order}/fulfillments/{parcel}", { status: "delivered" }),
+  probe("POST", "/api/orders/{refundable}/refund", { amount: 1 }),
+  probe("POST", "/api/orders/{refundable}/refunds", { lines: [{ lineItemId: "{refundableLine}", quantity: 1 }] }),
+  probe("POST", "/api/orders/{refundable}/refunds/{refund}/undo"),
+  probe("POST", "/api/orders/{authorized}/capture", {}),
+  probe("POST", "/api/admin/compensation-failures/{failure}/retry"),
+  probe("POST", "/api/admin/compensation-failures/{otherFailure}/resolve", { note: "By hand." }),
+  probe("POST", "/api/orders/{order}/invoice/email", { to: "ann@home.example" }),
   probe("PATCH", "/api/orders/{order}/status", { status: "cancelled" }),
+  probe("POST", "/api/orders/quote", { currency: "USD", cartId: "{cart}" }),
+  probe("POST", "/api/orders", {
+    currency: "USD",
+    lineItems: [{ entityId: "{entity}", variantId: "{variant}", quantity: 1 }]
+  }),
+  probe("POST", "/api/orders/{draft}/line-items", {
+    entityId: "{entity}",
+    variantId: "{variant}",
+    quantity: 1,
+    isCustomPrice: true,
+    unitPrice: 7
+  }),
+  probe("PATCH", "/api/orders/{draft}/line-items/{draftLine}", { quantity: 2 }),
+  probe("DELETE", "/api/orders/{draft}/line-items/{draftLine}"),
+  probe("POST", "/api/orders/{draft}/notes", { text: "Again." }),
+  probe("DELETE", "/api/orders/{draft}/notes/{note}"),
   probe("POST", "/api/promotions/{promotion}/deactivate"),
   probe("DELETE", "/api/pricing/modifiers/{modifier}"),
+  probe("DELETE", "/api/shipping/rates/{rate}"),
+  probe("DELETE", "/api/shipping/zones/{emptyZone}"),
   probe("DELETE", `${entity}/categories/{category}`),
   probe("DELETE", `${entity}/brands/{brand}`),
   probe("DELETE", category),
@@ -164,6 +244,10 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/customers/groups/{group}/members/{customer}"),
   probe("DELETE", "/api/customers/groups/{group}/members/{customer}"),
   probe("DELETE", "/api/customers/groups/{group}"),
+  probe("PATCH", "/api/tax/classes/{taxClass}", { rateBps: 200 }),
+  probe("DELETE", "/api/tax/classes/{taxClass}"),
+  probe("PATCH", "/api/tax/rates/{taxRate}", { rateBps: 200 }),
+  probe("DELETE", "/api/tax/rates/{taxRate}"),
   mine("POST", "/api/me/orders/{order}/reorder"),
   mine("DELETE", "/api/me/addresses/{address}"),
   probe("PATCH", "/api/webhooks/{endpoint}", { description: "Changed" }),
@@ -201,9 +285,13 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/promotions",
   "POST /api/promotions/validate",
   "POST /api/inventory/warehouses",
+  "POST /api/shipping/zones",
   "POST /api/webhooks",
+  "POST /api/admin/api-keys",
   "POST /api/customers",
   "POST /api/customers/groups",
+  "POST /api/tax/classes",
+  "POST /api/tax/rates",
   "POST /api/me/addresses",
   "GET /api/admin/permissions",
   "GET /api/admin/staff/roles",

@@ -120,6 +120,7 @@ strict("a deployment that is strict about stores", (it) => {
 
 describe("settings of access that cannot be used", () => {
   type Auth = NonNullable<DeploymentConfig["auth"]>
+  const scope = { prefix: "wh_", permissions: { orders: ["read"] } }
   const wrong: ReadonlyArray<readonly [auth: Auth, name: string]> = [
     [{ strictOrgResolution: true }, "auth.strictOrgResolution=\"true\""],
     [{ defaultOrganizationId: "a b" }, "auth.defaultOrganizationId=\"a b\""],
@@ -127,7 +128,19 @@ describe("settings of access that cannot be used", () => {
     [{ roles: { editor: { permissions: ["catalog update"] } } }, "auth.roles.editor=\"catalog update\""],
     [{ roles: { "a,b": [] } }, "auth.roles=\"a,b\""],
     [{ customerPermissions: [""] }, "auth.customerPermissions=\"\""],
-    [{ apiKeys: { defaultPermissions: [":"] } }, "auth.apiKeys.defaultPermissions=\":\""]
+    [{ apiKeys: { defaultPermissions: [":"] } }, "auth.apiKeys.defaultPermissions=\":\""],
+    [{ apiKeyScopes: { default: scope } }, "auth.apiKeyScopes=\"default\""],
+    [{ apiKeyScopes: { a: { ...scope, prefix: "stoa_x_" } } }, "auth.apiKeyScopes.a.prefix=\"stoa_x_\""],
+    [{ apiKeyScopes: { a: scope, b: scope } }, "auth.apiKeyScopes.a.prefix=\"wh_\""],
+    [
+      { apiKeyScopes: { a: { ...scope, permissions: { "*": ["read"] } } } },
+      "auth.apiKeyScopes.a.permissions=\"*:read\""
+    ],
+    [{ apiKeyScopes: { a: { ...scope, keyExpiration: 0 } } }, "auth.apiKeyScopes.a.keyExpiration=\"0\""],
+    [
+      { apiKeyScopes: { a: { ...scope, rateLimit: { timeWindow: 0, maxRequests: 1 } } } },
+      "auth.apiKeyScopes.a.rateLimit="
+    ]
   ]
 
   for (const [auth, name] of wrong) {

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../checkout/ShopFloor.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 
 /** A store with one record of everything, as the ids that name them; `as` is its administrator. */
@@ -20,18 +22,41 @@ export interface Store {
   readonly modifier: string
   readonly promotion: string
   readonly warehouse: string
+  readonly zone: string
+  readonly rate: string
+  /** A zone in which nothing is priced. */
+  readonly emptyZone: string
   readonly customer: string
   /** An address of the customer. */
   readonly address: string
   /** A note about the customer, and a group that nobody is in. */
   readonly interaction: string
   readonly group: string
+  /** A class of tax that nothing is of, and a rate of a region. */
+  readonly taxClass: string
+  readonly taxRate: string
   /** An open cart of nobody in particular, so that any staff may serve it, with a line in it. */
   readonly cart: string
   readonly item: string
   /** A paid order with a promotion, stock reserved by hand beside its own, and a fulfillment. */
   readonly order: string
   readonly orderNumber: string
+  /** The line of it, of which three units were bought and one is on its way in this fulfillment. */
+  readonly orderLine: string
+  readonly parcel: string
+  /** A paid order without a past, its line, and a refund of it that its provider has not heard of. */
+  readonly refundable: string
+  readonly refundableLine: string
+  readonly refund: string
+  /** An order that was only authorized. */
+  readonly authorized: string
+  /** Two money steps that failed for good: one to be begun anew, one to be settled otherwise. */
+  readonly failure: string
+  readonly otherFailure: string
+  /** An order that staff wrote, with two lines, which nobody has paid; one of its lines, and a note about it. */
+  readonly draft: string
+  readonly draftLine: string
+  readonly note: string
   /** A webhook endpoint, and an attempt to deliver an event to it. */
   readonly endpoint: string
   readonly delivery: string
@@ -52,17 +77,18 @@ const make = Effect.fnUntraced(function*(as: typeof asAdmin, path: string, body:
   return made
 })
 
-/** A customer's purchase of one unit with the store's promotion. */
+/** A customer's purchase of three units with the store's promotion. */
 const buy = Effect.fnUntraced(function*(as: typeof asAdmin, item: object) {
   const cart = yield* make(as, "/api/carts", { currency: "USD" })
   const cartId = cart.text("data.id")
-  yield* make(as, `/api/carts/${cartId}/items`, { ...item, quantity: 1 })
+  yield* make(as, `/api/carts/${cartId}/items`, { ...item, quantity: 3 })
   const request = { cartId, paymentMethodId: "test", currency: "USD", promotionCodes: ["SAVE"] }
   const order = yield* make(as, "/api/checkout", request)
   return {
     customer: cart.text("data.customerId"),
     order: order.text("data.id"),
-    orderNumber: order.text("data.orderNumber")
+    orderNumber: order.text("data.orderNumber"),
+    orderLine: order.text("data.lineItems.0.id")
   }
 })
 
@@ -130,6 +156,35 @@ const aMember = Effect.fnUntraced(function*(organization: string) {
   return id
 })
 
+/** Orders beside the one that was bought, whose money is still to be moved. */
+const moneyOf = Effect.fnUntraced(function*(organizationId: string) {
+  const paid = yield* onDatabase((sql) =>
+    Effect.provideService(
+      buildOrder({ organizationId, orderNumber: "ORD-2020-900001", lines: [{ quantity: 9 }] }),
+      SqlClient.SqlClient,
+      sql
+    )
+  )
+  const authorized = yield* onDatabase((sql) =>
+    Effect.provideService(
+      buildOrder({ organizationId, orderNumber: "ORD-2020-900002", captured: null }),
+      SqlClient.SqlClient,
+      sql
+    )
+  )
+  const [refund, failed, failure, otherFailure] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  yield* onDatabase((sql) =>
+    sql`with ledger as (insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
+        values (${refund}::uuid, ${organizationId}, ${paid.id}::uuid, 7, 'r', 'pending', now() + interval '1 day'),
+          (${failed}::uuid, ${organizationId}, ${paid.id}::uuid, 8, 'r', 'failed', now()))
+      insert into compensation_failures (id, organization_id, kind, order_id, refund_id, amount, message)
+      values (${failure}::uuid, ${organizationId}, 'refund_failed', ${paid.id}::uuid, ${failed}::uuid, 8, 'no'),
+        (${otherFailure}::uuid, ${organizationId}, 'void_failed', null, null, 0, 'silent')`
+  )
+  const refundableLine = paid.lines[0]?.id ?? ""
+  return { refundable: paid.id, refundableLine, refund, authorized: authorized.id, failure, otherFailure }
+})
+
 /** Fills an organization with one record of everything; `buyer` is the user who bought something. */
 export const aStore = Effect.fnUntraced(function*(organization: string, buyer = "buyer") {
   yield* onDatabase((sql) =>
@@ -147,18 +202,28 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
   const promotion = yield* make(as, "/api/promotions", saving)
   const warehouse = (yield* make(as, "/api/inventory/warehouses", { name: "Main", code: "MAIN" })).text("data.id")
   yield* make(as, "/api/inventory/adjust", { ...item, warehouseId: warehouse, type: "restock", quantity: 50 })
+  const zones = yield* Effect.forEach(
+    ["Here", "There"],
+    (name) => make(as, "/api/shipping/zones", { name, countries: ["US"] })
+  )
+  const [zone = "", emptyZone = ""] = zones.map((answer) => answer.text("data.id"))
+  const byPost = { zoneId: zone, name: "Parcel", currency: "USD", amount: 500 }
+  const rate = (yield* make(as, "/api/shipping/rates", byPost)).text("data.id")
   const shopper = inOrganization(organization, asCustomer(buyer))
   const bought = yield* buy(shopper, item)
   const group = (yield* make(as, "/api/customers/groups", { name: "Regulars" })).text("data.id")
+  const taxClass = (yield* make(as, "/api/tax/classes", { name: "special", rateBps: 100 })).text("data.id")
+  const taxRate = yield* make(as, "/api/tax/rates", { name: "VAT", country: "FR", rateBps: 100 })
   const visit = { kind: "visit", notes: "Came by.", relatedEntityId: entity }
   const interaction = yield* make(as, `/api/customers/${bought.customer}/interactions`, visit)
   const address = (yield* make(shopper, "/api/me/addresses", anAddress)).text("data.id")
   yield* make(as, "/api/inventory/reserve", { ...item, quantity: 3, orderId: bought.order })
   const cart = (yield* make(as, "/api/carts", { currency: "USD" })).text("data.id")
   const line = yield* make(as, `/api/carts/${cart}/items`, { ...item, quantity: 2 })
+  const parcel = randomUUID()
   yield* onDatabase((sql) =>
     sql`with made as (insert into fulfillments (id, organization_id, order_id, type, status)
-        values (gen_random_uuid(), ${organization}, ${bought.order}::uuid, 'physical', 'shipped') returning id)
+        values (${parcel}::uuid, ${organization}, ${bought.order}::uuid, 'physical', 'shipped') returning id)
       insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
       select ${organization}, made.id, l.id, 1 from made, order_lines l where l.order_id = ${bought.order}::uuid`
   )
@@ -166,23 +231,38 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
     sql<{ id: string }>`insert into commerce_jobs (id, organization_id, task_slug, status, error, completed_at)
       values (gen_random_uuid(), ${organization}, 'test/none', 'failed', 'no', now()) returning id`
   )
+  const written = yield* make(as, "/api/orders", {
+    currency: "USD",
+    lineItems: [{ ...item, quantity: 1 }, { ...item, quantity: 1, isCustomPrice: true, unitPrice: 5 }]
+  })
+  const noted = yield* make(as, `/api/orders/${written.text("data.id")}/notes`, { text: "Noted." })
   const store: Store = {
     as,
+    draft: written.text("data.id"),
+    draftLine: written.text("data.lineItems.1.id"),
+    note: noted.text("data.id"),
     buyer: shopper,
     ...catalog,
     price: price.text("data.id"),
     modifier: modifier.text("data.id"),
     promotion: promotion.text("data.id"),
     warehouse,
+    zone,
+    emptyZone,
+    rate,
     address,
     group,
+    taxClass,
+    taxRate: taxRate.text("data.id"),
     interaction: interaction.text("data.id"),
     cart,
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),
+    ...(yield* moneyOf(organization)),
     job: failed?.id ?? "",
     apiKey: yield* anApiKey(organization),
     member: yield* aMember(organization),
+    parcel,
     ...bought
   }
   return store

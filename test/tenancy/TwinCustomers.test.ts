@@ -1,20 +1,21 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
-import { addressOf } from "../../src/domain/customers/Address.ts"
+import { addressOf, mostAddresses } from "../../src/domain/customers/Address.ts"
 import { AddressRepo, addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
 import { CustomerGroupRepo, customerGroupRepoLayer } from "../../src/domain/customers/CustomerGroupRepo.ts"
 import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
 import { ErasureRepo, erasureRepoLayer } from "../../src/domain/customers/ErasureRepo.ts"
 import { GroupMemberRepo, groupMemberRepoLayer } from "../../src/domain/customers/GroupMemberRepo.ts"
 import { InteractionRepo, interactionRepoLayer } from "../../src/domain/customers/InteractionRepo.ts"
+import { OrderRecordRepo, orderRecordRepoLayer } from "../../src/domain/customers/OrderRecordRepo.ts"
 import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { CustomerOrderRepo, customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { elsewhere, here } from "./Strangers.ts"
 
 const Repos = Layer.mergeAll(
   addressRepoLayer,
@@ -25,12 +26,9 @@ const Repos = Layer.mergeAll(
   downloadRepoLayer,
   erasureRepoLayer,
   groupMemberRepoLayer,
-  interactionRepoLayer
+  interactionRepoLayer,
+  orderRecordRepoLayer
 ).pipe(Layer.provideMerge(TestDatabase))
-
-const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
-const here = as("org_default")
-const elsewhere = as("org_elsewhere")
 
 const page = { page: 1, limit: 9 }
 const changed = () => {
@@ -112,11 +110,97 @@ it.layer(Repos, { excludeTestServices: true })("customers of another organizatio
       assert.isFalse(yield* stranger(groups.remove(group)))
       assert.deepStrictEqual(yield* stranger(members.set(group, id, false)), { _tag: "Unknown", what: "group" })
       assert.isUndefined(yield* stranger(customers.change(id, changed)))
-      assert.isUndefined(yield* stranger(erasure.erase(id, new Date())))
+      assert.deepStrictEqual(yield* stranger(erasure.erase(id, new Date())), { _tag: "Nobody" })
       assert.isUndefined(yield* stranger(notes.change(id, note, changed)))
       assert.isFalse(yield* stranger(notes.remove(id, note)))
       const [first] = (yield* here(notes.list(id, page))).items
       if (first !== undefined) assert.isFalse(yield* stranger(notes.insert({ ...first, id: newId() })))
       assert.deepStrictEqual(yield* kept(id), before)
+    }))
+
+  it.effect("keep what another organization has under the same id when one erases its own", () =>
+    Effect.gen(function*() {
+      const { id } = yield* aCustomer
+      const sql = yield* SqlClient.SqlClient
+      const tables = ["customer_addresses", "customer_interactions", "customer_group_members", "orders", "carts"]
+      for (const table of tables) {
+        yield* sql`update ${sql(table)} set organization_id = 'org_elsewhere' where customer_id = ${id}::uuid`
+      }
+      // What is under way there keeps nobody here.
+      yield* sql`update orders set status = 'pending' where customer_id = ${id}::uuid`
+      yield* sql`update carts set status = 'checking_out' where customer_id = ${id}::uuid`
+      const rows = Effect.forEach(
+        tables,
+        (table) => sql`select t::text as row from ${sql(table)} t where customer_id = ${id}::uuid`
+      )
+      const before = yield* rows
+      assert.deepStrictEqual(before.map(({ length }) => length), [1, 1, 1, 1, 1])
+      assert.strictEqual((yield* here((yield* ErasureRepo).erase(id, new Date())))._tag, "Erased")
+      assert.deepStrictEqual(yield* rows, before)
+      const told = yield* sql<{ readonly before: object }>`select before from journal_entries
+        where entity_id = ${id} and type = 'customers.erase'`
+      assert.deepStrictEqual(told.map((one) => one.before), [{ addresses: 0, interactions: 0, orders: 0, carts: 0 }])
+    }))
+
+  it.effect("keep what another organization has under an order or a cart of a person who is erased here", () =>
+    Effect.gen(function*() {
+      const { group, id, order } = yield* aCustomer
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`update orders set status = 'fulfilled' where id = ${order}::uuid`
+      yield* sql`update order_lines set organization_id = 'org_elsewhere', metadata = '{"for": "Ann"}'
+        where order_id = ${order}::uuid`
+      yield* sql`insert into order_notes (id, organization_id, order_id, text, visibility, author_name)
+        values (${newId()}::uuid, 'org_elsewhere', ${order}::uuid, 'Ann', 'internal', 'Staff')`
+      yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency,
+          notes)
+        select ${newId()}::uuid, 'org_elsewhere', id, ${newId()}::uuid, 1, 5, 'USD', 'for Ann' from carts
+        where customer_id = ${id}::uuid`
+      yield* sql`update customer_group_members set organization_id = 'org_elsewhere' where customer_id = ${id}::uuid`
+      yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+        values (${newId()}::uuid, 'org_elsewhere', ${order}::uuid, 1, 'Ann sent it back', 'completed')`
+      const rows = Effect.all([
+        sql`select r::text as row from refunds r where order_id = ${order}::uuid`,
+        sql`select l::text as row from order_lines l where order_id = ${order}::uuid`,
+        sql`select n::text as row from order_notes n where order_id = ${order}::uuid`,
+        sql`select l::text as row from cart_lines l join carts c on c.id = l.cart_id
+          where c.customer_id = ${id}::uuid`,
+        sql`select m::text as row from customer_group_members m where customer_id = ${id}::uuid`
+      ])
+      const before = yield* rows
+      assert.deepStrictEqual(before.map(({ length }) => length), [1, 1, 1, 1, 1])
+      assert.deepStrictEqual(yield* here((yield* GroupMemberRepo).set(group, id, false)), { _tag: "Unchanged" })
+      assert.strictEqual((yield* here((yield* ErasureRepo).erase(id, new Date())))._tag, "Erased")
+      assert.deepStrictEqual(yield* rows, before)
+    }))
+
+  it.effect("are told of no note about an order of another organization, nor of one that it wrote", () =>
+    Effect.gen(function*() {
+      const { id, order } = yield* aCustomer
+      const sql = yield* SqlClient.SqlClient
+      const records = yield* OrderRecordRepo
+      const note = newId()
+      yield* sql`insert into order_notes (id, organization_id, order_id, text, visibility, author_name)
+        values (${note}::uuid, 'org_default', ${order}::uuid, 'Ann', 'customer', 'Staff')`
+      const notes = Effect.map(here(records.of(id, 9)), (all) => all.notes.length)
+      const give = (table: string, what: string, to: string) =>
+        sql`update ${sql(table)} set organization_id = ${to} where id = ${what}::uuid`
+      assert.strictEqual(yield* notes, 1)
+      yield* give("orders", order, "org_elsewhere")
+      assert.strictEqual(yield* notes, 0)
+      yield* give("orders", order, "org_default")
+      yield* give("order_notes", note, "org_elsewhere")
+      assert.strictEqual(yield* notes, 0)
+    }))
+
+  it.effect("have as many addresses as one may, whatever is elsewhere in a person's name", () =>
+    Effect.gen(function*() {
+      const { id } = yield* aCustomer
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`insert into customer_addresses (id, organization_id, customer_id, type, is_default, first_name, last_name,
+          line1, city, country)
+        select gen_random_uuid(), 'org_elsewhere', ${id}::uuid, 'shipping', false, 'a', 'b', 'c', 'd', 'e'
+        from generate_series(1, ${mostAddresses}::int)`
+      const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city: "x", country: "x" } as const
+      assert.strictEqual(yield* here((yield* AddressRepo).add(addressOf(newId(), id, sent))), "added")
     }))
 })

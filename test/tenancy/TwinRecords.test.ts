@@ -14,13 +14,17 @@ import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { keyDigest } from "../../src/domain/idempotency/SealedAnswer.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
+import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
 import { WarehouseRepo } from "../../src/domain/inventory/WarehouseRepo.ts"
 import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
 import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundReversalRepo, refundReversalRepoLayer } from "../../src/domain/payments/RefundReversalRepo.ts"
 import { PriceCandidateRepo, priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidateRepo.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { elsewhere, givenAway, here, openElsewhere } from "./Strangers.ts"
 
 const Repos = Layer.mergeAll(
   cartRepoLayer,
@@ -33,23 +37,11 @@ const Repos = Layer.mergeAll(
   idempotencyRepoLayer,
   orderRepoLayer,
   refundRepoLayer,
+  refundReversalRepoLayer.pipe(Layer.provide(RefundedStock.layer), Layer.provide(RefundedStockRepo.layer)),
   priceCandidateRepoLayer,
   promotionRepoLayer,
   WarehouseRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
-
-const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
-
-/** The organization whose records these are, and the one that asks for them. */
-const here = as("org_default")
-const elsewhere = as("org_elsewhere")
-
-const openElsewhere = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) =>
-    sql`insert into organizations (id, slug, name) values ('org_elsewhere', 'elsewhere', 'Elsewhere')
-    on conflict do nothing`
-)
 
 /** One row of a table as text. */
 const rowOf = (table: string, id: string) =>
@@ -106,8 +98,8 @@ const aCart = Effect.fnUntraced(function*(organizationId: string, entityId: stri
     metadata: {},
     addedAt: state.cart.createdAt
   } as const
-  yield* as(organizationId)((yield* CartRepo).insert(state))
-  yield* as(organizationId)((yield* CartLineRepo).add(state, line))
+  yield* Effect.provideService(CurrentActor, systemActor(organizationId))((yield* CartRepo).insert(state))
+  yield* Effect.provideService(CurrentActor, systemActor(organizationId))((yield* CartLineRepo).add(state, line))
   return { ...state, version: 1, line }
 })
 
@@ -116,6 +108,7 @@ const visitor = { actor: systemActor("org_default"), customerId: null, secretHas
 it.layer(Repos, { excludeTestServices: true })("records of another organization", (it) => {
   it.effect("carts: not shown, and not changed by whoever knows everything about them", () =>
     Effect.gen(function*() {
+      yield* openElsewhere
       const [carts, lines] = [yield* CartRepo, yield* CartLineRepo]
       const { line, ...state } = yield* aCart("org_default")
       const { id } = state.cart
@@ -126,6 +119,10 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       assert.strictEqual(yield* elsewhere(lines.setQuantity(taken, line.id, 9)), "no-line")
       assert.strictEqual(yield* elsewhere(lines.remove(taken, line.id)), "no-line")
       assert.deepStrictEqual((yield* here(carts.find(id)))?.lines.map(({ quantity }) => quantity), [1])
+      // A line of ours in another organization's cart moves neither.
+      yield* givenAway("carts", "id", id)
+      assert.strictEqual(yield* here(lines.setQuantity(state, line.id, 9)), "stale")
+      assert.strictEqual(yield* here(lines.remove(state, line.id)), "stale")
     }))
 
   it.effect("claims: neither taken, nor given back, nor filled with another store's goods", () =>
@@ -181,7 +178,7 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
   it.effect("money: not captured, not given back, not reported as given back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const [refunds, places] = [yield* RefundRepo, yield* PlaceRepo]
+      const [refunds, reversals, places] = [yield* RefundRepo, yield* RefundReversalRepo, yield* PlaceRepo]
       const { grandTotal, id: order } = yield* buildOrder({ lines: [{ unitPrice: 5_000 }] })
       const refund = newId()
       yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
@@ -189,7 +186,7 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       const before = [yield* rowOf("orders", order), yield* rowOf("refunds", refund)]
       assert.isUndefined(yield* elsewhere(refunds.find(refund)))
       assert.isFalse(yield* elsewhere(refunds.complete(refund, "ref")))
-      assert.isFalse(yield* elsewhere(refunds.fail(refund, "no")))
+      assert.isFalse(yield* elsewhere(reversals.fail(refund, { message: "no", refused: true })))
       assert.strictEqual(yield* elsewhere(refunds.recordExternal(order, grandTotal, "ref")), 0)
       assert.isUndefined(yield* elsewhere(places.settle(order, "pi_other", 1)))
       assert.deepStrictEqual([yield* rowOf("orders", order), yield* rowOf("refunds", refund)], before)
@@ -247,6 +244,12 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
         from (values ('org_default', ${code}), ('org_default', null)) v(o, c)`
       const found = Effect.map(promotions.candidates([code], null), (all) => all.map(({ promotion }) => promotion.code))
       assert.deepStrictEqual((yield* here(found)).toSorted(), [code, null])
+      const customer = newId()
+      yield* sql`insert into promotion_customer_usages (organization_id, promotion_id, customer_id, used_count)
+        select o, id, ${customer}::uuid, c from promotions, (values ('org_elsewhere', 3), ('org_default', 1)) used(o, c)
+        where code = ${code}`
+      const usages = (yield* here(promotions.candidates([code], customer))).map(({ usage }) => usage.byCustomer)
+      assert.deepStrictEqual(usages.toSorted(), [0, 1])
       assert.deepStrictEqual(yield* elsewhere(found), [])
       assert.strictEqual((yield* here(promotions.categorySlugs([entity]))).size, 1)
       assert.strictEqual((yield* elsewhere(promotions.categorySlugs([entity]))).size, 0)
@@ -294,5 +297,19 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       const running = yield* here(keys.claim("caller", key, "hash", true))
       yield* elsewhere(keys.release("caller", key, running._tag === "Running" ? running.workId : ""))
       assert.deepStrictEqual(yield* mine, before)
+    }))
+
+  it.effect("idempotency keys: what was done elsewhere under the same work is not done here", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* IdempotencyKeys
+      const key = newId()
+      const first = yield* here(keys.claim("caller", key, "hash", true))
+      const workId = first._tag === "Claimed" ? first.workId : ""
+      yield* sql`insert into keyed_changes (organization_id, work_id) values ('org_elsewhere', ${workId}::uuid)`
+      yield* sql`update idempotency_keys set locked_until = now() - interval '1 second' where work_id = ${workId}::uuid`
+      const doubt = yield* here(keys.claim("caller", key, "hash", false))
+      assert.deepStrictEqual(doubt, { _tag: "InDoubt", carriedOut: false })
+      assert.deepStrictEqual(yield* here(keys.claim("caller", key, "hash", true)), { _tag: "Claimed", workId })
     }))
 })

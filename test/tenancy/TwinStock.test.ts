@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
@@ -7,120 +7,15 @@ import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
 import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
+import { waiting } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { rowsAreTaken } from "./Taken.ts"
+import { alone, ours, rowsOf, sold, type Twins, twins, untouched } from "./Twins.ts"
 
 const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRepo.layer, StockRepo.layer).pipe(
   Layer.provideMerge(TestDatabase),
   Layer.provideMerge(Layer.succeed(CurrentActor, systemActor("org_default")))
 )
-
-/** Names that two organizations share: holders are any text, and the keys of the tables begin with the organization. */
-interface Twins {
-  readonly order: string
-  readonly sellable: string
-  readonly warehouse: string
-}
-
-/**
- * The same sellable in the same warehouse, held by the same order with 4 units and by hand with 2, in our organization
- * (10 on hand) and in the other one (100 on hand, version 7). `state` is the one of our holds; the other's are alive.
- * The other's rows lie first in the tables, where a statement that does not tell them apart finds them first.
- */
-const twins = Effect.fnUntraced(function*(state: "held" | "sold" | "released") {
-  const sql = yield* SqlClient.SqlClient
-  const twin: Twins = { order: randomUUID(), sellable: randomUUID(), warehouse: randomUUID() }
-  yield* sql`insert into organizations (id, slug, name) values ('org_twin', 'twin', 'Twin') on conflict do nothing`
-  yield* sql`insert into warehouses (id, organization_id, name, code)
-    values (${twin.warehouse}::uuid, 'org_default', 'Shared', ${twin.warehouse})`
-  for (
-    const [organization, onHand, version, now] of [["org_twin", 100, 7, "held"], ["org_default", 10, 0, state]] as const
-  ) {
-    yield* sql`insert into stock_items values (${organization}, ${twin.sellable}::uuid, ${version})`
-    yield* sql`insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand, reserved)
-      values (gen_random_uuid(), ${organization}, ${twin.sellable}::uuid, ${twin.warehouse}::uuid,
-        ${twin.sellable}::uuid, ${onHand}, 6)`
-    for (const [holder, quantity] of [[twin.order, 4], [`manual:${twin.order}`, 2]] as const) {
-      yield* sql`insert into holds (organization_id, holder, state, decision, expires_at, updated_at)
-        values (${organization}, ${holder}, ${now}, to_jsonb(${organization}::text), now() + interval '1 hour',
-          case when ${now} = 'released' then now() - interval '100 days' else now() end)`
-      yield* sql`insert into hold_lines values (${organization}, ${holder}, ${twin.sellable}::uuid,
-        ${twin.warehouse}::uuid, ${quantity})`
-    }
-  }
-  return twin
-})
-
-const tables = ["stock_items", "stock_levels", "holds", "hold_lines", "stock_movements"]
-
-/** Everything an organization has of the stock, as text. */
-const rowsOf = Effect.fnUntraced(function*(organization: string) {
-  const sql = yield* SqlClient.SqlClient
-  const found = yield* Effect.forEach(
-    tables,
-    (table) =>
-      sql<{ row: string }>`select t::text as row from ${
-        sql(table)
-      } t where organization_id = ${organization} order by 1`
-  )
-  return found.flat().map(({ row }) => row)
-})
-
-interface Ours {
-  readonly on_hand: number
-  readonly reserved: number
-  readonly version: number
-  readonly order: string | null
-  readonly manual: string | null
-  readonly held: number
-  readonly movements: number
-}
-
-/** What is left in our organization: units, the state of both holds, units they still hold, movements. */
-const ours = Effect.fnUntraced(function*({ order, sellable }: Twins) {
-  const sql = yield* SqlClient.SqlClient
-  const stateOf = (holder: string) =>
-    sql`(select state from holds where organization_id = 'org_default' and holder = ${holder})`
-  const [row] = yield* sql<Ours>`select l.on_hand, l.reserved, i.version::int4 as version, ${stateOf(order)} as order,
-      ${stateOf(`manual:${order}`)} as manual,
-      (select coalesce(sum(quantity), 0)::int4 from hold_lines h
-        where h.organization_id = 'org_default' and h.sellable_id = i.sellable_id) as held,
-      (select count(*)::int4 from stock_movements m
-        where m.organization_id = 'org_default' and m.entity_id = i.sellable_id) as movements
-    from stock_items i join stock_levels l using (organization_id, sellable_id)
-    where i.organization_id = 'org_default' and i.sellable_id = ${sellable}::uuid`
-  return row
-})
-
-/** Somebody of the other organization is at all of its rows until the scope closes: whoever wants one has to wait. */
-const theirsAreTaken = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const connection = yield* sql.reserve
-  yield* connection.executeRaw("begin", [])
-  yield* Effect.addFinalizer(() => Effect.ignore(connection.executeRaw("rollback", [])))
-  for (const table of tables) {
-    yield* connection.executeRaw(`select 1 from ${table} where organization_id = 'org_twin' for update`, [])
-  }
-})
-
-/**
- * Does it to our twin while somebody is at the other's rows: it does not wait, its result and what is left are as said,
- * and nothing of the other organization has moved.
- */
-const alone = Effect.fnUntraced(function*<A, E, R>(
-  state: "held" | "sold" | "released",
-  act: (twin: Twins) => Effect.Effect<A, E, R>,
-  expected: { readonly result: A; readonly left: Ours }
-) {
-  const twin = yield* twins(state)
-  const before = yield* rowsOf("org_twin")
-  const result = yield* Effect.scoped(Effect.andThen(theirsAreTaken, Effect.timeout(act(twin), "5 seconds")))
-  assert.deepStrictEqual(result, expected.result)
-  assert.deepStrictEqual(yield* ours(twin), expected.left)
-  assert.deepStrictEqual(yield* rowsOf("org_twin"), before)
-})
-
-const untouched: Ours = { on_hand: 10, reserved: 6, version: 0, order: "held", manual: "held", held: 6, movements: 0 }
-const sold: Ours = { ...untouched, order: "sold", manual: "sold" }
 
 const expire = (holder: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -154,6 +49,35 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
       assert.strictEqual((yield* ours(twin))?.order, "released")
       assert.deepStrictEqual(yield* rowsOf("org_twin"), before)
     }))
+
+  it.effect("a release that meets a hold on its way ends it, though the other one has held under that name all along", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const holder = randomUUID()
+      yield* sql`insert into organizations (id, slug, name) values ('org_twin', 'twin', 'Twin') on conflict do nothing`
+      yield* sql`insert into holds (organization_id, holder) values ('org_twin', ${holder})`
+      const onItsWay = yield* sql.reserve
+      yield* onItsWay.executeRaw("begin", [])
+      yield* onItsWay.executeRaw("insert into holds (organization_id, holder) values ('org_default', $1)", [holder])
+      const releasing = yield* Effect.forkChild((yield* HoldRepo).release(holder))
+      yield* waiting(1)
+      yield* onItsWay.executeRaw("commit", [])
+      assert.isTrue(yield* Fiber.join(releasing))
+    }).pipe(Effect.scoped))
+
+  it.effect("the purge leaves a hold alone that somebody is at, though the other one's of that name may go", () =>
+    Effect.gen(function*() {
+      const twin = yield* twins("released")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`update holds set state = 'released' where organization_id = 'org_twin' and holder = ${twin.order}`
+      const busy = yield* sql.reserve
+      yield* busy.executeRaw("begin", [])
+      yield* busy.executeRaw("select 1 from holds where organization_id = 'org_default' for update", [])
+      yield* Effect.timeout((yield* HoldRepo).purgeEnded(30), "5 seconds")
+      yield* busy.executeRaw("rollback", [])
+      assert.strictEqual((yield* ours(twin))?.order, "released")
+      yield* (yield* HoldRepo).purgeEnded(30)
+    }).pipe(Effect.scoped))
 
   it.effect("the expiry ends our hold whose time has run out", () =>
     alone(
@@ -262,7 +186,9 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
       const reserve = repo.reserve([{ sellable, version: 0, levels: [] }], [
         { holder, ttlSeconds: 900, decision: "{}", lines: [line] }
       ])
-      const outcome = yield* Effect.scoped(Effect.andThen(theirsAreTaken, Effect.timeout(reserve, "5 seconds")))
+      const outcome = yield* Effect.scoped(
+        Effect.andThen(rowsAreTaken("org_twin"), Effect.timeout(reserve, "5 seconds"))
+      )
       assert.deepStrictEqual(outcome, { stale: [], fresh: new Set([holder]), had: [] })
       assert.deepStrictEqual(yield* ours(twin), { ...untouched, reserved: 7, version: 1, held: 7, movements: 1 })
       assert.deepStrictEqual(yield* rowsOf("org_twin"), before)

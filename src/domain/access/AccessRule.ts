@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import { type Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
-import { type Actor, isSignedIn, requireAnyOf } from "./Actor.ts"
+import { type Actor, isSignedIn, refusalOf, requireAnyOf } from "./Actor.ts"
 
 /** What a route asks of its caller. */
 export type AccessRule =
@@ -12,6 +12,8 @@ export type AccessRule =
   | { readonly _tag: "AllOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
   /** A signed-in user, who holds all of these permissions where any are named. Others are asked to sign in. */
   | { readonly _tag: "SignedIn"; readonly permissions: ReadonlyArray<string> }
+  /** Whoever a rule of the domain lets in; what he sees then depends on who he is. `missing` is named in the refusal. */
+  | { readonly _tag: "Judged"; readonly admits: (actor: Actor) => boolean; readonly missing: string }
 
 /**
  * The access rule of an endpoint, as an annotation on it. The `Access` middleware enforces it before anything of the
@@ -40,6 +42,13 @@ export const allOf = (...permissions: readonly [string, ...ReadonlyArray<string>
  */
 export const signedIn = (...permissions: ReadonlyArray<string>): AccessRule => ({ _tag: "SignedIn", permissions })
 
+/** A route whose answer depends on who asks: `admits` says who sees anything at all; the permission is named to others. */
+export const judgedBy = (admits: (actor: Actor) => boolean, missing: string): AccessRule => ({
+  _tag: "Judged",
+  admits,
+  missing
+})
+
 const requireAll = (actor: Actor, permissions: ReadonlyArray<string>) =>
   Effect.forEach(permissions, (permission) => requireAnyOf(actor, [permission]), { discard: true })
 
@@ -54,6 +63,8 @@ export const admit = (actor: Actor, rule: AccessRule): Effect.Effect<void, Unaut
       return requireAll(actor, rule.permissions)
     case "SignedIn":
       return isSignedIn(actor) ? requireAll(actor, rule.permissions) : Effect.fail(Unauthorized.of())
+    case "Judged":
+      return rule.admits(actor) ? Effect.void : Effect.fail(refusalOf(actor, rule.missing))
   }
 }
 

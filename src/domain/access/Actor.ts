@@ -54,16 +54,16 @@ export const isSignedIn = (actor: Actor): actor is Actor & { readonly userId: st
 /** Does the actor hold this permission? */
 export const holds = (actor: Actor, permission: string): boolean => grants(actor.permissions, permission)
 
+/** 401 for a visitor without credentials, 403 for a known actor: what whoever may not do something is told. */
+export const refusalOf = (actor: Actor, permission: string): Unauthorized | Forbidden =>
+  isAnonymous(actor) ? Unauthorized.of() : Forbidden.of(`Permission '${permission}' is required.`)
+
 /** Fails with 401 for a visitor without credentials and 403 for a known actor when none of the permissions is held. */
 export const requireAnyOf = (
   actor: Actor,
   anyOf: ReadonlyArray<string>
 ): Effect.Effect<void, Unauthorized | Forbidden> =>
-  grantsAny(actor.permissions, anyOf)
-    ? Effect.void
-    : Effect.fail(
-      isAnonymous(actor) ? Unauthorized.of() : Forbidden.of(`Permission '${anyOf[0] ?? "*:*"}' is required.`)
-    )
+  grantsAny(actor.permissions, anyOf) ? Effect.void : Effect.fail(refusalOf(actor, anyOf[0] ?? "*:*"))
 
 /** The actor of the service itself: jobs, sweeps and provider events act as this (contract, platform §2). */
 export const systemActor = (organizationId: string, userId = "system:internal"): Actor => ({

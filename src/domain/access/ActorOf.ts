@@ -1,6 +1,7 @@
 import type { Actor } from "./Actor.ts"
 import type { KeyFacts, SessionFacts } from "./CredentialRepo.ts"
 import { narrowed } from "./KeyPermissions.ts"
+import { type KeyScopes, scopeNamed } from "./KeyScope.ts"
 import type { Permission } from "./Permission.ts"
 import type { Roles } from "./Role.ts"
 
@@ -10,8 +11,9 @@ export interface AccessPolicy {
   readonly defaultOrganizationId: string
   /** Of visitors and of signed-in shoppers who are members of nothing. */
   readonly customerPermissions: ReadonlyArray<Permission>
-  /** Of keys that have neither a role nor permissions. */
+  /** Of keys that have neither a role, nor a scope, nor permissions. */
   readonly keyPermissions: ReadonlyArray<Permission>
+  readonly keyScopes: KeyScopes
 }
 
 /** The actor without what the request itself adds. */
@@ -34,6 +36,16 @@ export const organizationOfSession = (
 export const membershipIn = ({ memberships }: SessionFacts, organizationId: string): string | undefined =>
   Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
 
+/** What a member may do, or a customer: whoever has no role there. */
+const permissionsOfMember = (
+  memberships: Readonly<Record<string, string>>,
+  organizationId: string,
+  policy: AccessPolicy
+): ReadonlyArray<Permission> => {
+  const role = Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
+  return role === undefined ? policy.customerPermissions : permissionsOfRole(policy, role)
+}
+
 /** A signed-in user: a member has the permissions of his role, an unknown role none; everybody else is a customer. */
 export const actorOfSession = (session: SessionFacts, organizationId: string, policy: AccessPolicy): BareActor => {
   const role = membershipIn(session, organizationId)
@@ -45,11 +57,18 @@ export const actorOfSession = (session: SessionFacts, organizationId: string, po
     vendorId: session.vendorId,
     organizationId,
     role: role ?? "customer",
-    permissions: role === undefined ? policy.customerPermissions : permissionsOfRole(policy, role)
+    permissions: permissionsOfMember(session.memberships, organizationId, policy)
   }
 }
 
-/** An API key: the permissions of its role as the role is now, narrowed to its own, or its own alone (contract §4). */
+/** What a key was given: by its role or its scope as these are now, narrowed to its own; else its own alone. */
+const permissionsGiven = (key: KeyFacts, policy: AccessPolicy): ReadonlyArray<Permission> => {
+  if (key.role !== null) return narrowed(permissionsOfRole(policy, key.role), key.permissions)
+  if (key.scope !== null) return narrowed(scopeNamed(policy.keyScopes, key.scope)?.permissions ?? [], key.permissions)
+  return key.permissions ?? policy.keyPermissions
+}
+
+/** An API key; one that somebody made for himself never may more than he may in its organization (contract §4, §23.14). */
 export const actorOfKey = (key: KeyFacts, organizationId: string, policy: AccessPolicy): BareActor => ({
   type: "api_key",
   userId: key.userId,
@@ -58,8 +77,8 @@ export const actorOfKey = (key: KeyFacts, organizationId: string, policy: Access
   vendorId: null,
   organizationId,
   role: key.role ?? "api_key",
-  permissions: key.role === null
-    ? key.permissions ?? policy.keyPermissions
-    : narrowed(permissionsOfRole(policy, key.role), key.permissions),
+  permissions: key.userId === null
+    ? permissionsGiven(key, policy)
+    : narrowed(permissionsOfMember(key.memberships, organizationId, policy), permissionsGiven(key, policy)),
   keyId: key.id
 })

@@ -1,10 +1,12 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { journalInsert, journalRows } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
 import type { ApiKey } from "./ApiKey.ts"
-import { permissionsOf } from "./KeyPermissions.ts"
+import { permissionsOf, storedPermissions } from "./KeyPermissions.ts"
+import { noScope } from "./KeyScope.ts"
 
 /** What is kept of the text of a key. */
 export interface StoredText {
@@ -19,7 +21,9 @@ interface Row {
   readonly start: string | null
   readonly prefix: string | null
   readonly role: string | null
+  readonly config_id: string
   readonly permissions: string | null
+  readonly metadata: string | null
   readonly enabled: boolean
   readonly expires_at: Date | null
   readonly last_request: Date | null
@@ -27,17 +31,23 @@ interface Row {
   readonly created_at: Date
 }
 
+const decodeMetadata = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
+)
+
 const toApiKey = (row: Row): ApiKey => ({
   id: row.id,
   name: row.name,
   start: row.start,
   prefix: row.prefix,
   role: row.role,
+  scope: row.config_id === noScope ? null : row.config_id,
   permissions: row.permissions === null ? null : permissionsOf(row.permissions),
   enabled: row.enabled,
   expiresAt: row.expires_at,
   lastRequest: row.last_request,
   requestCount: row.request_count,
+  metadata: Option.getOrNull(decodeMetadata(row.metadata)),
   createdAt: row.created_at
 })
 
@@ -51,7 +61,8 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo, {
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/access/ApiKeyRepo") {}
 
-const columns = `id, name, start, prefix, role, permissions, enabled is not false as enabled, expires_at, last_request,
+const columns =
+  `id, name, start, prefix, role, config_id, permissions, metadata, enabled is not false as enabled, expires_at, last_request,
   coalesce(request_count, 0) as request_count, created_at`
 
 /** `ApiKeyRepo` over the database of the process. */
@@ -63,13 +74,17 @@ export const apiKeyRepoLayer = Layer.effect(
 
     const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, text: StoredText) {
       const actor = yield* CurrentActor
+      const permissions = key.permissions === null ? null : storedPermissions(key.permissions)
+      const metadata = key.metadata === null ? null : JSON.stringify(key.metadata)
       const change = { type: "apiKeys.create", entityType: "api_key", entityId: key.id, payload: key } as const
       yield* sql`with made as (
-          insert into api_keys (id, name, start, prefix, key, reference_id, organization_id, role, enabled, expires_at,
-            created_at, updated_at)
+          insert into api_keys (id, name, start, prefix, key, reference_id, organization_id, role, config_id, permissions,
+            metadata, enabled, expires_at, created_at, updated_at)
           values (${key.id}::uuid, ${key.name}, ${text.start}, ${text.prefix}, ${text.hash}, ${actor.organizationId},
-            ${actor.organizationId}, ${key.role}, true, ${key.expiresAt}::timestamptz, ${key.createdAt}::timestamptz,
-            ${key.createdAt}::timestamptz))
+            ${actor.organizationId}, ${key.role}, ${
+        key.scope ?? noScope
+      }, ${permissions}, ${metadata}, true, ${key.expiresAt}::timestamptz, ${key.createdAt}::timestamptz,
+            ${key.createdAt}::timestamptz))${mark(sql, actor)}
         ${journalInsert(sql, actor, [change])}`
     }, Effect.orDie)
 

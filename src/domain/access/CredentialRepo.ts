@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { permissionsOf } from "./KeyPermissions.ts"
+import { noScope } from "./KeyScope.ts"
 
 /** A live session with its user and all his memberships, role by organization. */
 export interface SessionFacts {
@@ -23,9 +24,13 @@ export interface KeyFacts {
   readonly name: string | null
   /** The user it belongs to; null for one of an organization. */
   readonly userId: string | null
+  /** His memberships, role by organization; empty without him. */
+  readonly memberships: Readonly<Record<string, string>>
   readonly organizationId: string | null
   readonly role: string | null
-  /** Permissions of its own: without a role what it may do, with one what it is narrowed to. Null for none said. */
+  /** Name of its scope; null without one. */
+  readonly scope: string | null
+  /** Permissions of its own: with a role or a scope what it is narrowed to, else what it may do. Null for none said. */
   readonly permissions: ReadonlyArray<string> | null
   readonly expiresAt: Date | null
   /** How often it may still be used is counted, so every use is asked for. */
@@ -71,6 +76,8 @@ interface KeyRow {
   readonly id: string
   readonly name: string | null
   readonly owner: string | null
+  readonly memberships: Readonly<Record<string, string>> | null
+  readonly config_id: string
   readonly organization_id: string | null
   readonly role: string | null
   readonly permissions: string | null
@@ -97,8 +104,10 @@ const toKey = (row: KeyRow): KeyFacts => ({
   id: row.id,
   name: row.name,
   userId: row.owner,
+  memberships: row.memberships ?? {},
   organizationId: row.organization_id,
   role: row.role,
+  scope: row.config_id === noScope ? null : row.config_id,
   permissions: row.permissions === null ? null : permissionsOf(row.permissions),
   expiresAt: row.expires_at,
   metered: row.metered,
@@ -120,10 +129,11 @@ const looking = (sql: SqlClient.SqlClient) => ({
     return row && toSession(row)
   }, Effect.orDie),
   key: Effect.fnUntraced(function*(hash: string) {
-    const [row] = yield* sql<KeyRow>`select k.id, k.name, u.id as owner, k.organization_id, k.role, k.permissions,
-        k.expires_at, k.remaining is not null as metered,
+    const [row] = yield* sql<KeyRow>`select k.id, k.name, u.id as owner, k.organization_id, k.role, k.config_id,
+        k.permissions, k.expires_at, k.remaining is not null as metered,
         case when k.rate_limit_enabled then k.rate_limit_max end as limit_max,
-        case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as limit_window
+        case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as limit_window,
+        (select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = u.id) as memberships
       from api_keys k
       left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
       where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())

@@ -6,14 +6,35 @@ const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Array(S
 
 const decode = Schema.decodeOption(Stored)
 
+/** The permissions of a map of module to actions, `module:action` each. */
+export const permissionsOfMap = (map: Readonly<Record<string, ReadonlyArray<string>>>): ReadonlyArray<Permission> =>
+  Object.entries(map).flatMap(([module, actions]) => actions.map((action) => `${module}:${action}`))
+
+/** The other way round, as JSON of the form that is stored. */
+export const storedPermissions = (permissions: ReadonlyArray<Permission>): string => {
+  const map: Record<string, Array<string>> = {}
+  for (const permission of permissions) {
+    const end = permission.indexOf(":")
+    const actions = map[permission.slice(0, end)] ??= []
+    actions.push(permission.slice(end + 1))
+  }
+  return JSON.stringify(map)
+}
+
 /** The permissions of a key's stored JSON, `module:action` each; none where the JSON is not what it should be. */
 export const permissionsOf = (stored: string): ReadonlyArray<Permission> =>
-  Object.entries(Option.getOrElse(decode(stored), () => ({}))).flatMap(([module, actions]) =>
-    actions.map((action) => `${module}:${action}`)
-  )
+  permissionsOfMap(Option.getOrElse(decode(stored), () => ({})))
 
-/** What is left of a role's permissions when a key names fewer: never more than the role has. */
+/** What two lists both grant: of each what the other one covers. What names fewer than a role never gets more than it. */
 export const narrowed = (
   role: ReadonlyArray<Permission>,
   own: ReadonlyArray<Permission> | null
-): ReadonlyArray<Permission> => own === null ? role : own.filter((permission) => grants(role, permission))
+): ReadonlyArray<Permission> =>
+  own === null
+    ? role
+    : [
+      ...new Set([
+        ...own.filter((permission) => grants(role, permission)),
+        ...role.filter((permission) => grants(own, permission))
+      ])
+    ]

@@ -1,7 +1,8 @@
 /**
  * What a cached value depends on, as the triggers of the tables name it (`domain/auth/migrations.ts`): `s` and the
  * SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and a user, `o` and an
- * organization.
+ * organization; `tax:` and an organization whose classes or rates of tax changed (`domain/tax/migrations.ts`), and
+ * `shipping:` and one whose zones or rates did (`domain/shipping/migrations.ts`).
  */
 export type Dependency = string
 
@@ -12,7 +13,7 @@ interface Entry<A> {
 }
 
 /**
- * What a process remembers of the tables of access for a short while, the oldest dropped first when there is too much. It
+ * What a process remembers of the tables of access and of an organization's rules for a short while, the oldest dropped first when there is too much. It
  * remembers only while somebody tells it of changes (`listen`): a revocation must not wait for an entry to run out.
  */
 export class WatchedCache<A> {

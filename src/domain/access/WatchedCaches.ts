@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { type Dependency, WatchedCache } from "./WatchedCache.ts"
 
 /**
- * All that a process remembers of the tables of access. Whoever listens for the notifications of their triggers
+ * All that a process remembers of the tables of access, and of rules that every checkout reads. Whoever listens for the notifications of their triggers
  * (`layers/access/AccessNotifications.ts`) calls `listen` and `forget`; what changed something in this process may call
  * `forget` too, so as not to wait for its own notification.
  */

@@ -5,6 +5,8 @@ export interface VerifiedUser {
   readonly userId: string
   readonly email: string
   readonly name: string
+  /** Where his orders are looked for. */
+  readonly organizationId: string
 }
 
 /**

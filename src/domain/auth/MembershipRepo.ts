@@ -1,17 +1,17 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { told } from "./AuthJournalRepo.ts"
 
 /** All SQL of memberships and organizations beside better-auth's own. */
 export class MembershipRepo extends Context.Service<MembershipRepo, {
   /** His role there; undefined for whoever is no member. */
   readonly roleOf: (userId: string, organizationId: string) => Effect.Effect<string | undefined>
   /**
-   * Deletes an organization with its memberships and invitations, in one statement. False when it holds anything else: a
-   * store is not deleted.
+   * Deletes an organization with its memberships and invitations, in one statement, and tells its journal. False when it
+   * holds anything else: a store is not deleted.
    */
-  readonly removeEmpty: (organizationId: string) => Effect.Effect<boolean>
-  /** Says which organization a key that somebody made for himself acts in; he cannot say it himself. */
-  readonly bindKey: (keyId: string, organizationId: string) => Effect.Effect<void>
+  readonly removeEmpty: (organizationId: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/auth/MembershipRepo") {}
 
 /** Still referred to by rows of a store. */
@@ -28,11 +28,13 @@ export const membershipRepoLayer = Layer.effect(
         return rows[0]?.role
       }, Effect.orDie),
       removeEmpty: Effect.fn("MembershipRepo.removeEmpty")(function*(organizationId: string) {
-        const removal = Effect.as(sql`delete from organizations where id = ${organizationId}`, true)
-        return yield* Effect.catch(removal, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
-      }, Effect.orDie),
-      bindKey: Effect.fn("MembershipRepo.bindKey")(function*(keyId: string, organizationId: string) {
-        yield* sql`update api_keys set organization_id = ${organizationId} where id = ${keyId}::uuid`
+        const actor = yield* CurrentActor
+        const removal = sql`with r as (delete from organizations where id = ${organizationId} returning *)${
+          told(sql, actor, "organizations", "deleted")
+        } select 1`
+        // Behind a savepoint: that it is in use is told, and the transaction goes on.
+        const removed = Effect.as(sql.withTransaction(removal), true)
+        return yield* Effect.catch(removed, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
       }, Effect.orDie)
     }))
 )

@@ -1,10 +1,15 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { told } from "./AuthJournalRepo.ts"
 
 /** All SQL of sessions beside better-auth's own and the verification of credentials. */
 export class SessionRepo extends Context.Service<SessionRepo, {
-  /** Ends all sessions of a user, in every process (a trigger tells them); repeating it changes nothing. */
-  readonly endAll: (userId: string) => Effect.Effect<void>
+  /**
+   * Ends all sessions of a user, in every process (a trigger tells them), with an entry of the journal for each; repeating
+   * it changes nothing.
+   */
+  readonly endAll: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/auth/SessionRepo") {}
 
 /** `SessionRepo` over the database of the process. */
@@ -13,7 +18,10 @@ export const sessionRepoLayer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) =>
     SessionRepo.of({
       endAll: Effect.fn("SessionRepo.endAll")(function*(userId: string) {
-        yield* sql`delete from sessions where user_id = ${userId}::uuid`
+        const actor = yield* CurrentActor
+        yield* sql`with r as (delete from sessions where user_id = ${userId}::uuid returning *)${
+          told(sql, actor, "sessions", "deleted")
+        } select 1`
       }, Effect.orDie)
     }))
 )

@@ -3,7 +3,8 @@ import { statements } from "../modules/StatementsRepo.ts"
 /**
  * Tells every process that something it may remember of credentials is out of date (`listen auth_changed`). The payload
  * says what: `s` and the SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and the
- * id of a user (his record or one of his memberships), `o` and the id of an organization. Never a token.
+ * id of a user (his record or one of his memberships), `o` and the id of an organization. Never a token. Other modules
+ * whose tables are remembered use the channel too, with their name and a colon before the rest.
  */
 const tell = (name: string, payload: string) =>
   `create function ${name}() returns trigger language plpgsql as $$

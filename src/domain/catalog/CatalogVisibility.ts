@@ -14,7 +14,7 @@ export const isVisibleTo = (actor: Actor, entity: Pick<CatalogEntity, "status" |
 type Metadata = CatalogEntity["metadata"]
 
 /** Where a bought file lies stands in the metadata of what is sold; only whoever keeps the catalog may read it. */
-const withoutFile = <One extends { readonly metadata: Metadata }>(record: One): One => {
+export const withoutFile = <One extends { readonly metadata: Metadata }>(record: One): One => {
   if (!("downloadUrl" in record.metadata)) return record
   const { downloadUrl: _, ...metadata } = record.metadata
   return { ...record, metadata }

@@ -55,9 +55,11 @@ const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
     const organization = actor.organizationId
     const { column, links, targets } = tables[target]
     // Key share: a target deleted at the same moment is waited for and then not found, instead of a foreign key failure.
+    // The entity is held as whoever changes it holds it: the index of search makes its writers wait for one another anyway,
+    // and they would wait in a circle if some of them held less of it until then.
     const rows = yield* sql<LinkEnds>`with e as (
         select id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
-        for key share),
+        for no key update),
       t as (select id from ${sql(targets)} where id = ${targetId}::uuid and organization_id = ${organization}
         for key share),
       written as (insert into ${sql(links)} (organization_id, entity_id, ${sql(column)})

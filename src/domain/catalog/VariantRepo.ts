@@ -90,7 +90,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
             (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
             ${combinationKey(combination)}
           from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
-          for key share of e returning *),
+          for no key update of e returning *),
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
           select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
         entry as (${
@@ -119,7 +119,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
             i->'values' as value_ids
           from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
         e as (select id, organization_id from catalog_entities
-          where id = ${entityId}::uuid and organization_id = ${organization} for key share),
+          where id = ${entityId}::uuid and organization_id = ${organization} for no key update),
         made as (
           insert into variants (id, organization_id, entity_id, sort_order, metadata, combination)
           select i.id, e.organization_id, e.id,

@@ -19,6 +19,7 @@ export type ShippingAddress = typeof ShippingAddress.Type
 /**
  * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider of the deployment, or
  * is a token for the default one. `customerGroupIds` and `customerId` count only for actors with `customers:read`.
+ * `shippingRateId` is one of the rates that `POST /shipping/quotes` offers for the cart and the address.
  */
 export const CheckoutRequest = Schema.Struct({
   cartId: Uuid,
@@ -29,6 +30,7 @@ export const CheckoutRequest = Schema.Struct({
   customerGroupIds: Schema.optional(Schema.Array(FreeText).check(Schema.isMaxLength(100))),
   promotionCodes: Schema.optional(Schema.Array(FreeText).check(Schema.isMaxLength(50))),
   shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
+  shippingRateId: Schema.optional(Schema.NullOr(Text)),
   idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
   metadata: Schema.optional(StorableObject)
 })
@@ -51,7 +53,10 @@ export const DecidedLine = Schema.Struct({
   taxAmount: Minor,
   /** The price row behind `unitPrice`, null for the entity's own base price, and what modifiers made of it. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
-  priceSteps: Schema.optional(Schema.Array(BreakdownStep))
+  priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
+  /** The unit price was given by staff, and so was this part of `discountAmount`. */
+  isCustomPrice: Schema.optional(Schema.Boolean),
+  manualDiscount: Schema.optional(Minor)
 })
 export type DecidedLine = typeof DecidedLine.Type
 
@@ -85,6 +90,13 @@ export const Decision = Schema.Struct({
   grandTotal: Minor,
   /** Groups the prices and promotions were decided for. */
   customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
+  /** The prices contain the tax. Absent in decisions of older versions: they do not. */
+  taxIncluded: Schema.optional(Schema.Boolean),
+  /** The tax adapter that has to hear of the order; absent when the store's own rules said the tax. */
+  taxProvider: Schema.optional(Schema.String),
+  /** Name and id of the rate that `shippingTotal` comes from; absent or null where there was none to choose. */
+  shippingMethod: Schema.optional(Schema.NullOr(Schema.String)),
+  shippingRateId: Schema.optional(Schema.NullOr(Schema.String)),
   /** The provider that is asked for the money. */
   paymentProvider: Schema.optional(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Unknown)

@@ -13,17 +13,20 @@ export interface CheckoutLine extends DecidedLine {
 export interface CheckoutData {
   readonly checkoutId: string
   readonly orderId: string
-  readonly cartId: string
+  /** Null of an order that staff wrote. */
+  readonly cartId: string | null
   readonly customerId: string | null
   readonly customerGroupIds: ReadonlyArray<string>
   readonly currency: string
-  readonly paymentMethodId: string
+  readonly paymentMethodId: string | null
   readonly paymentMethodToken: string | null
   readonly idempotencyKey: string | null
   readonly lineItems: ReadonlyArray<CheckoutLine>
   readonly subtotal: number
   readonly discountTotal: number
   readonly taxTotal: number
+  /** The prices contain the tax: it is a part of `total` and not added to it. */
+  readonly taxIncluded: boolean
   readonly shippingTotal: number
   /** Gross: what stored value pays of it is a tender and does not lower it. */
   readonly total: number
@@ -31,6 +34,8 @@ export interface CheckoutData {
   readonly appliedPromotions: Decision["promotions"]
   readonly freeShipping: boolean
   readonly shippingAddress: CheckoutRequest["shippingAddress"] | null
+  /** Name of the shipping rate; null where there was none to choose. */
+  readonly shippingMethod: string | null
   /** Ends up in the order's metadata. */
   readonly metadata: Decision["metadata"]
   /** From `checkout.beforeCreate` on. */

@@ -4,19 +4,15 @@ import { type CurrentActor, currentOrganization, holds } from "../access/Actor.t
 import { servesGuests } from "../access/Ownership.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { CartVisitor } from "../carts/CartRules.ts"
-import { type Claim, type ClaimedLine, type ClaimRow, claimStatement } from "./ClaimStatementRepo.ts"
+import type { Basket } from "./Basket.ts"
+import { type Claim, type ClaimRow, claimStatement } from "./ClaimStatementRepo.ts"
 
 /** The cart as the claim found it. `claimed` is false when it could not be had; `status` and the rest say why. */
-export interface ClaimedCart {
+export interface ClaimedCart extends Basket {
   readonly claimed: boolean
   readonly admitted: boolean
   readonly status: string
   readonly expired: boolean
-  readonly currency: string
-  readonly customerId: string | null
-  readonly customerGroupIds: ReadonlyArray<string>
-  readonly secretHash: string
-  readonly lines: ReadonlyArray<ClaimedLine>
   /** The claim is this checkout's, made by a run before or beside this one; `claimed` says whether this one has it too. */
   readonly ours: boolean
   /** This checkout has placed its order already, in a run before this one. */

@@ -1,19 +1,8 @@
 import type { SqlClient } from "effect/sql"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import type { ClaimedLine } from "./Basket.ts"
+import { catalogOf, soldThing } from "./SoldThingRepo.ts"
 import { unflushed } from "./UnflushedRepo.ts"
-
-/** A line of a claimed cart with what its order line will remember of the catalog. */
-export interface ClaimedLine {
-  readonly entityId: string
-  readonly variantId: string | null
-  readonly quantity: number
-  readonly entityType: string | null
-  readonly available: boolean
-  readonly title: string | null
-  readonly sku: string | null
-  readonly categorySlugs: ReadonlyArray<string>
-  readonly weightGrams: number
-}
 
 /** A checkout that wants a cart, and what its visitor shows for it. */
 export interface Claim {
@@ -42,6 +31,10 @@ export interface ClaimRow {
   readonly placed: boolean
   readonly lines: ReadonlyArray<ClaimedLine>
 }
+
+/** The lines of the cart `c` as `ClaimedLine`, with what the catalog says of them now: an SQL text. */
+export const linesOfCart = `coalesce((select jsonb_agg(${soldThing} order by l.added_at, l.id)
+        from cart_lines l ${catalogOf} where l.cart_id = c.id), '[]')`
 
 /**
  * Claims carts for checkouts and reads everything about them. Carts are locked in the order of their ids; one that is
@@ -80,20 +73,5 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
       coalesce((select true from orders o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
         false) as placed,
-      coalesce((select jsonb_agg(jsonb_build_object(
-        'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
-        'available', coalesce(e.status = 'active' and e.is_visible
-          and (l.variant_id is null or v.status = 'active'), false),
-        'title', coalesce((select a.title from entity_attributes a where a.entity_id = l.entity_id
-          order by a.locale <> 'en', a.locale limit 1), e.slug),
-        'sku', coalesce(v.sku, e.metadata->>'sku'),
-        'weightGrams', case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
-          then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end,
-        'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories ec
-          join categories k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))
-        order by l.added_at, l.id)
-        from cart_lines l
-        left join catalog_entities e on e.id = l.entity_id and e.organization_id = c.organization_id
-        left join variants v on v.id = l.variant_id and v.entity_id = l.entity_id
-        where l.cart_id = c.id), '[]') as lines
+      ${sql.literal(linesOfCart)} as lines
     from c`

@@ -5,6 +5,8 @@ import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { Order } from "../orders/Order.ts"
 import {
+  type ManualPlacement,
+  manualPlaceStatement,
   type PlacedRow,
   type Placement,
   placeStatement,
@@ -33,6 +35,14 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
   /** Writes the order. Fails when a promotion reached its limit meanwhile: the constraints count, not this process. */
   readonly place: (placement: Placement) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
   /**
+   * The same for an order of staff, by a statement of its own, and `also` in the same transaction. Repeating it is
+   * `reservation-gone`: its hold is sold.
+   */
+  readonly placeManual: (
+    placement: ManualPlacement,
+    also: Effect.Effect<void, never, CurrentActor>
+  ) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
+  /**
    * Records the captured amount, once, and gives the order's row as it is then. `intentId` is the provider's payment;
    * `captured` in minor units. Undefined when the order was cancelled meanwhile: that cancellation saw no money to give
    * back, so whoever took it must.
@@ -48,6 +58,12 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
 const usageExhausted = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConstraintError" &&
   /promotions_(usage|customer)_limit/.test(`${JSON.stringify(reason.cause)} ${String(reason.cause)}`)
+
+/** A promotion that reached its limit while the order was being decided is a refusal, and anything else a defect. */
+export const usageRefusal = (error: SqlError.SqlError): Effect.Effect<never, CheckoutFailed> =>
+  usageExhausted(error)
+    ? Effect.fail(CheckoutFailed.of("A promotion code has reached its usage limit."))
+    : Effect.die(error)
 
 /** `PlaceRepo` over the database of the process. */
 export const placeRepoLayer = Layer.effect(
@@ -82,10 +98,18 @@ export const placeRepoLayer = Layer.effect(
       function*(placement: Placement) {
         return yield* placing({ placement, actor: yield* CurrentActor })
       },
-      Effect.catchTag("SqlError", (error) =>
-        usageExhausted(error)
-          ? Effect.fail(CheckoutFailed.of("A promotion code has reached its usage limit."))
-          : Effect.die(error))
+      Effect.catchTag("SqlError", usageRefusal)
+    )
+
+    const placeManual = Effect.fn("PlaceRepo.placeManual")(
+      function*(placement: ManualPlacement, also: Effect.Effect<void, never, CurrentActor>) {
+        const [row] = yield* manualPlaceStatement(sql, yield* CurrentActor, placement)
+        if (row?.placed !== true) return "reservation-gone" as const
+        yield* also
+        return "placed" as const
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", usageRefusal)
     )
 
     const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined }>({
@@ -103,6 +127,6 @@ export const placeRepoLayer = Layer.effect(
       return (yield* settling({ id, organization: actor.organizationId, intent, captured, actor })).settled
     }, Effect.orDie)
 
-    return PlaceRepo.of({ place, settle })
+    return PlaceRepo.of({ place, placeManual, settle })
   })
 )

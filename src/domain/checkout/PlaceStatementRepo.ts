@@ -2,6 +2,7 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { Order } from "../orders/Order.ts"
 import type { Decision } from "./Checkout.ts"
@@ -16,6 +17,11 @@ export interface Placement {
   readonly provider: string
 }
 
+/** An order that staff writes: it comes from no cart, and nobody was asked for its money. */
+export interface ManualPlacement extends Pick<Placement, "order" | "decision"> {
+  readonly email: string | null
+}
+
 export interface PlacedRow {
   readonly n: number
   readonly placed: boolean
@@ -28,16 +34,13 @@ export interface Placing {
   readonly actor: Actor
 }
 
-const toInput = ({ actor, placement: { cartId, decision, idempotencyKey, order, provider } }: Placing, n: number) => ({
+const orderInput = (actor: Actor, { decision, order }: Pick<Placement, "order" | "decision">, n: number) => ({
   n,
   id: order.id,
   organization: actor.organizationId,
-  cart: cartId,
-  secret: decision.cartSecretHash,
   customer: decision.customerId,
+  taxProvider: decision.taxProvider ?? null,
   promotions: decision.promotions.map(({ perCustomer, promotionId }) => ({ perCustomer, promotionId })),
-  provider,
-  key: idempotencyKey,
   actor: actor.userId,
   origin: originOf(actor),
   history: newId(),
@@ -45,11 +48,26 @@ const toInput = ({ actor, placement: { cartId, decision, idempotencyKey, order, 
   o: order
 })
 
+const toInput = ({ actor, placement }: Placing, n: number) => ({
+  ...orderInput(actor, placement, n),
+  cart: placement.cartId,
+  secret: placement.decision.cartSecretHash,
+  provider: placement.provider,
+  key: placement.idempotencyKey
+})
+
+/** The orders to be made, one row each: `orderInput` with the columns that only a cart or only staff has. */
+const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
+  sql`input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
+        organization text, cart uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
+        origin jsonb, history uuid, event uuid, email text, o jsonb))`
+
 /**
  * Counters of promotions, each limited by a constraint of its table, so that 10 × L buyers use a code exactly L times.
  * Rows are locked by id, so that two checkouts with the same promotions never wait for each other in a circle.
  */
-const usage = (sql: SqlClient.SqlClient) =>
+export const usage = (sql: SqlClient.SqlClient) =>
   sql`wanted as materialized (
       select i.organization, i.id, i.customer, (p->>'promotionId')::uuid as promotion,
         (p->>'perCustomer')::int as per_customer
@@ -72,7 +90,38 @@ const usage = (sql: SqlClient.SqlClient) =>
         set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
 
 /**
- * The one statement that makes orders: their stock, the end of their carts, promotion usage, orders, lines, history and
+ * Orders, lines, history and announcements of the rows of `cart (n, email)`, with what `input` says of them: the parts
+ * `placed`, `lines`, `history` and `event` of every statement that makes orders.
+ */
+const records = (sql: SqlClient.SqlClient) =>
+  sql`placed as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
+        tax_included, tax_provider, shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
+        idempotency_key, cart_id, cart_secret_hash, email, is_draft, shipping_address, metadata, placed_at, updated_at)
+      select i.id, i.organization, o->>'orderNumber', (o->>'customerId')::uuid, 'pending', o->>'currency',
+        (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'taxIncluded')::boolean, i."taxProvider",
+        (o->>'shippingTotal')::bigint,
+        (o->>'discountTotal')::bigint, (o->>'grandTotal')::bigint, o->>'paymentIntentId', o->>'paymentMethodId',
+        i.provider, i.key, i.cart, i.secret, nullif(trim(cart.email), ''), coalesce((o->>'isDraft')::boolean, false),
+        nullif(o->'shippingAddress', 'null'), o->'metadata',
+        (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
+      from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
+    lines as (insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku,
+        title, quantity, unit_price, total_price, is_custom_price, tax_amount, discount_amount, metadata)
+      select (l->>'id')::uuid, p.organization_id, p.id, place, (l->>'entityId')::uuid, l->>'entityType',
+        (l->>'variantId')::uuid, l->>'sku', l->>'title', (l->>'quantity')::int, (l->>'unitPrice')::bigint,
+        (l->>'totalPrice')::bigint, (l->>'isCustomPrice')::boolean, (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint,
+        l->'metadata'
+      from placed p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place)),
+    history as (insert into order_status_history
+        (id, organization_id, order_id, from_status, to_status, reason, changed_by)
+      select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
+      from placed p join input i on i.id = p.id),
+    event as (insert into ${journal(sql)}
+      select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
+      from placed p join input i on i.id = p.id)`
+
+/**
+ * The statement that makes the orders of checkouts: their stock, the end of their carts, promotion usage, orders, lines, history and
  * announcements. Everything of an order hangs on its hold and its cart: a reservation that has run out, or a cart that
  * is not this checkout's any more, and nothing of it is written. An order travels as one JSON value, however many lines
  * it has. Holds and carts that others have locked are waited for or left out.
@@ -80,10 +129,7 @@ const usage = (sql: SqlClient.SqlClient) =>
  */
 export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray<Placing>, locking: Locking) =>
   sql<PlacedRow>`with
-    input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(placings.map(toInput))}::jsonb) as i(n int, id uuid,
-        organization text, cart uuid, secret text, customer uuid, promotions jsonb, provider text, key text, actor text,
-        origin jsonb, history uuid, event uuid, o jsonb)),
+    ${input(sql, placings.map(toInput))},
     held as materialized (
       select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
       where h.organization_id = any(array(select organization from input))
@@ -107,32 +153,27 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
       where c.id = any(array(select id from claimed)) and c.id = claimed.id
       returning hold.n, c.email),
     ${usage(sql)},
-    placed as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
-        shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
-        idempotency_key, cart_id, cart_secret_hash, email, shipping_address, metadata, placed_at, updated_at)
-      select i.id, i.organization, o->>'orderNumber', (o->>'customerId')::uuid, 'pending', o->>'currency',
-        (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'shippingTotal')::bigint,
-        (o->>'discountTotal')::bigint, (o->>'grandTotal')::bigint, o->>'paymentIntentId', o->>'paymentMethodId',
-        i.provider, i.key, i.cart, i.secret, nullif(trim(cart.email), ''), nullif(o->'shippingAddress', 'null'), o->'metadata',
-        (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
-      from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
-    lines as (insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku,
-        title, quantity, unit_price, total_price, tax_amount, discount_amount)
-      select (l->>'id')::uuid, p.organization_id, p.id, place, (l->>'entityId')::uuid, l->>'entityType',
-        (l->>'variantId')::uuid, l->>'sku', l->>'title', (l->>'quantity')::int, (l->>'unitPrice')::bigint,
-        (l->>'totalPrice')::bigint, (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint
-      from placed p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place)),
-    history as (insert into order_status_history
-        (id, organization_id, order_id, from_status, to_status, reason, changed_by)
-      select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
-      from placed p join input i on i.id = p.id),
-    event as (insert into ${journal(sql)}
-      select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
-      from placed p join input i on i.id = p.id)
+    ${records(sql)}
     select i.n, exists (select 1 from placed p where p.id = i.id) as placed,
       coalesce((select true from orders o
         where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed
     from input i`
+
+/**
+ * Makes an order that staff wrote, with everything a checkout's order has but a cart and a payment. It hangs on its hold
+ * in the same way, and bears the mark of its request.
+ */
+export const manualPlaceStatement = (sql: SqlClient.SqlClient, actor: Actor, placement: ManualPlacement) =>
+  sql<PlacedRow>`with
+    ${input(sql, [{ ...orderInput(actor, placement, 0), email: placement.email }])},
+    hold as (
+      update holds h set state = 'sold', expires_at = null, updated_at = now()
+      where h.organization_id = ${actor.organizationId} and h.holder = ${placement.order.id} and h.state = 'held'
+      returning h.holder),
+    cart as (select i.n, i.email from input i where exists (select 1 from hold)),
+    ${usage(sql)},
+    ${records(sql)}${mark(sql, actor, "placed")}
+    select 0 as n, exists (select 1 from placed) as placed, false as existed`
 
 /** A payment to be written down: the provider's id of it and the captured amount in minor units. */
 export interface Settlement {

@@ -33,6 +33,8 @@ export interface TotalsInput<L extends TotalsLine> {
   readonly lineTaxes?: ReadonlyArray<number>
   /** Tax of the order; absent: the sum of lineTaxes. What exceeds lineTaxes (tax of shipping) is spread over lines. */
   readonly taxTotal?: number
+  /** Prices and shipping contain their tax: it is a part of the total and not added to it. Default false. */
+  readonly taxIncluded?: boolean
 }
 
 /** A priced order. Sums over lines equal the order's subtotal, discountTotal and taxTotal always (contract 3.3). */
@@ -42,6 +44,7 @@ export interface OrderTotals<L extends TotalsLine> {
   readonly subtotal: Minor
   readonly discountTotal: Minor
   readonly taxTotal: Minor
+  readonly taxIncluded: boolean
   readonly shippingTotal: Minor
   readonly grandTotal: Minor
 }
@@ -107,16 +110,29 @@ const taxPerLine = (
   return Result.succeed(known.map((tax, index) => tax + (parts[index] ?? 0)))
 }
 
+/**
+ * What amounts come to: after discount, and with their tax where they do not contain it already. The one place that knows
+ * what included tax means: the grand total of an order (with its shipping) and the refund of a line both come from it.
+ */
+export const payable = (
+  { discount, taxIncluded, tax, total: before }: {
+    readonly total: number
+    readonly discount: number
+    readonly tax: number
+    readonly taxIncluded: boolean
+  }
+): number => before - discount + (taxIncluded ? 0 : tax)
+
 const isWhole = (quantity: number): boolean => Number.isSafeInteger(quantity) && quantity >= 0
 
 /**
  * The one pricing function of Stoa (contract 3.3): cart preview, quote, checkout, edit and refund all take their totals
- * from here. grandTotal = subtotal - discountTotal + taxTotal + shippingTotal. Amounts that are negative, fractional or
- * beyond 2^53 - 1, given or computed, are refused as a value.
+ * from here. grandTotal = subtotal - discountTotal + taxTotal + shippingTotal, without taxTotal where it is included.
+ * Amounts that are negative, fractional or beyond 2^53 - 1, given or computed, are refused as a value.
  */
 export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result.Result<OrderTotals<L>, Refusal> =>
   Result.gen(function*() {
-    const { currency, lines } = input
+    const { currency, lines, taxIncluded = false } = input
     if (!lines.every((line) => isWhole(line.quantity))) return yield* refuse("A quantity is not a whole number.")
     yield* minors(lines.map((line) => line.unitPrice), "unit price")
     const totals = yield* Result.all(lines.map((line) => times(line.unitPrice, line.quantity, "line total")))
@@ -130,9 +146,12 @@ export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result
     const taxTotal = yield* minor(input.taxTotal ?? knownTax, "tax")
     const taxes = yield* taxPerLine(known, taxTotal, totals, discounts)
     const shippingTotal = yield* minor(input.shippingTotal, "shipping")
-    const grandTotal = yield* minorSum([subtotal, -discountTotal, taxTotal, shippingTotal], "grand total")
+    // The only subtraction comes first, so a sum beyond 2^53 - 1 cannot become a smaller one by being inexact.
+    const charged = payable({ total: subtotal, discount: discountTotal, tax: taxTotal, taxIncluded }) + shippingTotal
+    const grandTotal = yield* minor(charged, "grand total")
+    if (taxIncluded && taxTotal > grandTotal) return yield* refuse("The included tax exceeds the order.")
     const priced = yield* Result.all(lines.map((line, index) => lineTotals(line, totals, discounts, taxes, index)))
-    return { currency, lines: priced, subtotal, discountTotal, taxTotal, shippingTotal, grandTotal }
+    return { currency, lines: priced, subtotal, discountTotal, taxTotal, taxIncluded, shippingTotal, grandTotal }
   })
 
 const lineTotals = <L extends TotalsLine>(

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { usageReturned } from "./UsageReturnRepo.ts"
 
 /** Gives back what the placing of an order took, besides the stock and the money, which have repositories of their own. */
 export class UnplaceRepo extends Context.Service<UnplaceRepo, {
@@ -19,7 +20,6 @@ export const unplaceRepoLayer = Layer.effect(
     UnplaceRepo.of({
       giveBack: Effect.fn("UnplaceRepo.giveBack")(function*(orderId: string) {
         const organization = yield* currentOrganization
-        // Promotions are locked by id before their customers' counters, as the placing of an order does.
         yield* sql`with cancelled as (select id, cart_id, amount_captured from orders where id = ${orderId}::uuid
             and organization_id = ${organization} and status = 'cancelled'),
           cart as (update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
@@ -27,14 +27,8 @@ export const unplaceRepoLayer = Layer.effect(
               and organization_id = ${organization} and checkout_id = ${orderId}::uuid and status = 'checked_out'),
           usages as (delete from promotion_usages where order_id = (select id from cancelled)
             returning promotion_id, customer_id),
-          limited as materialized (select id from promotions where id = any(array(select promotion_id from usages))
-            order by id for update),
-          totals as (update promotions set used_count = used_count - 1 where id = any(array(select id from limited))
-            returning id)
-          update promotion_customer_usages c set used_count = c.used_count - 1
-          from usages join totals on totals.id = usages.promotion_id
-          where c.organization_id = ${organization} and c.promotion_id = usages.promotion_id
-            and c.customer_id = usages.customer_id`
+          ${usageReturned(sql, organization)}
+          select 1`
       }, Effect.orDie)
     }))
 )

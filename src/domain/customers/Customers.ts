@@ -46,7 +46,11 @@ export class Customers extends Context.Service<Customers, {
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
       const opened = Effect.gen(function*() {
-        const profile = yield* repo.openProfile(yield* CurrentActor)
+        const actor = yield* CurrentActor
+        // Nearly everybody has one: the statement that would make it, with its entry, is a long one.
+        const known = yield* repo.existingProfileOf(actor)
+        if (known !== null) return known
+        const profile = yield* repo.openProfile(actor)
         if (profile?.made) yield* hooks.after("customers.afterCreate", profile.customer)
         return profile?.customer ?? null
       })

@@ -9,14 +9,21 @@ import { newId } from "../ids/Id.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
 import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
+/** What became of an erasure; nothing was changed where an order or a checkout of his is still under way. */
+export type Erased =
+  | { readonly _tag: "Erased"; readonly left: Customer }
+  | { readonly _tag: "Open"; readonly orderNumbers: ReadonlyArray<string> }
+  | { readonly _tag: "Nobody" }
+
 /** Takes a person out of the database (docs/customers.md). */
 export class ErasureRepo extends Context.Service<ErasureRepo, {
   /**
    * Erases the person behind a profile in one transaction: profile, addresses, notes and groups go, orders and carts stay
    * without a word about him, and so do the entries of the journal, whose chain still holds. Announces `customers.update`
-   * with what is left, which it gives. Undefined when the organization has no such profile (any more).
+   * with what is left, which it gives. Nobody when the organization has no such profile (any more); Open, with the numbers of
+   * the orders, while something is still to be paid for or to be sent to him.
    */
-  readonly erase: (customerId: string, now: Date) => Effect.Effect<Customer | undefined, never, CurrentActor>
+  readonly erase: (customerId: string, now: Date) => Effect.Effect<Erased, never, CurrentActor>
 }>()("stoa/domain/customers/ErasureRepo") {}
 
 /** What belongs to him alone. The profile keeps its id, which orders refer to, and nothing else. */
@@ -42,21 +49,86 @@ const locked = Effect.fnUntraced(
   }
 )
 
+/**
+ * The numbers of his orders that are not at their end, and an empty one for a checkout. Asked when his orders and carts are
+ * locked, orders first as a cancellation does: a checkout that placed its order meanwhile shows it to this statement, and
+ * one that did not cannot take its cart before the erasure has ended it.
+ */
+const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, customerId: string) {
+  const rows = yield* sql<{ readonly number: string }>`select order_number as number from orders
+      where customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId}
+        and status in ('pending', 'confirmed', 'processing', 'partially_fulfilled')
+    union all
+    select '' from carts where customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId}
+      and status = 'checking_out'`
+  return rows.map(({ number }) => number)
+})
+
+interface Owned {
+  readonly orderIds: ReadonlyArray<string>
+  readonly cartIds: ReadonlyArray<string>
+}
+
+/** What was written down for orders. */
+interface OrderRecords {
+  readonly refunds: ReadonlyArray<string>
+  readonly fulfillments: ReadonlyArray<string>
+  readonly failures: ReadonlyArray<string>
+}
+
+/** The ids of what was made for his orders, for the entries of the journal about it. */
+const recordsOf = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
+    const ids = (table: string) =>
+      sql`coalesce((select array_agg(id::text order by id) from ${sql(table)}
+        where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}), '{}')`
+    const rows = yield* sql<OrderRecords>`select ${ids("refunds")} as refunds, ${ids("fulfillments")} as fulfillments,
+      ${ids("compensation_failures")} as failures`
+    const { failures = [], fulfillments = [], refunds = [] } = rows[0] ?? {}
+    return [
+      { entityType: "refund", ids: refunds },
+      { entityType: "fulfillment", ids: fulfillments },
+      { entityType: "compensation_failure", ids: failures }
+    ]
+  }
+)
+
+/**
+ * What staff wrote about his orders, and the numbers by which a carrier knows where he lives, go; what was paid, given back
+ * and sent stays, and so do invoices, which the law has the shop keep as they were issued.
+ */
+const anonymizeRecords = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
+    const theirs = sql`order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
+    yield* sql`update refunds set reason = reason_anonymous(reason) where ${theirs}`
+    yield* sql`update order_status_history set reason = reason_anonymous(reason) where ${theirs} and reason is not null`
+    yield* sql`update compensation_failures set note = null where ${theirs} and note is not null`
+    yield* sql`update fulfillments set tracking_number = null, tracking_url = null, details = null where ${theirs}`
+    yield* sql`update fulfillment_events set description = null
+      where fulfillment_id = any(array(select id from fulfillments where ${theirs})) and description is not null`
+  }
+)
+
 /** Orders and carts without a word about him. A cart's version moves, so that its actor reads it again. */
-const anonymize = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, profile: Customer, now: Date) {
-  const orderIds = yield* locked(sql, "orders", actor, profile.id)
-  const cartIds = yield* locked(sql, "carts", actor, profile.id)
+const anonymize = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  { cartIds, orderIds }: Owned,
+  now: Date
+) {
   yield* sql`update orders set email = null, shipping_address = null, metadata = metadata_anonymous(metadata),
       updated_at = ${now}::timestamptz
     where id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
   yield* sql`update order_lines set metadata = metadata_anonymous(metadata)
     where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId} and metadata <> '{}'`
+  yield* sql`delete from order_notes where order_id = any(${orderIds}::uuid[])
+    and organization_id = ${actor.organizationId}`
+  yield* anonymizeRecords(sql, actor, orderIds)
   yield* sql`update carts set email = null, metadata = '{}', version = version + 1,
       status = case status when 'active' then 'abandoned' else status end, updated_at = ${now}::timestamptz
     where id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
   yield* sql`update cart_lines set notes = null, metadata = '{}'
     where cart_id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
-  return { orderIds, cartIds }
 })
 
 /** `ErasureRepo` over the database of the process. */
@@ -70,13 +142,18 @@ export const erasureRepoLayer = Layer.effect(
         const { organizationId } = actor
         const rows = yield* sql<CustomerRow>`select * from customers where id = ${customerId}::uuid
         and organization_id = ${organizationId} and erased_at is null for update`
-        if (rows[0] === undefined) return undefined
+        if (rows[0] === undefined) return { _tag: "Nobody" } as const
         const profile = toCustomer(rows[0])
+        const orderIds = yield* locked(sql, "orders", actor, profile.id)
+        const cartIds = yield* locked(sql, "carts", actor, profile.id)
+        const open = yield* underWay(sql, actor, profile.id)
+        if (open.length > 0) return { _tag: "Open", orderNumbers: open.filter((number) => number !== "") } as const
         const own = yield* eraseOwn(sql, actor, profile, now)
-        const { cartIds, orderIds } = yield* anonymize(sql, actor, profile, now)
+        yield* anonymize(sql, actor, { orderIds, cartIds }, now)
         const entryId = newId()
         const actorId = profile.userId ?? profile.id
-        const redaction = { organizationId, entryId, customerId, orderIds, cartIds, actorId }
+        const others = yield* recordsOf(sql, actor, orderIds)
+        const redaction = { organizationId, entryId, customerId, orderIds, cartIds, others, actorId }
         const redacted = yield* redactJournal(sql, redaction)
         const left: Customer = {
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
@@ -91,7 +168,7 @@ export const erasureRepoLayer = Layer.effect(
           { ...about, type: "customers.erase", id: entryId, payload: { ...counts, redacted }, before: { ...counts } }
         ]
         yield* sql`with event as (${journalInsert(sql, actor, changes)})${mark(sql, actor)} select 1`
-        return left
+        return { _tag: "Erased", left } as const
       },
       sql.withTransaction,
       Effect.orDie

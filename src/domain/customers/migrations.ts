@@ -21,6 +21,12 @@ export const migrations = {
         and phone is null and first_name is null and last_name is null and metadata = '{}'))
     )`,
     `create index customers_created on customers (organization_id, created_at desc, id desc) where erased_at is null`,
+    // By the beginning of what somebody says at the desk; sorted by bytes, whatever the collation.
+    `create index customers_email on customers (organization_id, lower(email) text_pattern_ops) where erased_at is null`,
+    `create index customers_full_name on customers (organization_id,
+      lower(coalesce(first_name, '') || ' ' || coalesce(last_name, '')) text_pattern_ops) where erased_at is null`,
+    `create index customers_last_name on customers (organization_id, lower(last_name) text_pattern_ops)
+      where erased_at is null`,
     `create table customer_addresses (
       id uuid primary key,
       organization_id text not null,

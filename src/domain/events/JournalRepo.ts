@@ -12,12 +12,15 @@ const columns =
 /** Where the entries of an insert go: `insert into ${journal(sql)} select …`, in the order of the columns. */
 export const journal = (sql: SqlClient.SqlClient) => sql.literal(`journal_entries (${columns})`)
 
-/** Whose change it is: the last six columns, for a statement that serves one actor. */
-export const byActor = (sql: SqlClient.SqlClient, actor: Actor) =>
-  sql`${actor.userId ?? actor.keyId ?? null}::text, ${actor.type}::text, ${actor.requestId}::text, ${
-    actor.ip ?? null
-  }::text,
-    ${actor.userAgent ?? null}::text, ${actor.source ?? "local"}::text`
+/**
+ * Whose change it is: the last six columns, for a statement that serves one actor. `id` is an SQL text where the rows
+ * themselves say who it was.
+ */
+export const byActor = (sql: SqlClient.SqlClient, actor: Actor, id?: string) =>
+  sql`${id === undefined ? sql`${actor.userId ?? actor.keyId ?? null}::text` : sql.literal(id)}, ${actor.type}::text,
+    ${actor.requestId}::text, ${actor.ip ?? null}::text, ${actor.userAgent ?? null}::text, ${
+    actor.source ?? "local"
+  }::text`
 
 /** The same as a value of a row's JSON, for a statement that serves many actors. */
 export const originOf = (actor: Actor) => ({
@@ -65,24 +68,33 @@ export interface Written {
   readonly before?: string | Statement.Fragment | undefined
   /** Name of the part that gives the rows, or a join of parts; no conditions. */
   readonly from: string
+  /** Which of the rows are told; absent: all of them. */
+  readonly only?: string | undefined
+  /** Who did it and whose journal tells of it, where the rows say so and not the actor of the request. */
+  readonly actorId?: string | undefined
+  readonly organizationId?: string | undefined
 }
 
 const fragment = (sql: SqlClient.SqlClient, text: string | Statement.Fragment) =>
   typeof text === "string" ? sql.literal(text) : text
 
 /** What `isChange` says, where only the statement knows the records. */
-const ifChanged = (sql: SqlClient.SqlClient, { before, payload, type }: Written) =>
-  before === undefined || (typeof type === "string" && !maySetTheSame(type))
+const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Written) =>
+  only !== undefined
+    ? sql.literal(`where ${only}`)
+    : before === undefined || (typeof type === "string" && !maySetTheSame(type))
     ? sql.literal("")
     : sql`where ((${fragment(sql, payload)}) - 'updatedAt') is distinct from ((${fragment(sql, before)}) - 'updatedAt')`
 
 /** Like `journalInsert`, for changes whose rows only the statement itself learns. */
 export const journalRows = (sql: SqlClient.SqlClient, actor: Actor, written: Written) =>
   sql`insert into ${journal(sql)}
-    select gen_random_uuid(), ${actor.organizationId},
+    select gen_random_uuid(), ${sql`coalesce(${
+    sql.literal(written.organizationId ?? "null")
+  }, ${actor.organizationId})`},
       ${typeof written.type === "string" ? sql`${written.type}::text` : sql.literal(written.type.sql)},
       ${written.entityType}::text, ${sql.literal(written.entityId)}, ${fragment(sql, written.payload)},
-      ${fragment(sql, written.before ?? "null::jsonb")}, ${byActor(sql, actor)}
+      ${fragment(sql, written.before ?? "null::jsonb")}, ${byActor(sql, actor, written.actorId)}
     from ${sql.literal(written.from)} ${ifChanged(sql, written)}`
 
 /** A time as the API shows it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */

@@ -9,6 +9,8 @@ export interface Redaction {
   readonly customerId: string
   readonly orderIds: ReadonlyArray<string>
   readonly cartIds: ReadonlyArray<string>
+  /** What was made for his orders, by the name that the journal has for its kind. */
+  readonly others: ReadonlyArray<{ readonly entityType: string; readonly ids: ReadonlyArray<string> }>
   /** His login: of whatever he changed, address and program are forgotten. */
   readonly actorId: string
 }
@@ -17,18 +19,25 @@ export interface Redaction {
  * Entries by what they are about, and by who made them: of a cart that was purged only they know whose it was. Those
  * without a place yet lie in another index.
  */
-const entriesOf = (sql: SqlClient.SqlClient, { actorId, cartIds, customerId, orderIds, organizationId }: Redaction) => {
-  const about = (entityType: string, ids: ReadonlyArray<string>) =>
+const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
+  const { actorId, cartIds, customerId, orderIds, organizationId, others } = redaction
+  const kinds = [
+    { entityType: "customer", ids: [customerId] },
+    { entityType: "order", ids: orderIds },
+    { entityType: "cart", ids: cartIds },
+    ...others
+  ]
+  const concerned = kinds.map(({ entityType, ids }) =>
+    sql`(entity_type = ${entityType} and entity_id = any(${[...ids]}::text[]))`
+  )
+  const about = kinds.map(({ entityType, ids }) =>
     sql`select id, true as about from journal_entries where organization_id = ${organizationId} and position is not null
-      and entity_type = ${entityType} and entity_id = any(${[...ids]}::text[])`
-  return sql`${about("customer", [customerId])} union all ${about("order", orderIds)} union all ${
-    about("cart", cartIds)
-  }
-    union all select id, entity_type in ('order', 'cart') and payload->>'customerId' = ${customerId}
+      and entity_type = ${entityType} and entity_id = any(${[...ids]}::text[]) union all`
+  )
+  return sql`${sql.join(" ", false)(about)} select id,
+        entity_type in ('order', 'cart') and payload->>'customerId' = ${customerId}
       from journal_entries where organization_id = ${organizationId} and position is not null and actor_id = ${actorId}
-    union all select id, (entity_type = 'customer' and entity_id = ${customerId})
-        or (entity_type = 'order' and entity_id = any(${[...orderIds]}::text[]))
-        or (entity_type = 'cart' and entity_id = any(${[...cartIds]}::text[]))
+    union all select id, ${sql.or(concerned)}
       from journal_entries where position is null and organization_id = ${organizationId}`
 }
 

@@ -4,25 +4,40 @@ import type { AuditedType } from "./Event.ts"
 import { journalRows } from "./JournalRepo.ts"
 
 const refundJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'orderId', ${row}.order_id, 'amount', ${row}.amount, 'reason', ${row}.reason,
-    'status', ${row}.status, 'providerReference', ${row}.provider_reference, 'failure', ${row}.failure)`
+  `jsonb_build_object('id', ${row}.id, 'orderId', ${row}.order_id, 'kind', ${row}.kind, 'amount', ${row}.amount,
+    'shipping', ${row}.shipping_amount, 'reason', ${row}.reason, 'status', ${row}.status, 'providerReference', ${row}.provider_reference, 'failure', ${row}.failure)`
+
+/** What a refund was before each of its changes; where it began there was nothing. */
+const before: Readonly<Record<RefundChange, string | undefined>> = {
+  "refunds.create": undefined,
+  "refunds.complete": "pending",
+  "refunds.fail": "pending",
+  "refunds.undo": "pending",
+  "refunds.retry": "failed"
+}
+
+type RefundChange = Extract<AuditedType, `refunds.${string}`>
 
 /**
  * The journal's entry of every refund in the part `from`, rows of `refunds`. Orders decide refunds and payments settle
- * them, so that both write it. What a refund moves on its order follows from it and has no entry of its own.
+ * them, so that both write it. `lines` are those of a refund that begins. What a refund moves on its order follows from
+ * it and has no entry of its own.
  */
 export const refundNoted = (
   sql: SqlClient.SqlClient,
   actor: Actor,
-  type: Extract<AuditedType, `refunds.${string}`>,
-  from: string
+  type: RefundChange,
+  from: string,
+  lines: ReadonlyArray<object> = []
 ) =>
   journalRows(sql, actor, {
     type,
     entityType: "refund",
     entityId: "x.id::text",
-    payload: refundJson("x"),
-    before: type === "refunds.create" ? undefined : `${refundJson("x")} || '{"status": "pending"}'
+    payload: lines.length === 0
+      ? refundJson("x")
+      : sql`${sql.literal(refundJson("x"))} || jsonb_build_object('lines', ${JSON.stringify(lines)}::jsonb)`,
+    before: before[type] === undefined ? undefined : `${refundJson("x")} || '{"status": "${before[type]}"}'
       || '{"providerReference": null, "failure": null}'`,
     from: `${from} x`
   })

@@ -16,6 +16,8 @@ const settings: ReadonlySet<ChangeType> = new Set([
   "customers.update",
   "pricing.update",
   "promotions.update",
+  "shippingRates.update",
+  "shippingZones.update",
   "webhooks.update"
 ])
 

@@ -114,11 +114,22 @@ const personalKeys = [
   "state",
   "postalCode",
   "country",
-  "notes"
+  "notes",
+  "trackingNumber",
+  "trackingUrl"
 ]
 
 /** What metadata keep: the service's own words. The others are whatever somebody wrote there. */
-const impersonalMetadata = ["cartId", "checkoutId", "paymentIntentId", "promotionCodes", "appliedPromotions", "walkIn"]
+const impersonalMetadata = [
+  "cartId",
+  "checkoutId",
+  "paymentIntentId",
+  "promotionCodes",
+  "appliedPromotions",
+  "shippingMethod",
+  "shippingRateId",
+  "walkIn"
+]
 
 const texts = (list: ReadonlyArray<string>) => `array[${list.map((text) => `'${text}'`).join(", ")}]`
 
@@ -129,12 +140,17 @@ const anonymous = [
     texts(impersonalMetadata)
   }))
       else '{}' end $$`,
+  // Reasons of the service's own are words joined by underscores; what anybody wrote may name somebody.
+  `create function reason_anonymous(reason text) returns text language sql immutable as $$
+    select case when reason ~ '^[a-z]+(_[a-z]+)+$' then reason else 'erased' end $$`,
   `create function journal_anonymous(doc jsonb) returns jsonb language plpgsql immutable as $$
     begin
       return case jsonb_typeof(doc)
         when 'object' then (select coalesce(jsonb_object_agg(key, case
             when key = any(${texts(personalKeys)}) then 'null'::jsonb
             when key = 'metadata' then metadata_anonymous(value)
+            when key = 'note' and jsonb_typeof(value) = 'string' then 'null'::jsonb
+            when key = 'reason' and jsonb_typeof(value) = 'string' then to_jsonb(reason_anonymous(value #>> '{}'))
             else journal_anonymous(value) end), '{}') from jsonb_each(doc))
         when 'array' then (select coalesce(jsonb_agg(journal_anonymous(value) order by n), '[]')
           from jsonb_array_elements(doc) with ordinality x(value, n))

@@ -65,6 +65,8 @@ export const Fulfillment = Schema.Struct({
   entityType: Schema.optionalKey(Schema.String),
   entityId: Schema.optionalKey(Uuid),
   ...DigitalGrant.fields,
+  /** What whoever made it wrote down about it. */
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "Fulfillment" })

@@ -1,28 +1,11 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { byActor, journal } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { DigitalGrant, type Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
-
-interface FulfillmentRow {
-  readonly id: string
-  readonly order_id: string
-  readonly type: Fulfillment["type"]
-  readonly status: Fulfillment["status"]
-  readonly carrier: string | null
-  readonly tracking_number: string | null
-  readonly tracking_url: string | null
-  readonly estimated_delivery: Date | null
-  readonly shipped_at: Date | null
-  readonly delivered_at: Date | null
-  readonly metadata: unknown
-  readonly created_at: Date
-  readonly updated_at: Date
-  readonly customer_id: string | null
-  readonly lines: ReadonlyArray<FulfillmentLine & { readonly entity_id: string; readonly entity_type: string }>
-}
+import type { Fulfillment } from "./Fulfillment.ts"
+import { fulfillmentColumns, type FulfillmentRow, grantOf, toFulfillment } from "./FulfillmentRows.ts"
 
 /** Reads of fulfillments. */
 export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
@@ -38,42 +21,6 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
   ) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
 }>()("stoa/domain/fulfillment/FulfillmentRepo") {}
 
-const grantFields = new Set(Object.keys(DigitalGrant.fields))
-
-/** The part of a record that lies in the row's metadata. */
-const grantOf = (fulfillment: Fulfillment) =>
-  Object.fromEntries(Object.entries(fulfillment).filter(([name]) => grantFields.has(name)))
-
-const readGrant = Schema.decodeUnknownOption(DigitalGrant)
-
-/** Under its name when there is something under it: absent rather than null (contract §5). */
-const given = <const Key extends string, A>(key: Key, value: A | null | undefined): { readonly [K in Key]?: A } =>
-  // A computed key widens to string; the object has exactly this key or none.
-  (value === null || value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
-
-const toFulfillment = (row: FulfillmentRow): Fulfillment => {
-  const only = row.lines.length === 1 ? row.lines[0] : undefined
-  return {
-    id: row.id,
-    orderId: row.order_id,
-    type: row.type,
-    status: row.status,
-    lineItems: row.lines.map(({ id, quantity, sku, title }) => ({ id, title, sku, quantity })),
-    ...given("carrier", row.carrier),
-    ...given("trackingNumber", row.tracking_number),
-    ...given("trackingUrl", row.tracking_url),
-    ...given("estimatedDelivery", row.estimated_delivery),
-    ...given("shippedAt", row.shipped_at),
-    ...given("deliveredAt", row.delivered_at),
-    ...given("customerId", row.customer_id),
-    ...given("entityType", only?.entity_type),
-    ...given("entityId", only?.entity_id),
-    ...Option.getOrElse(readGrant(row.metadata), () => ({})),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at
-  }
-}
-
 /** `FulfillmentRepo` over the database of the process. */
 export const fulfillmentRepoLayer = Layer.effect(
   FulfillmentRepo,
@@ -83,11 +30,7 @@ export const fulfillmentRepoLayer = Layer.effect(
       const organization = yield* currentOrganization
       const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
       const count = sql<{ readonly total: bigint }>`select count(*) as total from fulfillments f where ${where}`
-      const list = sql<FulfillmentRow>`select f.*, o.customer_id,
-          coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
-              'quantity', fl.quantity, 'entity_id', l.entity_id, 'entity_type', l.entity_type) order by l.position)
-            from fulfillment_lines fl join order_lines l on l.id = fl.order_line_id
-            where fl.fulfillment_id = f.id and fl.organization_id = f.organization_id), '[]') as lines
+      const list = sql<FulfillmentRow>`select ${sql.literal(fulfillmentColumns)}
         from fulfillments f join orders o on o.id = f.order_id
         where ${where} order by f.created_at, f.id limit ${page.limit} offset ${offsetOf(page)}`
       const [rows, totals] = yield* Effect.all([list, count], { concurrency: "unbounded" })
@@ -120,6 +63,11 @@ export const fulfillmentRepoLayer = Layer.effect(
             from made join input on line_id = made.order_line_id),
           handed as (
             update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),
+          noted as (
+            insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
+            select gen_random_uuid(), ${actor.organizationId}, made.id, 'created', f->>'status',
+              ${actor.userId ?? actor.keyId ?? null}::text
+            from made join input on line_id = made.order_line_id),
           announced as (
             insert into ${journal(sql)}
             select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f, null::jsonb,

@@ -1,7 +1,9 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { isTransient } from "../errors/Transience.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import { Jobs } from "../jobs/Jobs.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader } from "../orders/OrderAccess.ts"
 import { Orders } from "../orders/Orders.ts"
@@ -12,6 +14,9 @@ import { Downloads } from "./Downloads.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 import { type Tracking, trackingOf } from "./Tracking.ts"
+
+/** Slug of the task that hands over what could not be handed over at once. */
+export const deliverSlug = "fulfillment/deliver"
 
 /** What of an order has been handed over (spec §4, contract §5). */
 export class Fulfillments extends Context.Service<Fulfillments, {
@@ -29,6 +34,11 @@ export class Fulfillments extends Context.Service<Fulfillments, {
    * Hands over the digital lines of a paid order, once however often it is asked, and runs `fulfillment.afterCreate`
    * for each. Gives the order as it is then. An order that is not paid, or was cancelled, stays as it is.
    */
+  readonly handOver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
+  /**
+   * The same for an order that was just paid: what fails is logged and tried again by a job, and takes nobody's paid order
+   * from him (contract §3.6). With the database away the job could not be written either, and the caller tries again.
+   */
   readonly deliver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
 }>()("stoa/domain/fulfillment/Fulfillments") {
   static readonly layer = Layer.effect(
@@ -39,18 +49,35 @@ export class Fulfillments extends Context.Service<Fulfillments, {
       const downloads = yield* Downloads
       const repo = yield* FulfillmentRepo
       const hooks = yield* Hooks
+      const jobs = yield* Jobs
+
+      const handOver = Effect.fn("Fulfillments.handOver")(function*(order: Order) {
+        const due = digitalFulfillments(order, DateTime.toDateUtc(yield* DateTime.now))
+        if (due.length === 0) return order
+        const made = yield* repo.deliver(order.id, due)
+        yield* Effect.forEach(made, (one) => hooks.after("fulfillment.afterCreate", one), { discard: true })
+        const delivered = new Set(made.flatMap(({ lineItems }) => lineItems.map(({ id }) => id)))
+        const lineItems = order.lineItems.map((line) =>
+          delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const } : line
+        )
+        return { ...order, lineItems }
+      })
+
+      const later = Effect.fnUntraced(function*(order: Order, defect: unknown) {
+        yield* Effect.logError(`order ${order.id} is paid, and what is digital of it could not be handed over`, defect)
+        const { id: orderId, organizationId } = order
+        yield* Effect.catch(jobs.enqueue(deliverSlug, { orderId }, { organizationId }), Effect.die)
+        return order
+      })
+
       return {
-        deliver: Effect.fn("Fulfillments.deliver")(function*(order: Order) {
-          const due = digitalFulfillments(order, DateTime.toDateUtc(yield* DateTime.now))
-          if (due.length === 0) return order
-          const made = yield* repo.deliver(order.id, due)
-          yield* Effect.forEach(made, (one) => hooks.after("fulfillment.afterCreate", one), { discard: true })
-          const delivered = new Set(made.flatMap(({ lineItems }) => lineItems.map(({ id }) => id)))
-          const lineItems = order.lineItems.map((line) =>
-            delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const } : line
+        handOver,
+        deliver: Effect.fn("Fulfillments.deliver")((order: Order) =>
+          Effect.catchDefect(
+            handOver(order),
+            (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
           )
-          return { ...order, lineItems }
-        }),
+        ),
         ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string, page: PageRequest) {
           const order = yield* admitReader(yield* orders.find(orderId))
           const found = yield* repo.ofOrder(order.id, page)

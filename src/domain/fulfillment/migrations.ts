@@ -18,6 +18,10 @@ export const migrations = {
       -- The line that this one was made for by the service itself: there is one for each, however often it is made.
       order_line_id uuid unique references order_lines on delete cascade,
       metadata jsonb not null default '{}',
+      -- What whoever made it wrote down about it; the service reads nothing of it.
+      details jsonb,
+      -- Units that left the shelf with it, by sellable and warehouse: a shipment that comes to nothing puts them back there.
+      taken jsonb not null default '[]',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     )`,
@@ -28,6 +32,19 @@ export const migrations = {
       order_line_id uuid not null references order_lines on delete cascade,
       quantity int not null check (quantity >= 1),
       primary key (fulfillment_id, order_line_id)
+    )`,
+    // What happened to a shipment, one row a change (contract §5).
+    `create table fulfillment_events (
+      id uuid not null,
+      organization_id text not null,
+      fulfillment_id uuid not null references fulfillments on delete cascade,
+      event_type text not null check (event_type in ('created', 'status_changed', 'tracking_changed')),
+      from_status text,
+      to_status text not null,
+      description text,
+      actor_id text,
+      occurred_at timestamptz not null default now(),
+      primary key (fulfillment_id, id)
     )`
   )
 }

@@ -159,7 +159,10 @@ export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, Hoo
   "pricing.afterUpdate": { operation: "update", fires: "POST over an existing price, PATCH of a modifier" },
   "promotions.afterCreate": { operation: "create", fires: "POST of a promotion" },
   "promotions.afterUpdate": { operation: "update", fires: "PATCH and deactivation of a promotion" },
-  "fulfillment.afterCreate": { operation: "create", fires: "delivery of the digital lines of a paid order" },
+  "fulfillment.afterCreate": {
+    operation: "create",
+    fires: "delivery of the digital lines of a paid order, POST of a fulfillment"
+  },
   "customers.afterCreate": { operation: "create", fires: "first visit of a signed-in shopper, POST of a customer" },
   "customers.afterUpdate": { operation: "update", fires: "change of a profile" }
 }

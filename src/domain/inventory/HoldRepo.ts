@@ -3,8 +3,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { fulfilStatement } from "./FulfilStatementRepo.ts"
 import { giveBack } from "./GiveBackRepo.ts"
-import { manualHolder } from "./Reservation.ts"
+import { lockingHolds, unitsBySellable } from "./LockedHoldsRepo.ts"
 import type { StockAllocation, StockDemand } from "./StockRules.ts"
+import { takeBackStatement } from "./TakeBackRepo.ts"
 
 /** Most holds one sweep ends: the versions of all their sellables are locked until it commits. */
 const sweepSize = 500
@@ -53,6 +54,11 @@ export class HoldRepo extends Context.Service<HoldRepo, {
     orderId: string,
     lines?: ReadonlyArray<StockDemand>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+  /** Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order. */
+  readonly takeBackSold: (
+    orderId: string,
+    units: ReadonlyArray<StockAllocation>
+  ) => Effect.Effect<void, never, CurrentActor>
   /**
    * Deletes holds that ended longer ago than this, in nothing or handed over in full, with their lines and the decision
    * pinned with them, at most 1,000 a call; gives how many. The order and the movements of its stock stay.
@@ -63,15 +69,6 @@ export class HoldRepo extends Context.Service<HoldRepo, {
     HoldRepo,
     Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql) }))
   )
-}
-
-const unitsBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string, number> => {
-  const units = new Map<string, number>()
-  for (const { quantity, sellable } of lines) {
-    const id = sellable.toLowerCase()
-    units.set(id, (units.get(id) ?? 0) + quantity)
-  }
-  return units
 }
 
 /**
@@ -171,18 +168,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
 }
 
 const makeSold = (sql: SqlClient.SqlClient) => {
-  /** The lines of a hold are read by a statement that starts after the lock, else it would read what was before. */
-  const locking = <A, E, R>(
-    orderId: string,
-    body: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<A, E, R>
-  ) =>
-    sql.withTransaction(Effect.gen(function*() {
-      const organization = yield* currentOrganization
-      const holders = [orderId, manualHolder(orderId)]
-      yield* sql`select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
-        order by holder for update`
-      return yield* body(organization, holders)
-    }))
+  const locking = lockingHolds(sql)
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
     const rows = yield* locking(orderId, (organization, holders) =>
       sql<{ units: bigint }>`with mine as materialized (
@@ -209,5 +195,18 @@ const makeSold = (sql: SqlClient.SqlClient) => {
     )
     return rows.map((row) => ({ sellable: row.sellable_id, warehouseId: row.warehouse_id, quantity: row.quantity }))
   }, Effect.orDie)
-  return { releaseSold, fulfilSold }
+  const takeBackSold = Effect.fn("HoldRepo.takeBackSold")(
+    function*(orderId: string, units: ReadonlyArray<StockAllocation>) {
+      if (units.length === 0) return
+      const organization = yield* currentOrganization
+      yield* sql.withTransaction(Effect.gen(function*() {
+        // Locks the hold, which may have ended or been swept away since everything of it was handed over.
+        yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
+          on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
+        yield* takeBackStatement(sql, organization, orderId, units)
+      }))
+    },
+    Effect.orDie
+  )
+  return { releaseSold, fulfilSold, takeBackSold }
 }

@@ -3,11 +3,11 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
-import { newId } from "../ids/Id.ts"
-import { giveBack } from "./GiveBackRepo.ts"
 import { reservationNoted } from "./LevelEntryRepo.ts"
 import { manualHolder } from "./Reservation.ts"
+import { returnUnits } from "./ReturnedUnitsRepo.ts"
 import type { StockAllocation, WarehouseStock } from "./StockRules.ts"
+import { takeUnits } from "./TakenUnitsRepo.ts"
 
 /** Units of a sellable (variant, else entity) reserved or released by hand for an order, in any or in one warehouse. */
 export interface ManualHold {
@@ -66,25 +66,18 @@ const take = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, hold: ManualHold, allocations: ReadonlyArray<StockAllocation>) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
-    const warehouses = allocations.map(({ warehouseId }) => warehouseId)
-    yield* sql`with lines as (
-        select * from unnest(${allocations.map(() => newId())}::uuid[], ${warehouses}::uuid[],
-          ${allocations.map(({ quantity }) => quantity)}::int4[]) l(id, warehouse, quantity)),
-      moved as (update stock_items set version = version + 1
-        where organization_id = ${organization} and sellable_id = ${hold.sellable}::uuid),
-      taken as (update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now() from lines l
-        where s.organization_id = ${organization} and s.sellable_id = ${hold.sellable}::uuid
-          and s.warehouse_id = l.warehouse returning s.*, l.quantity as units),
-      entry as (${reservationNoted(sql, actor, "inventory.reserve", hold.orderId, "taken")}),
-      kept as (insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
-        select ${organization}, ${manualHolder(hold.orderId)}, ${hold.sellable}::uuid, warehouse, quantity from lines
-        on conflict (organization_id, holder, sellable_id, warehouse_id)
-          do update set quantity = h.quantity + excluded.quantity)${mark(sql, actor)}
-      insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-        reference_type, reference_id, performed_by)
-      select id, ${organization}, ${hold.entityId}::uuid, nullif(${hold.sellable}::uuid, ${hold.entityId}::uuid),
-        warehouse, 'reservation', quantity, 'order', ${hold.orderId}, ${hold.performedBy ?? actor.userId}::text
-      from lines`
+    const taking = {
+      organization,
+      holder: manualHolder(hold.orderId),
+      orderId: hold.orderId,
+      entityId: hold.entityId,
+      sellable: hold.sellable,
+      performedBy: hold.performedBy ?? actor.userId,
+      allocations
+    }
+    yield* sql`with ${takeUnits(sql, taking)},
+      entry as (${reservationNoted(sql, actor, "inventory.reserve", hold.orderId, "taken")})${mark(sql, actor)}
+      select 1`
   }
 )
 
@@ -111,22 +104,11 @@ const makeRelease = (sql: SqlClient.SqlClient) =>
       const actor = yield* CurrentActor
       const organization = actor.organizationId
       const holder = manualHolder(hold.orderId)
+      const { quantity, sellable, warehouseId } = hold
+      const returning = { organization, holder, sellable, warehouseId, quantity, reason: "released by hand" }
       const rows = yield* sql.withTransaction(Effect.andThen(
         sql`select 1 from holds where organization_id = ${organization} and holder = ${holder} for update`,
-        sql<{ known: boolean; units: number }>`with held as materialized (
-            select l.*, sum(l.quantity) over (order by w.priority desc, w.id desc) - l.quantity as earlier
-            from hold_lines l join warehouses w on w.id = l.warehouse_id
-            where l.organization_id = ${organization} and l.holder = ${holder}
-              and l.sellable_id = ${hold.sellable}::uuid
-              and (${hold.warehouseId}::uuid is null or l.warehouse_id = ${hold.warehouseId}::uuid)),
-          lines as materialized (
-            select holder, sellable_id, warehouse_id,
-              least(quantity, ${hold.quantity}::int4 - earlier)::int4 as quantity
-            from held where quantity > 0 and ${hold.quantity}::int4 > earlier),
-          ${giveBack(sql, organization, "released by hand")},
-          left_over as (update hold_lines h set quantity = h.quantity - l.quantity from lines l
-            where h.organization_id = ${organization} and h.holder = ${holder} and h.sellable_id = l.sellable_id
-              and h.warehouse_id = l.warehouse_id),
+        sql<{ known: boolean; units: number }>`with ${returnUnits(sql, returning)},
           ended as (update holds set state = 'released', updated_at = now()
             where organization_id = ${organization} and holder = ${holder} and state = 'held'
               and (select sum(quantity) from lines) = (select sum(quantity) from hold_lines

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { HoldRepo } from "./HoldRepo.ts"
-import type { StockDemand } from "./StockRules.ts"
+import type { StockAllocation, StockDemand } from "./StockRules.ts"
 
 /**
  * What becomes of stock that an order holds, for the modules that decide it. Called inside the caller's transaction it
@@ -10,17 +10,26 @@ import type { StockDemand } from "./StockRules.ts"
 export class SoldStock extends Context.Service<SoldStock, {
   /** Gives back everything the order still holds: from its checkout and reserved by hand. */
   readonly release: (orderId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Takes what was handed over off the shelf: everything the order still holds, or the named units of it. */
+  /**
+   * Takes what was handed over off the shelf: everything the order still holds, or the named units of it. Gives what was
+   * taken and from where, which is less than was named where the order holds less.
+   */
   readonly handOver: (
     orderId: string,
     lines?: ReadonlyArray<StockDemand>
+  ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+  /** Puts units that `handOver` took back where they were, held for the order again: what was sent has come back. */
+  readonly takeBack: (
+    orderId: string,
+    units: ReadonlyArray<StockAllocation>
   ) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/inventory/SoldStock") {
   static readonly layer = Layer.effect(
     SoldStock,
     Effect.map(HoldRepo, (holds) => ({
       release: (orderId: string) => Effect.asVoid(holds.releaseSold(orderId)),
-      handOver: (orderId: string, lines?: ReadonlyArray<StockDemand>) => Effect.asVoid(holds.fulfilSold(orderId, lines))
+      handOver: holds.fulfilSold,
+      takeBack: holds.takeBackSold
     }))
   )
 }

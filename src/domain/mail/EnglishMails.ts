@@ -25,13 +25,21 @@ const totalsOf = (data: MailOf<"order-confirmation">["data"], locale: string) =>
     money("Subtotal", data.subtotal),
     ...(data.discountTotal === 0 ? [] : [money("Discount", -data.discountTotal)]),
     money("Shipping", data.shippingTotal),
-    ...(data.taxTotal === 0 ? [] : [money("Tax", data.taxTotal)]),
+    ...(data.taxTotal === 0 || data.taxIncluded === true ? [] : [money("Tax", data.taxTotal)]),
     money("Total", data.grandTotal)
   ]
 }
 
+/** Tax that the prices contain is said beside the total: the amounts above it add up without. */
+const includedTax = ({ currency, taxIncluded, taxTotal }: MailOf<"order-confirmation">["data"], locale: string) =>
+  taxIncluded === true && taxTotal > 0 ? [`The total includes ${moneyText(taxTotal, currency, locale)} of tax.`] : []
+
 const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, storeName }: MailScene): MailContent => {
   const address = addressLines(data.shippingAddress)
+  const notes = [
+    ...includedTax(data, locale),
+    ...(address.length === 0 ? [] : [`It goes to: ${address.join(", ")}`])
+  ]
   return {
     subject: `Your order ${data.orderNumber}`,
     paragraphs: [`Thank you for your order at ${storeName}.`, `Your order number is ${data.orderNumber}.`],
@@ -40,7 +48,7 @@ const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, stor
       amount: moneyText(totalPrice, data.currency, locale)
     })),
     totals: totalsOf(data, locale),
-    ...(address.length === 0 ? {} : { notes: [`It goes to: ${address.join(", ")}`] })
+    ...(notes.length === 0 ? {} : { notes })
   }
 }
 
@@ -67,6 +75,14 @@ export const englishMails: MailWriters = {
     paragraphs: [
       meanings.get(newStatus) ?? `Your order is now ${named(newStatus)}.`,
       `Order ${orderNumber ?? orderId} at ${storeName}: ${named(newStatus)}, before that ${named(previousStatus)}.`
+    ]
+  }),
+  "order-invoice": ({ currency, grandTotal, invoiceNumber, orderNumber }, { locale, storeName }) => ({
+    subject: `Invoice ${invoiceNumber} of your order ${orderNumber}`,
+    paragraphs: [
+      `Here is the invoice of your order ${orderNumber} at ${storeName}, over ${
+        moneyText(grandTotal, currency, locale)
+      }. You find it attached.`
     ]
   })
 }

@@ -39,6 +39,8 @@ export const Mail = Schema.Union([
     discountTotal: Amount,
     shippingTotal: Amount,
     taxTotal: Amount,
+    /** The prices contain the tax; absent: they do not. */
+    taxIncluded: Schema.optional(Schema.Boolean),
     grandTotal: Amount,
     shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
   }),
@@ -47,6 +49,13 @@ export const Mail = Schema.Union([
     newStatus: Schema.String,
     previousStatus: Schema.String,
     orderNumber: Schema.optional(Schema.String)
+  }),
+  mailOf("order-invoice", {
+    orderId: Schema.String,
+    orderNumber: Schema.String,
+    invoiceNumber: Schema.String,
+    currency: Schema.String,
+    grandTotal: Amount
   })
 ])
 /** See the schema of the same name. */

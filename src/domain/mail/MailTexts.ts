@@ -55,5 +55,7 @@ export const renderMail = (
       return write(mail.template, mail.data)
     case "order-status-change":
       return write(mail.template, mail.data)
+    case "order-invoice":
+      return write(mail.template, mail.data)
   }
 }

@@ -16,6 +16,13 @@ export interface RenderedMail {
   readonly html: string
 }
 
+/** A file that is sent with a mail. */
+export interface MailAttachment {
+  readonly fileName: string
+  readonly contentType: string
+  readonly content: Uint8Array
+}
+
 /** A mail as it leaves. */
 export interface OutgoingMail extends RenderedMail {
   readonly mail: Mail
@@ -26,6 +33,7 @@ export interface OutgoingMail extends RenderedMail {
   readonly messageId: string
   /** Name of the sender. */
   readonly fromName: string
+  readonly attachments: ReadonlyArray<MailAttachment>
 }
 
 /** The way out for mails: a server, an adapter of the deployment, or files. */

@@ -16,6 +16,14 @@ export interface Addressed {
 /** Where the payment of an order stands: its shopper has yet to pay it, has paid it, or never will. */
 export type PaymentState = "awaited" | "paid" | "given-up"
 
+/** What became of a mail about an order; failure null: it has left. */
+export interface NotedMail {
+  readonly id: string
+  readonly orderId: string
+  readonly template: string
+  readonly failure: string | null
+}
+
 /** What mails have to know about orders besides what the events say. */
 export class OrderMailRepo extends Context.Service<OrderMailRepo, {
   /**
@@ -24,6 +32,11 @@ export class OrderMailRepo extends Context.Service<OrderMailRepo, {
    * of all organizations.
    */
   readonly addressed: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Addressed>>
+  /**
+   * Notes that a mail about an order has left, or never will, for its timeline. One that failed and is sent again by
+   * hand has left after all. Nothing for an order that is gone. `failure` must name nobody.
+   */
+  readonly note: (mail: NotedMail) => Effect.Effect<void, never, CurrentActor>
   /** Undefined without the order. */
   readonly paymentState: (orderId: string) => Effect.Effect<PaymentState | undefined, never, CurrentActor>
 }>()("stoa/domain/mail/OrderMailRepo") {}
@@ -35,14 +48,14 @@ export const orderMailRepoLayer = Layer.effect(
     const addressed = Effect.fn("OrderMailRepo.addressed")(
       (events: ReadonlyArray<string>) =>
         sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
-            e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), p.email) as email
+            e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
           from journal_entries e
           join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
           left join carts c on c.id = o.cart_id and c.organization_id = o.organization_id
           left join customers p on p.id = o.customer_id and p.organization_id = o.organization_id
           where e.id = any(${events}::uuid[])
             and o.id = any(array(select entity_id::uuid from journal_entries where id = any(${events}::uuid[])))
-            and coalesce(nullif(c.email, ''), p.email, '') <> ''
+            and coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email, '') <> ''
           order by e.event_sequence`,
       Effect.orDie
     )
@@ -54,6 +67,13 @@ export const orderMailRepoLayer = Layer.effect(
         from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
       return rows[0]?.state
     }, Effect.orDie)
-    return OrderMailRepo.of({ addressed, paymentState })
+    const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
+      yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, failure)
+        select ${id}::uuid, organization_id, id, ${template}, ${failure === null ? "sent" : "failed"}, ${failure}::text
+        from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
+        on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at
+          where order_mails.outcome = 'failed'`
+    }, Effect.orDie)
+    return OrderMailRepo.of({ addressed, note, paymentState })
   })
 )

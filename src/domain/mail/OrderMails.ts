@@ -13,8 +13,10 @@ const MailedOrder = Schema.Struct({
   discountTotal: Schema.Int,
   shippingTotal: Schema.Int,
   taxTotal: Schema.Int,
+  taxIncluded: Schema.optional(Schema.Boolean),
   grandTotal: Schema.Int,
   amountCaptured: Schema.NullOr(Schema.Int),
+  isDraft: Schema.optional(Schema.Boolean),
   shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
   lineItems: Schema.Array(Schema.Struct({
     title: Schema.String,
@@ -29,7 +31,7 @@ const decode = Schema.decodeUnknownOption(MailedOrder)
 
 const confirmationOf = (organizationId: string, to: string, order: MailedOrder): Mail => {
   const { currency, discountTotal, grandTotal, id, lineItems, orderNumber } = order
-  const { shippingAddress, shippingTotal, subtotal, taxTotal } = order
+  const { shippingAddress, shippingTotal, subtotal, taxIncluded = false, taxTotal } = order
   return {
     template: "order-confirmation",
     to,
@@ -43,6 +45,7 @@ const confirmationOf = (organizationId: string, to: string, order: MailedOrder):
       discountTotal,
       shippingTotal,
       taxTotal,
+      taxIncluded,
       grandTotal,
       shippingAddress
     }
@@ -63,7 +66,7 @@ const changeOf = (organizationId: string, to: string, order: MailedOrder, previo
 const mailOf = ({ email, organizationId, previousStatus, record, type }: Addressed): ReadonlyArray<Mail> => {
   const order = Option.getOrUndefined(decode(record))
   if (order === undefined) return []
-  if (type === "orders.create") return [confirmationOf(organizationId, email, order)]
+  if (type === "orders.create") return order.isDraft === true ? [] : [confirmationOf(organizationId, email, order)]
   return cameToNothing(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
 }
 

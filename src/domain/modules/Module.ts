@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
 import type { Migrations } from "./Migrations.ts"
 
 /** A permission a module introduces, with a sentence for whoever grants it. */
@@ -24,6 +25,8 @@ export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Ro
   readonly requires: ReadonlyArray<string>
   readonly permissions: ReadonlyArray<PermissionScope>
   readonly migrations: Migrations
+  /** What can be asked of its tables at `/api/analytics` (docs/analytics.md); asked for once, when the process starts. */
+  readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
   /** Repositories and services of the module, in every process. */
   readonly services: Services
   /** Behaviour of its entities and workflows, in processes that run actors. */
@@ -33,8 +36,9 @@ export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Ro
 }
 
 interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any>
-  extends Omit<Module<Services, Actors, Routes>, "actors">
+  extends Omit<Module<Services, Actors, Routes>, "actors" | "analyticsModels">
 {
+  readonly analyticsModels?: () => ReadonlyArray<AnalyticsModel>
   readonly actors?: Actors
 }
 
@@ -46,5 +50,6 @@ export const defineModule = <
 >(module: Written<Services, Actors, Routes>): Module<Services, Actors, Routes> => ({
   // A module without actors has the empty layer, which is what the default of the type parameter says.
   actors: Layer.empty as Layer.Any as Actors,
+  analyticsModels: () => [],
   ...module
 })

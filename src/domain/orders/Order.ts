@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
@@ -39,7 +39,8 @@ export type OrderLine = typeof OrderLine.Type
 export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
- * An order with its lines (spec §2, contract §4). `amountCaptured` is null until money was taken; `refundedTotal` is
+ * An order with its lines (spec §2, contract §4). grandTotal = subtotal - discountTotal + shippingTotal, and taxTotal
+ * where it is not included. `amountCaptured` is null until money was taken; `refundedTotal` is
  * what the provider has confirmed to have given back.
  */
 export const Order = Schema.Struct({
@@ -51,6 +52,8 @@ export const Order = Schema.Struct({
   currency: Schema.String,
   subtotal: Amount,
   taxTotal: Amount,
+  /** The prices contain the tax, so it is a part of the grand total and not added to it; false in older records. */
+  taxIncluded: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   shippingTotal: Amount,
   discountTotal: Amount,
   grandTotal: Amount,
@@ -61,6 +64,8 @@ export const Order = Schema.Struct({
   idempotencyKey: Schema.NullOr(Schema.String),
   shippingAddress: Schema.NullOr(ShippingAddress),
   metadata: Metadata,
+  /** Staff still writes it; absent of every other order (docs/orders.md). */
+  isDraft: Schema.optional(Schema.Boolean),
   placedAt: Time,
   updatedAt: Time,
   fulfilledAt: Schema.NullOr(Time),
@@ -68,6 +73,10 @@ export const Order = Schema.Struct({
   lineItems: Schema.Array(OrderLine)
 }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
+
+/** All that was taken for the order has been given back. */
+export const isRefundedInFull = ({ amountCaptured, refundedTotal }: Order): boolean =>
+  refundedTotal > 0 && refundedTotal === amountCaptured
 
 /** Form of an order number: `ORD-YYYY-NNNNNN`, growing past six digits (spec §2). */
 const numberPattern = /^ORD-\d{4}-\d{6,19}$/
@@ -90,4 +99,6 @@ export interface StoredOrder {
   readonly cartSecretHash: string | null
   /** Provider that authorized the payment. */
   readonly paymentProvider: string | null
+  /** Tax adapter that taxed it; null where the store's own rules did. */
+  readonly taxProvider: string | null
 }

@@ -12,19 +12,26 @@ export interface OrderFilter {
   readonly status?: string | undefined
   /** Only those of this customer profile. */
   readonly customerId?: string | undefined
+  /** Only those of the profile of this login. */
+  readonly userId?: string | undefined
 }
 
-/** Reads of orders. Every read is one statement for the orders and one for all their lines, whatever their number. */
+/** Reads of orders. Every read is one statement, however many orders and lines it finds. */
 export class OrderRepo extends Context.Service<OrderRepo, {
   /** By id or by number, with its lines, in one statement. Undefined when the organization has no such order. */
   readonly find: (idOrNumber: string) => Effect.Effect<StoredOrder | undefined, never, CurrentActor>
-  /** A page of orders with their lines, newest first: three statements. */
+  /** A page of orders with their lines, newest first. */
   readonly list: (filter: OrderFilter, page: PageRequest) => Effect.Effect<PageOf<Order>, never, CurrentActor>
   /** How many orders of a customer profile were not cancelled. */
   readonly countOf: (customerId: string) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/OrderRepo") {}
 
 const isStatus = (text: string): boolean => OrderStatus.literals.some((status) => status === text)
+
+/** The lines of the order of a row `o`, in their order. */
+const linesOfOrder = (sql: SqlClient.SqlClient) =>
+  sql`coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
+    '[]') as lines`
 
 /** `OrderRepo` over the database of the process. */
 export const orderRepoLayer = Layer.effect(
@@ -40,8 +47,7 @@ export const orderRepoLayer = Layer.effect(
       const rows = yield* sql<
         OrderRow & { readonly lines: ReadonlyArray<OrderLineRow>; readonly owner_user_id: string | null }
       >`select o.*, c.user_id as owner_user_id,
-          coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
-            '[]') as lines
+          ${linesOfOrder(sql)}
         from orders o
         left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
         where o.organization_id = ${organization} and ${named}`
@@ -51,32 +57,33 @@ export const orderRepoLayer = Layer.effect(
         ownerUserId: row.owner_user_id,
         cartId: row.cart_id,
         cartSecretHash: row.cart_secret_hash,
-        paymentProvider: row.payment_provider
+        paymentProvider: row.payment_provider,
+        taxProvider: row.tax_provider
       }
     }, Effect.orDie)
 
-    const linesOf = Effect.fn("OrderRepo.linesOf")(function*(orderIds: ReadonlyArray<string>) {
-      if (orderIds.length === 0) return new Map<string, ReadonlyArray<OrderLineRow>>()
-      const rows = yield* sql<{ readonly order_id: string; readonly lines: ReadonlyArray<OrderLineRow> }>`
-        select order_id, jsonb_agg(to_jsonb(l) order by l.position) as lines
-        from order_lines l where l.order_id = any(${orderIds}::uuid[]) group by order_id`
-      return new Map(rows.map((row) => [row.order_id, row.lines]))
-    })
-
-    const list = Effect.fn("OrderRepo.list")(function*({ customerId, status }: OrderFilter, page: PageRequest) {
+    const list = Effect.fn("OrderRepo.list")(function*({ customerId, status, userId }: OrderFilter, page: PageRequest) {
       const organization = yield* currentOrganization
       if (status !== undefined && !isStatus(status)) return { ...page, items: [], total: 0 }
       const where = sql.and([
         sql`organization_id = ${organization}`,
         ...(status === undefined ? [] : [sql`status = ${status}`]),
-        ...(customerId === undefined ? [] : [sql`customer_id = ${customerId}::uuid`])
+        ...(customerId === undefined ? [] : [sql`customer_id = ${customerId}::uuid`]),
+        ...(userId === undefined ? [] : [sql`customer_id = (select c.id from customers c
+          where c.organization_id = ${organization} and c.user_id = ${userId} and c.erased_at is null)`])
       ])
-      const counted = yield* sql<{ readonly total: bigint }>`select count(*) as total from orders where ${where}`
-      const rows = yield* sql<OrderRow>`select * from orders where ${where}
-        order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`
-      const lines = yield* linesOf(rows.map((row) => row.id))
-      const items = rows.map((row) => toOrder(row, lines.get(row.id) ?? []))
-      return { ...page, items, total: Number(counted[0]?.total ?? 0) }
+      const count = sql`(select count(*) from orders where ${where}) as total`
+      const rows = yield* sql<OrderRow & { readonly lines: ReadonlyArray<OrderLineRow>; readonly total: bigint }>`
+        select o.*, ${count}, ${linesOfOrder(sql)}
+        from (select * from orders where ${where}
+          order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o
+        order by o.placed_at desc, o.id desc`
+      const items = rows.map((row) => toOrder(row, row.lines))
+      // A page behind the last one has no row that could tell the total.
+      const [first] = rows.length === 0 && page.page > 1
+        ? yield* sql<{ readonly total: bigint }>`select ${count}`
+        : rows
+      return { ...page, items, total: Number(first?.total ?? 0) }
     }, Effect.orDie)
 
     const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: string) {

@@ -10,6 +10,7 @@ export interface OrderRow {
   readonly currency: string
   readonly subtotal: bigint
   readonly tax_total: bigint
+  readonly tax_included: boolean
   readonly shipping_total: bigint
   readonly discount_total: bigint
   readonly grand_total: bigint
@@ -18,11 +19,14 @@ export interface OrderRow {
   readonly payment_intent_id: string | null
   readonly payment_method_id: string | null
   readonly payment_provider: string | null
+  readonly tax_provider: string | null
   readonly idempotency_key: string | null
   readonly cart_id: string | null
   readonly cart_secret_hash: string | null
   readonly shipping_address: Order["shippingAddress"]
   readonly metadata: Order["metadata"]
+  readonly is_draft: boolean
+  readonly revision: number
   readonly placed_at: Date
   readonly updated_at: Date
   readonly fulfilled_at: Date | null
@@ -78,6 +82,7 @@ export const toOrder = (row: OrderRow, lines: ReadonlyArray<OrderLineRow>): Orde
   currency: row.currency,
   subtotal: Number(row.subtotal),
   taxTotal: Number(row.tax_total),
+  taxIncluded: row.tax_included,
   shippingTotal: Number(row.shipping_total),
   discountTotal: Number(row.discount_total),
   grandTotal: Number(row.grand_total),
@@ -88,6 +93,7 @@ export const toOrder = (row: OrderRow, lines: ReadonlyArray<OrderLineRow>): Orde
   idempotencyKey: row.idempotency_key,
   shippingAddress: row.shipping_address,
   metadata: row.metadata,
+  ...(row.is_draft ? { isDraft: true } : {}),
   placedAt: row.placed_at,
   updatedAt: row.updated_at,
   fulfilledAt: row.fulfilled_at,

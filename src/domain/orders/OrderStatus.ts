@@ -67,7 +67,7 @@ export type TransitionEffect =
   | "deductStock" // on hand and reservation of lines that are not fulfilled
   | "markLinesFulfilled"
   | "returnPayment" // refund what was captured and not yet refunded; cancel an authorization never captured
-  | "voidTax" // carried out by whoever collects tax; nobody does yet
+  | "voidTax" // where a tax adapter taxed the order: the job `tax/void` (domain/tax/TaxNotices.ts)
   | "stampFulfilledAt"
   | "stampCancelledAt"
 

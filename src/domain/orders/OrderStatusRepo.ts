@@ -5,6 +5,7 @@ import { Unplacement } from "../checkout/Unplacement.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
+import { Handover } from "../fulfillment/Handover.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { SoldStock } from "../inventory/SoldStock.ts"
@@ -24,6 +25,8 @@ export interface OrderTransition {
   readonly authorizationEnded?: boolean | undefined
   /** Only while nothing was captured; else the change is refused like one of an order that has left `from`. */
   readonly unpaid?: boolean | undefined
+  /** Its fulfillments say what was handed over, and nothing more is: refunded units are not among them. */
+  readonly covered?: boolean | undefined
 }
 
 /** The order after a transition, and the refund or void that a durable step has to settle with the provider. */
@@ -92,30 +95,33 @@ const read = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, locking: 
         '[]') as lines
     from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} ${sql.literal(locking)}`
 
-/** Units of lines that were handed over: they leave the shelf when their order ends, whatever else goes back. */
-const handedOver = (sql: SqlClient.SqlClient, orderId: string) =>
-  sql<{ readonly sellable: string; readonly quantity: number }>`select coalesce(variant_id, entity_id) as sellable,
-      sum(quantity)::int as quantity
-    from order_lines where order_id = ${orderId}::uuid and fulfillment_status = 'fulfilled' group by 1`
+interface Goods {
+  readonly stock: SoldStock["Service"]
+  readonly handover: Handover["Service"]
+}
 
 /** A final status ends the hold on the stock: handed over when fulfilled, given back when not (contract §4.2). */
-const moveStock = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, stock: SoldStock["Service"], { orderId, to }: OrderTransition) {
-    if (effectsOf[to].includes("deductStock")) return yield* stock.handOver(orderId)
-    // A refund of a partially fulfilled order ends it too: what was never sent must not stay reserved for ever.
-    if (!effectsOf[to].includes("releaseReservations") && to !== "refunded") return
-    const lines = yield* handedOver(sql, orderId)
-    if (lines.length > 0) yield* stock.handOver(orderId, lines)
-    yield* stock.release(orderId)
+const moveStock = Effect.fnUntraced(function*({ handover, stock }: Goods, { covered, orderId, to }: OrderTransition) {
+  if (effectsOf[to].includes("deductStock") && covered !== true) {
+    yield* handover.rest(orderId)
+    yield* stock.handOver(orderId)
+    return
   }
-)
+  // A refund of a partially fulfilled order ends it too: what was never sent must not stay reserved for ever.
+  const ends = effectsOf[to].includes("releaseReservations") || effectsOf[to].includes("deductStock") ||
+    to === "refunded"
+  if (!ends) return
+  const lines = yield* handover.unshelved(orderId)
+  if (lines.length > 0) yield* stock.handOver(orderId, lines)
+  yield* stock.release(orderId)
+})
 
 /** `OrderStatusRepo` over the database of the process. */
 export const orderStatusRepoLayer = Layer.effect(
   OrderStatusRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const stock = yield* SoldStock
+    const goods = { stock: yield* SoldStock, handover: yield* Handover }
     const unplacement = yield* Unplacement
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
@@ -125,10 +131,10 @@ export const orderStatusRepoLayer = Layer.effect(
       if (old === undefined || set === undefined) {
         return yield* Conflict.of(`The order is no longer ${change.from}: another request changed it.`)
       }
-      if (set.refunded_units && refusedWithRefundedUnits.includes(change.to)) {
+      if (set.refunded_units && change.covered !== true && refusedWithRefundedUnits.includes(change.to)) {
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
-      yield* moveStock(sql, stock, change)
+      yield* moveStock(goods, change)
       if (effectsOf[change.to].includes("giveBackUsage")) yield* unplacement.giveBack(change.orderId)
       const [written] = yield* record(sql, actor, change)
       const [row] = yield* read(sql, actor, change.orderId, "")

@@ -1,12 +1,13 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
+import { type Actor, CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { type Conflict, type Forbidden, type InvalidTransition, NotFound } from "../errors/ApiErrors.ts"
 import type { Unauthorized, ValidationFailed } from "../errors/ApiErrors.ts"
+import type { StatusChange } from "../hooks/HookMap.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { Order, StoredOrder } from "./Order.ts"
 import { admitReader } from "./OrderAccess.ts"
 import { OrderRepo } from "./OrderRepo.ts"
-import { transition, type TransitionSource } from "./OrderStatus.ts"
+import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
 
 /** A change of status as it is asked for; `status` may be any text, `reason` goes into the history. */
@@ -25,6 +26,13 @@ export type StatusChangeError =
   | Conflict
   | InvalidTransition
   | ValidationFailed
+
+/** The way of an order whose goods are handed over. */
+export interface Moving {
+  readonly orderId: string
+  readonly from: OrderStatus
+  readonly path: ReadonlyArray<OrderStatus>
+}
 
 /** Writes a decided change of status with all that follows from it, in one transaction. */
 type Transition = OrderStatusRepo["Service"]["transition"]
@@ -53,6 +61,15 @@ export class Orders extends Context.Service<Orders, {
     request: StatusRequest,
     write: (change: OrderTransition, transition: Transition) => Effect.Effect<Written, E, R>
   ) => Effect.Effect<Written, StatusChangeError | E, CurrentActor | R>
+  /**
+   * Moves an order on because of what is handed over: through each of `path`, which may be empty. The table and the
+   * hooks `orders.beforeStatusChange` are asked first; then `write` runs `move` in its transaction, which writes every step
+   * with the one writer of a status; then `orders.afterStatusChange`. 409 from `move` when the order has left `from`.
+   */
+  readonly moveOn: <Written, E, R>(
+    moving: Moving,
+    write: (move: Effect.Effect<void, Conflict | InvalidTransition, CurrentActor>) => Effect.Effect<Written, E, R>
+  ) => Effect.Effect<Written, InvalidTransition | ValidationFailed | E, CurrentActor | R>
 }>()("stoa/domain/orders/Orders") {
   static readonly layer = Layer.effect(
     Orders,
@@ -81,6 +98,14 @@ export class Orders extends Context.Service<Orders, {
         return { change, asked: { ...asked, reason } }
       })
 
+      /** One step of an order whose goods are handed over, as the table and the hooks permit it. */
+      const askToMove = Effect.fnUntraced(function*(orderId: string, from: OrderStatus, to: OrderStatus) {
+        yield* Effect.fromResult(transition(from, to, "fulfillment"))
+        const asked = { orderId, fromStatus: from, newStatus: to, reason: null }
+        const { reason } = yield* hooks.before("orders.beforeStatusChange", asked)
+        return { asked: { ...asked, reason }, change: { orderId, from, to, reason, covered: true } }
+      })
+
       const changeStatus = Effect.fn("Orders.changeStatus")(
         function*<Written extends TransitionOutcome | undefined, E, R>(
           orderId: string,
@@ -94,7 +119,27 @@ export class Orders extends Context.Service<Orders, {
         }
       )
 
-      return { get, find: orders.find, list: orders.list, changeStatus }
+      const moveOn = Effect.fn("Orders.moveOn")(function*<Written, E, R>(
+        { from, orderId, path }: Moving,
+        write: (move: Effect.Effect<void, Conflict | InvalidTransition, CurrentActor>) => Effect.Effect<Written, E, R>
+      ) {
+        const steps = yield* Effect.forEach(path, (to, index) => askToMove(orderId, path[index - 1] ?? from, to))
+        const moved: Array<{ readonly order: Order; readonly asked: StatusChange }> = []
+        const move = Effect.forEach(
+          steps,
+          ({ asked, change }) =>
+            Effect.map(statuses.transition(change), ({ order }) => void moved.push({ order, asked })),
+          { discard: true }
+        )
+        // What the order does follows from the change that the request made, which alone bears its mark.
+        const written = yield* write(
+          Effect.updateService(move, CurrentActor, ({ workId: _, ...actor }): Actor => actor)
+        )
+        for (const { asked, order } of moved) yield* hooks.after("orders.afterStatusChange", order, asked)
+        return written
+      })
+
+      return { get, find: orders.find, list: orders.list, changeStatus, moveOn }
     })
   )
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
-import { Forbidden, NotFound, type Unauthorized } from "../errors/ApiErrors.ts"
+import { Forbidden, NotFound, Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Order } from "./Order.ts"
@@ -27,7 +27,12 @@ export class OwnOrders extends Context.Service<OwnOrders, {
       const hooks = yield* Hooks
 
       const list = Effect.fn("OwnOrders.list")(function*(status: string | undefined, page: PageRequest) {
-        return yield* orders.list({ status, customerId: (yield* customers.ownProfile).id }, page)
+        const actor = yield* CurrentActor
+        if (!isSignedIn(actor)) return yield* Unauthorized.of()
+        const found = yield* orders.list({ status, userId: actor.userId }, page)
+        // Whoever has orders has a profile; whoever asks for the first time gets one.
+        if (found.total === 0) yield* customers.ownProfile
+        return found
       })
 
       const find = Effect.fn("OwnOrders.find")(function*(idOrNumber: string) {

@@ -14,6 +14,8 @@ export interface UnconfirmedOrder {
 export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, {
   /** The order waits so many minutes from now; repeating it does not prolong that. Nothing for one that is paid. */
   readonly awaitConfirmation: (orderId: string, minutes: number) => Effect.Effect<void, never, CurrentActor>
+  /** The shopper has confirmed the payment: the order waits for somebody else now, who takes his time. */
+  readonly confirmed: (orderId: string, organizationId: string) => Effect.Effect<void>
   /**
    * Takes orders of all organizations whose time is over, longest over first. Each is put off by ten minutes, so that
    * one that cannot be cancelled is tried again and does not keep the others from their turn.
@@ -40,6 +42,13 @@ export const unconfirmedOrderRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
+    const confirmed = Effect.fn("UnconfirmedOrderRepo.confirmed")(
+      function*(orderId: string, organizationId: string) {
+        yield* sql`update orders set payment_due_at = null
+          where id = ${orderId}::uuid and organization_id = ${organizationId} and payment_due_at is not null`
+      },
+      Effect.orDie
+    )
     const takeDue = Effect.fn("UnconfirmedOrderRepo.takeDue")(function*(limit: number) {
       const rows = yield* sql<DueRow>`update orders
         set payment_due_at = case when amount_captured is null then now() + interval '10 minutes' end
@@ -48,6 +57,6 @@ export const unconfirmedOrderRepoLayer = Layer.effect(
         returning id, organization_id, amount_captured is not null as paid`
       return rows.map(({ id, organization_id: organizationId, paid }) => ({ orderId: id, organizationId, paid }))
     }, Effect.orDie)
-    return UnconfirmedOrderRepo.of({ awaitConfirmation, takeDue })
+    return UnconfirmedOrderRepo.of({ awaitConfirmation, confirmed, takeDue })
   })
 )

@@ -19,11 +19,22 @@ export const migrations = {
       currency text not null,
       subtotal bigint not null check (subtotal >= 0),
       tax_total bigint not null check (tax_total >= 0),
+      -- The prices contain the tax: it is a part of the total and not added to it.
+      tax_included boolean not null default false,
+      -- The tax adapter that is told of the order and of its end; null when the store's own rules said the tax.
+      tax_provider text,
       shipping_total bigint not null check (shipping_total >= 0),
       discount_total bigint not null check (discount_total >= 0),
       grand_total bigint not null check (grand_total >= 0),
       amount_captured bigint,
       refunded_total bigint not null default 0,
+      -- Of the shipping, what refunds account for that are given back or on their way.
+      refunded_shipping bigint not null default 0 check (refunded_shipping between 0 and shipping_total),
+      -- What an operator has asked the provider to capture, while the provider has not refused it.
+      capture_amount bigint check (capture_amount between 1 and grand_total),
+      capture_refusals int not null default 0,
+      -- When somebody looks whether that capture goes on; null once it has ended.
+      capture_due_at timestamptz,
       payment_intent_id text,
       payment_method_id text,
       payment_provider text,
@@ -34,23 +45,30 @@ export const migrations = {
       payment_due_at timestamptz,
       shipping_address jsonb,
       metadata jsonb not null default '{}',
+      -- Staff still writes it. Counts the edits of its lines, so that of two at once neither is lost.
+      is_draft boolean not null default false,
+      revision int not null default 0,
       placed_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       fulfilled_at timestamptz,
       cancelled_at timestamptz,
       unique (organization_id, order_number),
-      constraint order_adds_up check (grand_total = subtotal - discount_total + tax_total + shipping_total),
+      constraint order_adds_up check (grand_total = subtotal - discount_total + shipping_total
+        + case when tax_included then 0 else tax_total end),
+      constraint included_tax_within_total check (not tax_included or tax_total <= grand_total),
       constraint refunds_within_capture check (refunded_total between 0 and coalesce(amount_captured, 0))
     ) with (fillfactor = 80)`,
     `create index orders_placed on orders (organization_id, placed_at desc, id desc)`,
     `create index orders_status on orders (organization_id, status, placed_at desc, id desc)`,
     `create index orders_customer on orders (organization_id, customer_id, placed_at desc, id desc)
       where customer_id is not null`,
-    // Guests' orders by whom they were placed for: whoever proves that the address is his gets them.
-    `create index orders_guest_email on orders (organization_id, lower(email))
-      where customer_id is null and email is not null`,
+    // Whom an order was placed for: guests get theirs when they prove that the address is their own, staff looks it up by
+    // its beginning.
+    `create index orders_email on orders (organization_id, lower(email) text_pattern_ops) where email is not null`,
     // Orders whose shopper has yet to confirm the payment; no other order is ever in it.
     `create index orders_payment_due on orders (payment_due_at) where status = 'pending' and payment_due_at is not null`,
+    // Captures by hand that have not ended for certain; no other order is ever in it.
+    `create index orders_capture_due on orders (capture_due_at) where capture_due_at is not null`,
     `create table order_lines (
       id uuid primary key,
       organization_id text not null,
@@ -68,6 +86,9 @@ export const migrations = {
       tax_amount bigint not null default 0,
       discount_amount bigint not null default 0,
       refunded_quantity int not null default 0 check (refunded_quantity between 0 and quantity),
+      -- What the refunded units were worth: the next refund takes what is left of the line, to the unit.
+      refunded_value bigint not null default 0
+        check (refunded_value between 0 and total_price - discount_amount + tax_amount),
       fulfillment_status text not null default 'unfulfilled'
         check (fulfillment_status in ('unfulfilled', 'partial', 'fulfilled')),
       metadata jsonb not null default '{}',
@@ -84,6 +105,29 @@ export const migrations = {
       changed_by text,
       changed_at timestamptz not null default now(),
       primary key (order_id, id)
-    )`
+    )`,
+    // What staff notes about an order; goes with the person when he is erased.
+    `create table order_notes (
+      id uuid primary key,
+      organization_id text not null,
+      order_id uuid not null references orders on delete cascade,
+      text text not null,
+      visibility text not null check (visibility in ('internal', 'customer')),
+      author_id text,
+      author_name text not null,
+      created_at timestamptz not null default now()
+    )`,
+    `create index order_notes_order on order_notes (order_id, created_at, id)`,
+    // Mails about an order that have left, or never will: not to whom, and not what they said.
+    `create table order_mails (
+      id uuid primary key,
+      organization_id text not null,
+      order_id uuid not null references orders on delete cascade,
+      template text not null,
+      outcome text not null check (outcome in ('sent', 'failed')),
+      failure text check ((failure is null) = (outcome = 'sent')),
+      at timestamptz not null default now()
+    )`,
+    `create index order_mails_order on order_mails (order_id, at, id)`
   )
 }

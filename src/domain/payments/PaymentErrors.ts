@@ -34,6 +34,15 @@ export class WebhookSecretMissing extends Schema.Error<WebhookSecretMissing>("We
   static of = (message: string) => new WebhookSecretMissing({ error: { code: "WEBHOOK_SECRET_MISSING", message } })
 }
 
+/** 422: the provider refused to take the money that it had set aside; the order is as it was (contract §3.7). */
+export class PaymentCaptureFailed extends Schema.Error<PaymentCaptureFailed>("PaymentCaptureFailed")(
+  body("PAYMENT_CAPTURE_FAILED"),
+  { httpApiStatus: 422 }
+) {
+  readonly _tag = "PaymentCaptureFailed"
+  static of = (message: string) => new PaymentCaptureFailed({ error: { code: "PAYMENT_CAPTURE_FAILED", message } })
+}
+
 /** What an adapter's `verifyWebhook` fails with when it has no secret to verify with: answered 503 and not 400. */
 export class WebhookUnconfigured extends WebhookRejected {}
 

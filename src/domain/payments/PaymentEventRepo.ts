@@ -8,6 +8,10 @@ export interface ReceivedEvent {
   readonly provider: string
   readonly eventId: string
   readonly type: string
+  /** The order it is about, whose timeline tells of it. */
+  readonly orderId: string
+  /** Minor units; null when it does not say. */
+  readonly amount: number | null
 }
 
 /** What the work of an event may fail with; the claim is rolled back with it, so the provider's next try is worked on. */
@@ -33,8 +37,10 @@ export const paymentEventRepoLayer = Layer.effect(
     const once = <A>(event: ReceivedEvent, work: Effect.Effect<A, WorkFailure, CurrentActor>) =>
       Effect.gen(function*() {
         const organization = yield* currentOrganization
-        const claimed = yield* sql`insert into payment_events (organization_id, provider, event_id, type)
-          values (${organization}, ${event.provider}, ${event.eventId}, ${event.type})
+        const claimed =
+          yield* sql`insert into payment_events (organization_id, provider, event_id, type, order_id, amount)
+          values (${organization}, ${event.provider}, ${event.eventId}, ${event.type}, ${event.orderId}::uuid,
+            ${event.amount}::bigint)
           on conflict do nothing returning 1`
         return claimed.length === 0 ? undefined : yield* work
       }).pipe(

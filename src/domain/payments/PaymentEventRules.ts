@@ -16,6 +16,14 @@ export const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type =
 export const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
   event.type === "payment_intent.amount_capturable_updated"
 
+/** The provider has the shopper's money, or has set it aside. */
+export const isMoneyEvent = (verified: VerifiedEvent): boolean =>
+  verified.event.type === "payment_intent.succeeded" || isCapturableEvent(verified)
+
+/** Money that a bank has taken back, or would not take back: no rule decides what follows, a person has to look. */
+export const needsAPerson = ({ event }: VerifiedEvent): boolean =>
+  event.type.startsWith("charge.dispute.") || event.type === "refund.failed"
+
 /** The change of status an event asks for; undefined for events that change none, or are not known (contract §11). */
 export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`

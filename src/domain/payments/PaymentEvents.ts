@@ -8,13 +8,15 @@ import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Or
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
 import { refusalOf, type WebhookRefusal, WebhookUnconfigured } from "./PaymentErrors.ts"
-import { PaymentEventRepo } from "./PaymentEventRepo.ts"
+import { PaymentEventRepo, type ReceivedEvent } from "./PaymentEventRepo.ts"
 import {
   capturedBy,
   comesTooLate,
   concerns,
   isCapturableEvent,
+  isMoneyEvent,
   isRefundEvent,
+  needsAPerson,
   paysAnotherAmount,
   requestOf,
   type VerifiedEvent
@@ -30,6 +32,18 @@ export interface EventReceipt {
   readonly refund: PendingRefund | null
   /** An order whose payment can be captured now. */
   readonly capture: PendingCapture | null
+  /** The order the event names, when there is none such (yet). */
+  readonly absent: AbsentOrder | null
+}
+
+/** What an event says of an order that is not there: it is being placed, its checkout was refused, or it never was ours. */
+export interface AbsentOrder extends PendingCapture {
+  readonly provider: string
+  readonly intentId: string
+  /** Minor units; null when the event does not say. */
+  readonly amount: number | null
+  /** The provider has taken money, or has set it aside. */
+  readonly holdsMoney: boolean
 }
 
 /** An order that was placed before its shopper confirmed the payment, and is not paid yet. */
@@ -38,10 +52,25 @@ export interface PendingCapture {
   readonly organizationId: string
 }
 
-const received: EventReceipt = { duplicate: false, refund: null, capture: null }
+const received: EventReceipt = { duplicate: false, refund: null, capture: null, absent: null }
 
 /** How often a transition is decided anew because a request changed the order meanwhile. */
 const rounds = 3
+
+const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderId: string): ReceivedEvent => ({
+  provider: adapter.providerId,
+  eventId: id,
+  type,
+  orderId,
+  amount
+})
+
+const absentOrder = (verified: VerifiedEvent, organizationId: string): AbsentOrder | null => {
+  const { adapter, event: { amount, intentId, orderId } } = verified
+  if (orderId === null || !isUuid(orderId)) return null
+  const holdsMoney = isMoneyEvent(verified)
+  return { orderId, organizationId, provider: adapter.providerId, intentId, amount, holdsMoney }
+}
 
 /** Of all refusals the one that helps: a signature that is wrong, then a secret that is missing, then no signature. */
 const mostTelling = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected | undefined =>
@@ -82,8 +111,8 @@ const applier = ({ events, orders, refunds }: Parts) => {
 
   return Effect.fnUntraced(function*(verified: VerifiedEvent, stored: StoredOrder, request: StatusRequest) {
     const { id, organizationId } = stored.order
-    const { adapter, event } = verified
-    const claim = { provider: adapter.providerId, eventId: event.id, type: event.type }
+    const { event } = verified
+    const claim = claimOf(verified, id)
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
     const receipt = (duplicate: boolean, refundId: string | null): EventReceipt => ({
       ...received,
@@ -146,8 +175,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
 
       /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
       const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
-        const { adapter: { providerId: provider }, event: { id: eventId, type } } = verified
-        const first = yield* events.once({ provider, eventId, type }, Effect.succeed(true))
+        const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
         const waits = order.amountCaptured === null && order.status !== "cancelled"
         const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
         return { ...received, duplicate: first === undefined, capture }
@@ -159,7 +187,8 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           const stored = orderId !== null && isUuid(orderId) ? yield* orders.find(orderId) : undefined
           if (stored === undefined || !concerns(verified, stored)) {
             yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
-            return received
+            const { organizationId } = yield* CurrentActor
+            return { ...received, absent: stored === undefined ? absentOrder(verified, organizationId) : null }
           }
           // Both say that the order moved on between the look at it and the write: look again.
           const receipt = yield* Effect.catchTag(
@@ -179,6 +208,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
         function*(headers, rawBody) {
           const verified = yield* verify(headers, rawBody)
           const request = requestOf(verified)
+          if (needsAPerson(verified)) yield* Effect.logError("a payment needs a person", verified.event)
           if (request === undefined && !isCapturableEvent(verified)) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
           const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)

@@ -5,7 +5,9 @@ export interface Refund {
   /** Minor units of the order's currency; 0 voids an authorization that was never captured. */
   readonly amount: number
   readonly reason: string
-  readonly status: "pending" | "completed" | "failed"
+  readonly status: "pending" | "completed" | "failed" | "undone"
+  /** How often its provider has refused it: a refusal ends a key, silence does not. */
+  readonly refusals: number
   /** The order's payment at its provider; null for an order that was paid otherwise. */
   readonly intentId: string | null
   readonly provider: string | null
@@ -15,4 +17,9 @@ export interface Refund {
 export interface PendingRefund {
   readonly refundId: string
   readonly organizationId: string
+  /** How often it was begun anew after it had failed; absent: never. */
+  readonly restarts?: number | undefined
 }
+
+/** What the provider knows this refund by: the same until it refuses, so that asking again gives back nothing twice. */
+export const refundKey = ({ id, refusals }: Refund): string => refusals === 0 ? id : `${id}:${refusals}`

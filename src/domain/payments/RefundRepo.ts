@@ -12,8 +12,15 @@ interface RefundRow {
   readonly amount: bigint
   readonly reason: string
   readonly status: Refund["status"]
+  readonly refusals: number
   readonly payment_intent_id: string | null
   readonly payment_provider: string | null
+}
+
+interface DueRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly restarts: number
 }
 
 /**
@@ -26,8 +33,8 @@ export class RefundRepo extends Context.Service<RefundRepo, {
   readonly find: (refundId: string) => Effect.Effect<Refund | undefined, never, CurrentActor>
   /** The provider has given the money back. False when it was settled before: the total moves once. */
   readonly complete: (refundId: string, reference: string | null) => Effect.Effect<boolean, never, CurrentActor>
-  /** The provider refused for good; a person has to look at it. False when it was settled before. */
-  readonly fail: (refundId: string, failure: string) => Effect.Effect<boolean, never, CurrentActor>
+  /** The provider is about to be asked: from now on nobody can undo the refund. False when it waits no more. */
+  readonly send: (refundId: string) => Effect.Effect<boolean, never, CurrentActor>
   /**
    * Takes pending refunds of all organizations whose attempt is due, longest due first, and puts off the next attempt of
    * each: a minute at first, twice as long after every attempt, at most an hour. So refunds that can never be settled do
@@ -61,7 +68,9 @@ export const refundRepoLayer = Layer.effect(
 
     const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
       const organization = yield* currentOrganization
-      const [row] = yield* sql<RefundRow>`select r.id, r.order_id, r.amount, r.reason, r.status, o.payment_intent_id,
+      const [row] = yield* sql<
+        RefundRow
+      >`select r.id, r.order_id, r.amount, r.reason, r.status, r.refusals, o.payment_intent_id,
           o.payment_provider
         from refunds r join orders o on o.id = r.order_id
         where r.id = ${refundId}::uuid and r.organization_id = ${organization}`
@@ -71,6 +80,7 @@ export const refundRepoLayer = Layer.effect(
         amount: Number(row.amount),
         reason: row.reason,
         status: row.status,
+        refusals: row.refusals,
         intentId: row.payment_intent_id,
         provider: row.payment_provider
       }
@@ -80,9 +90,14 @@ export const refundRepoLayer = Layer.effect(
       const actor = yield* CurrentActor
       const organization = actor.organizationId
       // A void gives back whatever was captured after it was decided (the adapter's cancel refunds in full).
-      const rows = yield* sql`with done as (
+      // The order's row first, as everybody who changes its money has it: else two of them may wait for each other.
+      const rows = yield* sql`with locked as materialized (
+          select o.id from orders o join refunds r on r.order_id = o.id
+          where r.id = ${refundId}::uuid and r.organization_id = ${organization} for update of o),
+        done as (
           update refunds set status = 'completed', provider_reference = ${reference}, updated_at = now()
           where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'
+            and exists (select 1 from locked)
           returning *),
         entry as (${refundNoted(sql, actor, "refunds.complete", "done")})
         update orders o set updated_at = now(), refunded_total = case when done.amount = 0
@@ -91,27 +106,24 @@ export const refundRepoLayer = Layer.effect(
       return rows.length === 1
     }, Effect.orDie)
 
-    const fail = Effect.fn("RefundRepo.fail")(function*(refundId: string, failure: string) {
-      const actor = yield* CurrentActor
-      const rows = yield* sql`with ended as (
-          update refunds set status = 'failed', failure = ${failure}, updated_at = now()
-          where id = ${refundId}::uuid and organization_id = ${actor.organizationId} and status = 'pending' returning *),
-        entry as (${refundNoted(sql, actor, "refunds.fail", "ended")})
-        select 1 from ended`
+    const send = Effect.fn("RefundRepo.send")(function*(refundId: string) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql`update refunds set sent_at = coalesce(sent_at, now())
+        where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending' returning 1`
       return rows.length === 1
     }, Effect.orDie)
 
     const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
-      const rows = yield* sql<{ readonly id: string; readonly organization_id: string }>`
+      const rows = yield* sql<DueRow>`
         update refunds set attempts = attempts + 1,
           next_attempt_at = now() + make_interval(secs => least(3600, 60 * power(2, least(attempts, 10))))
         where id = any(array(select id from refunds where status = 'pending' and next_attempt_at <= now()
           order by next_attempt_at limit ${limit} for update skip locked))
-        returning id, organization_id`
-      return rows.map((row) => ({ refundId: row.id, organizationId: row.organization_id }))
+        returning id, organization_id, restarts`
+      return rows.map((row) => ({ refundId: row.id, organizationId: row.organization_id, restarts: row.restarts }))
     }, Effect.orDie)
 
-    return RefundRepo.of({ find, complete, fail, takeDue, ...makeReported(sql) })
+    return RefundRepo.of({ find, send, complete, takeDue, ...makeReported(sql) })
   })
 )
 

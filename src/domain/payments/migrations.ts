@@ -7,18 +7,83 @@ export const migrations = {
       id uuid primary key,
       organization_id text not null,
       order_id uuid not null references orders,
+      kind text not null default 'refund' check (kind in ('refund', 'return')),
       amount bigint not null check (amount >= 0),
+      shipping_amount bigint not null default 0 check (shipping_amount between 0 and amount),
+      -- What the shipping that it gives back was worth; more than its amount where less than the worth was agreed.
+      shipping_value bigint not null default 0 check (shipping_value >= shipping_amount),
       reason text not null,
-      status text not null check (status in ('pending', 'completed', 'failed')),
+      status text not null check (status in ('pending', 'completed', 'failed', 'undone')),
       provider_reference text,
       failure text,
       performed_by text,
+      -- Units it took out of the order's hold, by warehouse: they are held again when it comes to nothing.
+      released_stock jsonb not null default '[]',
+      -- Since when the provider may know of it; from then on it cannot be undone.
+      sent_at timestamptz,
+      -- How often it was begun anew, and how often its provider has refused it: each refusal ends one key.
+      restarts int not null default 0,
+      refusals int not null default 0,
+      undone_at timestamptz,
+      undone_by text,
       attempts int not null default 0,
       next_attempt_at timestamptz not null default now() + interval '1 minute',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     )`,
     `create index refunds_order on refunds (order_id)`,
+    // Units of an order's lines in a refund; `value` is what they were worth, `amount` what is given back for them.
+    `create table refund_lines (
+      organization_id text not null,
+      refund_id uuid not null references refunds on delete cascade,
+      order_line_id uuid not null references order_lines on delete cascade,
+      quantity int not null check (quantity >= 1),
+      amount bigint not null check (amount >= 0),
+      value bigint not null check (value >= amount),
+      restock boolean not null default false,
+      restocked int not null default 0 check (restocked between 0 and quantity),
+      primary key (refund_id, order_line_id)
+    )`,
+    // What is on its way counts like what was given back, whoever writes it: the order's row is locked first, so that
+    // of two refunds written at once the second one sees the first; not more than that, since the reference to the order
+    // holds a share of it that two writers would wait for each other to give up.
+    `create function refunds_within_capture() returns trigger language plpgsql as $$
+    declare room bigint;
+    begin
+      perform 1 from orders where id = new.order_id for no key update;
+      select coalesce(o.amount_captured, 0) - o.refunded_total - coalesce((select sum(r.amount) from refunds r
+          where r.order_id = o.id and r.status = 'pending'), 0) into room
+        from orders o where o.id = new.order_id;
+      if room < 0 then
+        raise exception 'order % would give back % more than was captured', new.order_id, -room
+          using errcode = 'check_violation', constraint = 'refunds_within_capture';
+      end if;
+      return null;
+    end $$`,
+    `create trigger refunds_within_capture after insert or update of amount, status on refunds for each row
+      when (new.amount > 0 and new.status = 'pending') execute function refunds_within_capture()`,
+    // A step about money that failed for good, until somebody has seen to it (contract §3.8).
+    `create table compensation_failures (
+      id uuid primary key,
+      organization_id text not null,
+      kind text not null check (kind in ('refund_failed', 'void_failed')),
+      status text not null default 'open' check (status in ('open', 'retried', 'resolved')),
+      order_id uuid,
+      refund_id uuid references refunds,
+      provider text,
+      payment_intent_id text,
+      amount bigint not null check (amount >= 0),
+      message text not null,
+      note text,
+      resolved_by text,
+      resolved_at timestamptz,
+      created_at timestamptz not null default now()
+    )`,
+    `create index compensation_failures_listed on compensation_failures (organization_id, created_at desc, id desc)`,
+    `create index compensation_failures_open on compensation_failures (organization_id, created_at desc, id desc)
+      where status = 'open'`,
+    `create index compensation_failures_order on compensation_failures (order_id) where order_id is not null`,
+    `create unique index compensation_failures_refund on compensation_failures (refund_id) where status = 'open'`,
     // Whose turn it is: every attempt puts a refund behind those that wait for theirs.
     `create index refunds_pending on refunds (next_attempt_at) where status = 'pending'`,
     // An event of a payment provider is worked on once (contract §11).
@@ -27,9 +92,13 @@ export const migrations = {
       provider text not null,
       event_id text not null,
       type text not null,
+      -- The order it was about, and what it said of money: minor units of the order's currency.
+      order_id uuid,
+      amount bigint,
       received_at timestamptz not null default now(),
       primary key (organization_id, provider, event_id)
     )`,
-    `create index payment_events_age on payment_events (received_at)`
+    `create index payment_events_age on payment_events (received_at)`,
+    `create index payment_events_order on payment_events (order_id) where order_id is not null`
   )
 }

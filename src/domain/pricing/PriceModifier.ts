@@ -15,11 +15,11 @@ import {
   sentBounds,
   Time
 } from "./Bounds.ts"
-import { ModifierType } from "./PriceResolution.ts"
+import { largestPercentage, ModifierType } from "./PriceResolution.ts"
 
 /**
- * A rule that changes resolved prices (contract §7). `value` is a whole percentage for `percentage_discount`, minor
- * units of `currency` for the others. Null entity, variant, group, currency or bound: any.
+ * A rule that changes resolved prices (contract §7). `value` is a whole percentage for `percentage_discount` (0 to
+ * 100) and `percentage_markup` (0 to 1000), minor units of `currency` for the others. Null entity, variant, group, currency or bound: any.
  */
 export const PriceModifier = Schema.Struct({
   id: Uuid,
@@ -59,7 +59,7 @@ const optional = {
   ...sentBounds
 }
 
-/** Body of a new modifier. Fixed kinds need a currency, a percentage is at most 100 (contract §7.3). */
+/** Body of a new modifier. Fixed kinds need a currency, a discount is at most 100 per cent (contract §7.3). */
 export const NewPriceModifier = Schema.Struct({ name: Text, type: ModifierType, value: Amount, ...optional })
 export type NewPriceModifier = typeof NewPriceModifier.Type
 
@@ -79,14 +79,15 @@ export interface PriceModifierFilter {
   readonly active?: boolean | undefined
 }
 
-const issuesOf = (modifier: PriceModifier): ReadonlyArray<Issue> => [
-  ...(modifier.type === "percentage_discount" && modifier.value > 100
-    ? [issue("value", "must be a percentage from 0 to 100")]
-    : []),
+const valueIssues = ({ currency, type, value }: PriceModifier): ReadonlyArray<Issue> => {
+  const largest = largestPercentage(type)
+  if (largest !== undefined) return value > largest ? [issue("value", `must be a percentage from 0 to ${largest}`)] : []
   // Without a currency the same number would come off pounds and yen.
-  ...(modifier.type !== "percentage_discount" && modifier.currency === null
-    ? [issue("currency", `is required for a modifier of type ${modifier.type}`)]
-    : []),
+  return currency === null ? [issue("currency", `is required for a modifier of type ${type}`)] : []
+}
+
+const issuesOf = (modifier: PriceModifier): ReadonlyArray<Issue> => [
+  ...valueIssues(modifier),
   ...boundsIssues(modifier)
 ]
 

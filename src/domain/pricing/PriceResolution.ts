@@ -16,10 +16,25 @@ export interface PriceRow {
   readonly createdAt: Date
 }
 
-/** The kinds of modifier (contract 7.3). A percentage is 0 to 100 with decimals, the others are minor units. */
-export const ModifierType = Schema.Literals(["percentage_discount", "fixed_discount", "markup", "override"])
+/** The kinds of modifier (contract 7.3, 12.3 #25). Percentages are whole numbers, the others are minor units. */
+export const ModifierType = Schema.Literals([
+  "percentage_discount",
+  "fixed_discount",
+  "markup",
+  "percentage_markup",
+  "override"
+])
 /** See the schema of the same name. */
 export type ModifierType = typeof ModifierType.Type
+
+/** The largest value of a kind that is a percentage; a markup may be a multiple of the price. */
+const largestPercentages: { readonly [Type in ModifierType]?: number } = {
+  percentage_discount: 100,
+  percentage_markup: 1_000
+}
+
+/** The largest value of a kind that is a percentage, undefined for one that is an amount of some currency. */
+export const largestPercentage = (type: ModifierType): number | undefined => largestPercentages[type]
 
 /** A price modifier as resolution reads it (contract 7): null means "any" or "open". */
 export interface ModifierRow {
@@ -112,13 +127,13 @@ const isCandidate = (row: PriceRow, question: PriceQuestion): boolean =>
   row.entityId === question.entityId && row.currency === question.currency &&
   (row.variantId === null || row.variantId === question.variantId) && admits(row, question)
 
-const isPercentage = (value: number): boolean => value >= 0 && value <= 100
-
-const isWellFormed = (row: ModifierRow): boolean =>
-  row.type === "percentage_discount"
-    ? isPercentage(row.value)
+const isWellFormed = (row: ModifierRow): boolean => {
+  const largest = largestPercentage(row.type)
+  return largest === undefined
     // A fixed amount without a currency would take the same number off pounds and yen.
-    : row.currency !== null && Number.isSafeInteger(row.value) && row.value >= 0
+    ? row.currency !== null && Number.isSafeInteger(row.value) && row.value >= 0
+    : row.value >= 0 && row.value <= largest
+}
 
 const reachesMinimum = (row: ModifierRow, base: number, quantity: number): boolean => {
   const minimum = row.conditions["minSubtotal"]
@@ -156,6 +171,7 @@ const preference = (left: PriceRow, right: PriceRow): number =>
 const modified = (row: ModifierRow, running: bigint): bigint => {
   if (row.type === "override") return BigInt(row.value)
   if (row.type === "markup") return running + BigInt(row.value)
+  if (row.type === "percentage_markup") return running + percentOf(running, row.value)
   // Each percentage is rounded half up on its own, on the running amount (contract 3.3).
   const off = row.type === "percentage_discount"
     ? percentOf(running, row.value)
@@ -189,8 +205,8 @@ const baseOf = (question: PriceQuestion): Base | undefined => {
 /**
  * The unit price of an entity or variant for a buyer, a quantity and a time (contract 7.3). Prices and modifiers are
  * those of the organization; rows of other entities are ignored. Modifiers of every held group apply in order of
- * priority, then id, each on the running amount, never below zero. A modifier without meaning (a percentage outside
- * 0 to 100, a fixed amount without currency) is skipped. `quantity` is a whole number.
+ * priority, then id, each on the running amount, never below zero. A modifier without meaning (a percentage that is too
+ * large, a fixed amount without currency) is skipped. `quantity` is a whole number.
  */
 export const resolvePrice = (
   question: PriceQuestion

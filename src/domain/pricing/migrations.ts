@@ -32,7 +32,8 @@ export const migrations = {
       id uuid primary key,
       organization_id text not null references organizations,
       name text not null,
-      type text not null check (type in ('percentage_discount', 'fixed_discount', 'markup', 'override')),
+      type text not null check (type in ('percentage_discount', 'fixed_discount', 'markup', 'percentage_markup',
+        'override')),
       value bigint not null check (value >= 0),
       priority int not null default 100,
       entity_id uuid references catalog_entities on delete cascade,
@@ -48,7 +49,8 @@ export const migrations = {
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       check (type <> 'percentage_discount' or value <= 100),
-      check (type = 'percentage_discount' or currency is not null)
+      check (type <> 'percentage_markup' or value <= 1000),
+      check (type in ('percentage_discount', 'percentage_markup') or currency is not null)
     )`,
     `create index price_modifiers_scope on price_modifiers (organization_id, entity_id, priority)`,
     `create index price_modifiers_order on price_modifiers (organization_id, priority, id)`,

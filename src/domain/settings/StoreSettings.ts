@@ -1,20 +1,6 @@
 import { Context, Layer } from "effect"
+import { type KeyScopes, mergedScopes } from "../access/KeyScope.ts"
 import { defaultRoles, type Roles } from "../access/Role.ts"
-
-/** Shipping priced by configuration (contract §3.4); amounts in minor units of the cart's currency. */
-export interface FlatShipping {
-  readonly type: "flat"
-  readonly flatRate: number
-  readonly freeShippingThreshold?: number | undefined
-}
-
-/** Shipping by total weight: the first bracket that holds the weight, else the fallback (contract §3.4). */
-export interface WeightShipping {
-  readonly type: "weight_based"
-  readonly brackets: ReadonlyArray<{ readonly upToGrams: number; readonly cost: number }>
-  readonly fallbackCost: number
-  readonly freeShippingThreshold?: number | undefined
-}
 
 /** Rules of the store that the domain needs, as the deployment configured them (`commerce.config.ts`). */
 export interface Settings {
@@ -28,8 +14,15 @@ export interface Settings {
   readonly holdSeconds: number
   /** How long an order waits for its shopper to confirm the payment, in minutes. */
   readonly confirmationMinutes: number
-  readonly shipping: FlatShipping | WeightShipping
+  /** Whether a checkout takes the money it has authorized, or an operator does later (`POST /orders/:id/capture`). */
+  readonly capture: "automatic" | "manual"
+  /** How long a pending order may stay unpaid before it is cancelled, in hours; 0 for ever. */
+  readonly staleOrderHours: number
   readonly roles: Roles
+  /** What API keys can be made for (`auth.apiKeyScopes`). */
+  readonly keyScopes: KeyScopes
+  /** Whether stored API keys open anything (`auth.apiKeys.enabled`). */
+  readonly keysEnabled: boolean
   /** What visitors and signed-in shoppers may do. */
   readonly customerPermissions: ReadonlyArray<string>
   /** How long answers to Idempotency-Key are remembered, in hours. */
@@ -50,8 +43,11 @@ export const defaultSettings: Settings = {
   cartTtlMinutes: 10_080,
   holdSeconds: 900,
   confirmationMinutes: 60,
-  shipping: { type: "flat", flatRate: 0 },
+  capture: "automatic",
+  staleOrderHours: 48,
   roles: defaultRoles,
+  keyScopes: mergedScopes(),
+  keysEnabled: false,
   customerPermissions: defaultRoles["customer"] ?? [],
   idempotencyHours: 24,
   journalDays: 730,

@@ -42,4 +42,9 @@ export class Actors extends Context.Service<Actors, {
     headers: Headers.Headers,
     asked?: Asked
   ) => Effect.Effect<Caller, Unauthorized | OrgResolutionFailed | TwoFactorRequired>
+  /**
+   * The user whose session these headers show, at `/api/auth`: there keys are nobody's, credentials that are worth nothing
+   * are no reason to refuse, and whoever lacks a second factor comes to set one up.
+   */
+  readonly fromSession: (headers: Headers.Headers) => Effect.Effect<Caller>
 }>()("stoa/http/access/Actors") {}

@@ -12,6 +12,7 @@ export const organizationKeysHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const keys = yield* ApiKeys
     return handlers.handleAll({
+      createKey: ({ payload }) => Effect.map(keys.create(payload), ({ apiKey, key }) => ({ ...apiKey, key })),
       listKeys: ({ query }) => keys.list(pageOf(query)),
       revokeKey: ({ params }) => Effect.as(keys.revoke(params.id), deleted)
     })

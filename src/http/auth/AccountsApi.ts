@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
+import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthUser, Done, Redirect, SignedUp } from "./AuthRecords.ts"
 
@@ -116,10 +118,12 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     success: SocialSignedIn,
     error
   })
+    .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({ summary: "Begin to sign in with an account of a provider" })),
   HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
     .annotateMerge(OpenApi.annotations({ summary: "Where a provider sends the browser back to" })),
   HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
+    .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({ summary: "The same for providers that send a form" })),
   HttpApiEndpoint.get("error", "/api/auth/error", { success: Page, error })
     .annotateMerge(OpenApi.annotations({ summary: "Says what went wrong where no page of the shop was named" })),
@@ -134,4 +138,5 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Remove a way to sign in; the last one stays" }))
 )
-  .annotateEndpoints(Access, open)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)

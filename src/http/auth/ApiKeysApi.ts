@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthApiKey, Succeeded } from "./AuthRecords.ts"
 
@@ -15,14 +17,17 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     payload: Schema.Struct({
       name: optionalText,
       prefix: optionalText,
-      expiresIn: Schema.optional(Schema.NullOr(Schema.Int))
+      expiresIn: Schema.optional(Schema.NullOr(Schema.Int)),
+      configId: optionalText,
+      metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
     }),
     success: WithKey,
     error
   })
     .annotateMerge(OpenApi.annotations({
       summary: "Make an API key",
-      description: "The answer shows the key; no other answer does. `expiresIn` is in seconds, from a day to a year."
+      description: "The answer shows the key; no other answer does. `expiresIn` is in seconds, from a day to a year. " +
+        "`configId` names a scope of the deployment's; metadata only where it allows them."
     })),
   HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
     query: { limit: optionalText, offset: optionalText, sortBy: optionalText, sortDirection: optionalText },
@@ -30,19 +35,29 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "List one's API keys" })),
-  HttpApiEndpoint.get("get", "/api/auth/api-key/get", { query: { id: optionalText }, success: AuthApiKey, error })
+  HttpApiEndpoint.get("get", "/api/auth/api-key/get", {
+    query: { id: optionalText, configId: optionalText },
+    success: AuthApiKey,
+    error
+  })
     .annotateMerge(OpenApi.annotations({ summary: "Read one of one's API keys" })),
   HttpApiEndpoint.post("update", "/api/auth/api-key/update", {
-    payload: Schema.Struct({ keyId: Schema.String, name: optionalText, enabled: Schema.optional(Schema.Boolean) }),
+    payload: Schema.Struct({
+      keyId: Schema.String,
+      configId: optionalText,
+      name: optionalText,
+      enabled: Schema.optional(Schema.Boolean)
+    }),
     success: AuthApiKey,
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Rename an API key, or switch it on or off" })),
   HttpApiEndpoint.post("delete", "/api/auth/api-key/delete", {
-    payload: Schema.Struct({ keyId: Schema.String }),
+    payload: Schema.Struct({ keyId: Schema.String, configId: optionalText }),
     success: Succeeded,
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Delete an API key; it is refused from now on" }))
 )
-  .annotateEndpoints(Access, open)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)

@@ -1,6 +1,8 @@
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { withoutMapping } from "../server/ClientAddress.ts"
+import { TrustedOrigins } from "../server/Cors.ts"
+import { isCrossSite } from "../server/CrossSite.ts"
 import { envelope } from "../server/Failure.ts"
 import { AuthGateway } from "./AuthGateway.ts"
 
@@ -108,9 +110,36 @@ const fromWeb = Effect.fnUntraced(function*(response: Response) {
   return answer.pipe(HttpServerResponse.setHeaders(kept), HttpServerResponse.mergeCookies(cookies))
 })
 
-/** Hands the request over and gives the answer back; one effect for all routes of `/api/auth`. */
-export const exchange = Effect.map(AuthGateway, ({ answer }) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    return yield* Effect.flatMap(Effect.flatMap(toWeb(request), answer), fromWeb)
-  }))
+/** Where a provider of social sign-in sends its form: from its own origin, and guarded by the state it was given. */
+const fromProviders = "/api/auth/callback/"
+
+/** better-auth's own words for it, since it says the same where a cookie came along. */
+const foreignOrigin = (origin: string | undefined) =>
+  Effect.sync(() =>
+    refusal(
+      403,
+      JSON.stringify(
+        origin === "null"
+          ? { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" }
+          : { code: "INVALID_ORIGIN", message: "Invalid origin" }
+      )
+    )
+  )
+
+/**
+ * Hands the request over and gives the answer back; one effect for all routes of `/api/auth`. better-auth looks at the
+ * origin of what comes with a cookie. What comes without is held to the rule of all other routes: the answer to a
+ * sign-out takes its visitor's cookie away whether the request carried it or not. The header of a bearer token is none
+ * that a page can send without asking first.
+ */
+export const exchange = Effect.map(
+  Effect.all([AuthGateway, TrustedOrigins]),
+  ([{ answer }, { isTrusted, production }]) =>
+    Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { authorization, origin } = request.headers
+      const guarded = authorization === undefined && !request.url.startsWith(fromProviders)
+      if (guarded && isCrossSite(request, "none", isTrusted, production)) return yield* foreignOrigin(origin)
+      return yield* Effect.flatMap(Effect.flatMap(toWeb(request), answer), fromWeb)
+    })
+)

@@ -17,6 +17,7 @@ export const authFailures = [
   failure(401),
   failure(403),
   failure(404),
+  failure(409),
   failure(422),
   failure(429)
 ] as const

@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthInvitation, AuthMember, AuthOrganization, Done } from "./AuthRecords.ts"
 
@@ -109,4 +111,5 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   HttpApiEndpoint.post("updateRole", refused("update-role"), { success: Done, error }).annotateMerge(elsewhere),
   HttpApiEndpoint.post("deleteRole", refused("delete-role"), { success: Done, error }).annotateMerge(elsewhere)
 )
-  .annotateEndpoints(Access, open)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)

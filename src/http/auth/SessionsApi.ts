@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
+import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthSession, AuthUser, Done, SignedUp, Succeeded } from "./AuthRecords.ts"
 
@@ -39,6 +41,7 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
       description: "Where addresses have to be verified, the token is null and a link is mailed."
     })),
   HttpApiEndpoint.post("signInEmail", "/api/auth/sign-in/email", { payload: SignIn, success: SignedIn, error })
+    .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Sign in with e-mail and password",
       description: "The token is a bearer token; browsers get the session cookie. With a second factor there is no " +
@@ -63,4 +66,5 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.get("ok", "/api/auth/ok", { success: Schema.Struct({ ok: Schema.Boolean }) })
     .annotateMerge(OpenApi.annotations({ summary: "Whether authentication is served" }))
 )
-  .annotateEndpoints(Access, open)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)

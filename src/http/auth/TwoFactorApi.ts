@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
+import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
+import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthUser, Done } from "./AuthRecords.ts"
 
@@ -29,6 +31,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Show the address for an authenticator app once more" })),
   HttpApiEndpoint.post("verifyTotp", "/api/auth/two-factor/verify-totp", { payload: Code, success: Verified, error })
+    .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Verify a code of the authenticator app",
       description: "Ends a sign-in or a set-up. Ten wrong codes lock the factor for 15 minutes (429)."
@@ -40,6 +43,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Have a code sent; not offered (400)" })),
   HttpApiEndpoint.post("verifyOtp", "/api/auth/two-factor/verify-otp", { payload: Code, success: Verified, error })
+    .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({ summary: "Verify a code that was sent; not offered (400)" })),
   HttpApiEndpoint.post("verifyBackupCode", "/api/auth/two-factor/verify-backup-code", {
     payload: Schema.Struct({
@@ -50,6 +54,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     success: Verified,
     error
   })
+    .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({ summary: "Use up a backup code in place of the app" })),
   HttpApiEndpoint.post("generateBackupCodes", "/api/auth/two-factor/generate-backup-codes", {
     payload: password,
@@ -58,4 +63,5 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Make ten new backup codes; the old ones are void" }))
 )
-  .annotateEndpoints(Access, open)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)

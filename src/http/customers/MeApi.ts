@@ -49,8 +49,8 @@ export const MeGroup = HttpApiGroup.make("me").add(
     .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Erase oneself",
-      description: "Profile and addresses go, orders stay without a name. It cannot be undone, and an order that is " +
-        "still to be sent loses its address too."
+      description: "Profile and addresses go, orders stay without a name. It cannot be undone. 409 while an order is " +
+        "still to be paid or sent, or a checkout is under way."
     }))
 )
   .annotate(ParseOptions, allIssues)

@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import { Api } from "../Api.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { cartSecretParameter, idempotencyKeyParameter, OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
 import { securitySchemes } from "../openapi/SecuritySchemes.ts"
@@ -32,7 +32,8 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
         path: endpoint.path,
         name: `${group.identifier}.${endpoint.identifier}`,
         rule: Context.getOrUndefined(endpoint.annotations, Access),
-        keyed: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key),
+        keyed: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key) &&
+          Context.getOrUndefined(endpoint.annotations, NeverRepeated) !== true,
         opensWithCartSecret: Context.getOrUndefined(endpoint.annotations, OpensWithCartSecret) === true
       })
     }

@@ -32,14 +32,14 @@ export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { pr
 const maxUserAgent = 256
 
 /** Where a request comes from: the journal tells it of every change. */
-const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => ({
+export const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => ({
   ip: Option.getOrNull(Option.map(remoteAddress, withoutMapping)),
   userAgent: headers["user-agent"]?.slice(0, maxUserAgent) ?? null,
   source: "rest" as const
 })
 
 /** A browser is told that its session goes on for longer. */
-const sendCookie = (cookie: string) =>
+export const sendCookie = (cookie: string) =>
   HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", cookie))
   )

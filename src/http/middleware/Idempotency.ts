@@ -1,10 +1,13 @@
-import { Cause, Context, Effect, Fiber, Layer, Option } from "effect"
+import { Cause, Context, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { createHash } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
+import { Storeless } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { givenAgain, stored } from "./StoredAnswer.ts"
 
 /**
  * `Idempotency-Key` on every unsafe route: the same key with the same request gives the same answer, with another
@@ -26,6 +29,14 @@ export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("sto
  * request (`MarkRepo`): beginning such a request again can never change anything twice.
  */
 export class MarkedChange extends Context.Service<MarkedChange, true>()("stoa/http/middleware/MarkedChange") {}
+
+/** Annotation of an endpoint whose answer is given to nobody a second time: an `Idempotency-Key` means nothing there. */
+export class NeverRepeated extends Context.Service<NeverRepeated, true>()("stoa/http/middleware/NeverRepeated") {}
+
+/** The same in every process. Keys that were used before it was changed are 422. */
+export class FingerprintSecret
+  extends Context.Service<FingerprintSecret, Redacted.Redacted<string>>()("stoa/http/middleware/FingerprintSecret")
+{}
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -58,9 +69,6 @@ export const sentKey = (request: HttpServerRequest.HttpServerRequest) => {
     : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 8 to 255 visible ASCII characters"))
 }
 
-const bodyOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
-  body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
-
 /** A running request is worth asking for again in a second (ARCHITECTURE invariant 4). */
 const withRetryAfter = (error: unknown) =>
   error instanceof StillRunning
@@ -84,18 +92,24 @@ const inDoubt = (carriedOut: boolean) =>
         "change before you send it again under a new key."
   )
 
+const isUnkeyed = (annotations: Context.Context<never>): boolean =>
+  Context.getOrUndefined(annotations, OwnIdempotency) === true ||
+  Context.getOrUndefined(annotations, NeverRepeated) === true
+
 export const idempotencyLayer = Layer.effect(
   Idempotency,
   Effect.gen(function*() {
     const keys = yield* IdempotencyKeys
+    const { defaultOrganizationId } = yield* StoreSettings
+    const secret = Redacted.value(yield* FingerprintSecret)
+    // A body may hold a password, and is short. A bare hash of it in the database could be guessed a billion times a second.
+    const sealed = (print: string) => createHmac("sha256", secret).update(`idempotency ${print}`).digest("hex")
     const scopeOfService = yield* Effect.scope
 
     return Idempotency.of((handler, { endpoint }) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (request.method === "GET" || Context.getOrUndefined(endpoint.annotations, OwnIdempotency)) {
-          return yield* handler
-        }
+        if (request.method === "GET" || isUnkeyed(endpoint.annotations)) return yield* handler
         const key = yield* sentKey(request)
         if (key === undefined) return yield* handler
         // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
@@ -103,21 +117,22 @@ export const idempotencyLayer = Layer.effect(
         const body = yield* Effect.catch(request.text, Effect.die)
         const actor = yield* CurrentActor
         const scope = keyScope(actor, request)
-        const hash = fingerprint(request.method, request.url, body)
+        const hash = sealed(fingerprint(request.method, request.url, body))
         const repeatable = Context.getOrUndefined(endpoint.annotations, MarkedChange) === true
-        const claim = yield* keys.claim(scope, key, hash, repeatable)
+        // A request may change the organization that its caller acts in: where it is for none, the key is for none either.
+        const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
+        const owner = storeless ? { ...actor, organizationId: defaultOrganizationId } : actor
+        const claim = yield* Effect.provideService(keys.claim(scope, key, hash, repeatable), CurrentActor, owner)
         if (claim._tag === "OtherRequest") {
           return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
         }
         if (claim._tag === "Running") return yield* StillRunning.of()
         if (claim._tag === "InDoubt") return yield* inDoubt(claim.carriedOut)
-        if (claim._tag === "Done") {
-          return HttpServerResponse.text(claim.body, { status: claim.status, contentType: "application/json" })
-        }
+        if (claim._tag === "Done") return givenAgain(claim.status, claim.body)
         const { workId } = claim
         // One renewal that the database refuses must not be the last one.
         const renewing = Effect.forever(Effect.delay(Effect.ignoreCause(keys.renew(scope, key)), "2 seconds"))
-        const marking = repeatable ? Effect.provideService(handler, CurrentActor, { ...actor, workId }) : handler
+        const marking = Effect.provideService(handler, CurrentActor, repeatable ? { ...actor, workId } : actor)
         const work = Effect.gen(function*() {
           const response = yield* Effect.andThen(Effect.forkScoped(renewing), marking).pipe(
             Effect.scoped,
@@ -125,14 +140,15 @@ export const idempotencyLayer = Layer.effect(
               isRefusal(cause) ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId)
             )
           )
-          yield* response.status < 300
-            ? keys.finish(scope, key, workId, response.status, bodyOf(response))
-            : keys.release(scope, key, workId)
+          if (response.status < 300) yield* keys.finish(scope, key, workId, response.status, stored(response))
+          // What broke inside of better-auth is an answer here, and says as little as a defect does.
+          else yield* response.status < 500 ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId)
           return response
         })
         // A client that hangs up ends its request. The work goes on: he comes again with the same key because he does
         // not know what became of it, and freeing the key after something was written would write it twice.
-        return yield* Fiber.join(yield* Effect.forkIn(work, scopeOfService))
+        const owned = Effect.provideService(work, CurrentActor, owner)
+        return yield* Fiber.join(yield* Effect.forkIn(owned, scopeOfService))
       }).pipe(Effect.tapError(withRetryAfter))
     )
   })

@@ -54,7 +54,8 @@ export const answerHeaders = ({ allowedOrigin, isProxy, production }: AnswerOpti
     }
     if (!standing.admitted) headers["retry-after"] = secondsToWait(standing)
     if (response.status === 503 && response.headers["retry-after"] === undefined) headers["retry-after"] = "1"
-    if (isPage(response)) headers["content-security-policy"] = pagePolicy
+    // A page that names a policy of its own has a stricter one.
+    if (isPage(response)) headers["content-security-policy"] = response.headers["content-security-policy"] ?? pagePolicy
     if (isPrivate(request, response)) headers["cache-control"] = "no-store"
     // All headers are copied, which is what this costs: once.
     return HttpServerResponse.setHeaders(response, headers)

@@ -8,9 +8,10 @@ import { Database, keepAlive } from "../Database.ts"
 const again = "1 second"
 
 /**
- * Hears of revoked sessions and keys and of changed users, memberships and organizations, whichever process changed them,
- * on a connection of its own. What this process remembers is emptied when the connection ends: whoever listens anew may
- * have missed something.
+ * Hears of revoked sessions and keys, of changed users, memberships and organizations, and of changed rules of tax and
+ * shipping, whichever process changed them, on a connection of its own: one channel for all of them, since each channel
+ * would hold one. What this process remembers is emptied when the connection ends: whoever listens anew may have missed
+ * something. It belongs to the routes, which every process has: a runner those that its operator asks.
  */
 export const accessNotifications = Layer.effectDiscard(
   Effect.gen(function*() {

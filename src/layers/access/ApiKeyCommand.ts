@@ -29,7 +29,9 @@ export const endOf = (text: string, now: Date): Date | undefined => {
 /** What `stoa api-key create` was told. */
 export interface AskedKey {
   readonly name: string
-  readonly role: string
+  /** One of both. */
+  readonly role: Option.Option<string>
+  readonly scope: Option.Option<string>
   readonly org: Option.Option<string>
   readonly expires: Option.Option<string>
 }
@@ -41,35 +43,46 @@ const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
     : yield* refuse(`There is no organization "${organization}".`)
 })
 
-const create = Effect.fnUntraced(function*({ expires, name, org, role }: AskedKey) {
+const kindOf = ({ role, scope }: ApiKey): string => role === null ? `scope: ${scope ?? "-"}` : `role: ${role}`
+
+const create = Effect.fnUntraced(function*({ expires, name, org, role, scope }: AskedKey) {
   const actor = yield* actingIn(org)
   const expiresAt = Option.map(expires, (text) => endOf(text, new Date()))
   if (Option.isSome(expiresAt) && expiresAt.value === undefined) {
     return yield* refuse("--expires must be a span such as 12h, 90d or 8w, or a date such as 2027-01-31.")
   }
-  const input = { name, role, expiresAt: Option.getOrUndefined(expiresAt) ?? null }
+  const input = {
+    name,
+    role: Option.getOrNull(role),
+    scope: Option.getOrNull(scope),
+    expiresAt: Option.getOrUndefined(expiresAt) ?? null
+  }
   const { apiKey, key } = yield* Effect.provideService((yield* ApiKeys).create(input), CurrentActor, actor)
-  const permissions = (yield* StoreSettings).roles[role] ?? []
+  const { keyScopes, roles } = yield* StoreSettings
+  const permissions = apiKey.role === null ? keyScopes[apiKey.scope ?? ""]?.permissions : roles[apiKey.role]
+  const may = (permissions ?? []).join(", ") || "no permissions"
   return [
     key,
     `id: ${apiKey.id}`,
     `organization: ${actor.organizationId}`,
-    `role: ${role} (${permissions.join(", ") || "no permissions"})`,
+    `${kindOf(apiKey)} (${may})`,
     `expires: ${apiKey.expiresAt?.toISOString() ?? "never"}`,
     "The key is shown this once and stored nowhere. Send it as x-api-key."
   ]
 })
 
-const lineOf = ({ enabled, expiresAt, id, lastRequest, name, role, start }: ApiKey): string =>
-  [
+const lineOf = (key: ApiKey): string => {
+  const { enabled, expiresAt, id, lastRequest, name, start } = key
+  return [
     id,
     `${start ?? ""}…`,
-    role ?? "-",
+    kindOf(key),
     enabled ? "enabled" : "disabled",
     `expires ${expiresAt?.toISOString() ?? "never"}`,
     `last used ${lastRequest?.toISOString() ?? "never"}`,
     name ?? ""
   ].join("  ")
+}
 
 const list = Effect.fnUntraced(function*(org: Option.Option<string>) {
   const actor = yield* actingIn(org)

@@ -1,5 +1,7 @@
-import { Cause, Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
+import { Cause, Clock, Context, Data, Effect, Layer, Option, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
 import { passwordRepoLayer } from "../../domain/auth/PasswordRepo.ts"
@@ -9,68 +11,111 @@ import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { authGuards, type SignedIn } from "./AuthGuards.ts"
-import { makeAuthScope } from "./AuthScope.ts"
+import { type AuthScope, makeAuthScope } from "./AuthScope.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
+import { makeDecoys, tellsByTime } from "./Decoys.ts"
+import { endedSessions } from "./EndedSessions.ts"
 import { Passwords } from "./Passwords.ts"
+import { RequestOrganization, RequestStore } from "./RequestStore.ts"
 
 /** Milliseconds: answers that would tell by their time whether an address is known leave at multiples of it. */
 const grid = 100
 
-/** Whether somebody could learn from the time of this answer who has an account. */
-const tellsByTime = (request: Request, response: Response): boolean => {
-  const path = new URL(request.url).pathname
-  return path.endsWith("/sign-in/email") && response.status === 401 || path.endsWith("/sign-up/email") ||
-    path.endsWith("/request-password-reset")
-}
+/** Behind the prefix of all routes. */
+const pathOf = (request: Request): string => new URL(request.url).pathname.replace(/^\/api\/auth/, "")
 
 const isDuplicate = (failure: unknown): boolean => JSON.stringify(failure)?.includes("\"23505\"") === true
+
+/** A refusal inside of a transaction, which has to go with everything that was written before it. */
+class RolledBack extends Data.TaggedError("RolledBack")<{ readonly response: Response }> {}
+
+/**
+ * Routes that change several records, all or none of them: an organization and its owner, an invitation and its member.
+ * They hash no password, which would hold the connection for as long, and nothing that they write before they refuse has
+ * to stay. All others are left to better-auth: what it writes before a refusal stays then and has to (wrong codes, the end
+ * of a second factor's challenge, a link that was used), sign-up has a transaction of its own, and each statement brings
+ * its entries of the journal with it.
+ */
+const changesTogether = /\/organization\/(create|delete|accept-invitation)$/
+
+type Answering = (request: Request) => Promise<Response>
+
+/** The same in a transaction, which a refusal rolls back. */
+const together = (scope: AuthScope, answer: Answering): Answering => (request) =>
+  scope.transaction(async () => {
+    const response = await answer(request)
+    if (response.status >= 400) throw new RolledBack({ response })
+    return response
+  }).catch((error: unknown) => {
+    if (error instanceof RolledBack) return error.response
+    throw error
+  })
+
+/** Where clients reach this process when the deployment does not say. */
+const ownUrl = Effect.gen(function*() {
+  const { auth, environment, host, port } = yield* AppConfig
+  const url = `http://${host}:${port}`
+  if (environment === "production" && Option.isNone(auth.publicUrl)) {
+    yield* Effect.logWarning(`links in mails lead to ${url}: say where clients reach this service (STOA_PUBLIC_URL)`)
+  }
+  return url
+})
+
+/** better-auth over the services of this process, and what it is called in. */
+const library = Effect.gen(function*() {
+  const { auth: settings, deployment, environment } = yield* AppConfig
+  const passwords = yield* Passwords
+  const { defaultOrganizationId, keyScopes } = yield* StoreSettings
+  const base = Context.add(
+    Context.make(SqlClient.SqlClient, yield* SqlClient.SqlClient),
+    CurrentActor,
+    systemActor(defaultOrganizationId)
+  )
+  const scope = makeAuthScope(base, yield* Semaphore.make(passwords.concurrency + 1))
+  const guards = yield* authGuards(scope)
+  const auth = makeBetterAuth({
+    apiKeys: settings.apiKeys.enabled ? keyScopes : undefined,
+    organizationHooks: guards.organizationHooks,
+    settings,
+    secret: yield* AuthSecret,
+    production: environment === "production",
+    ownUrl: yield* ownUrl,
+    storeName: deployment.storeName ?? "Stoa",
+    organizationId: defaultOrganizationId,
+    scope,
+    passwords,
+    mails: yield* Mails,
+    claims: yield* GuestOrderClaims,
+    sessions: yield* SessionRepo
+  })
+  return { auth, guards, scope }
+})
 
 /** better-auth behind the port that HTTP knows. */
 const gateway = Layer.effect(
   AuthGateway,
   Effect.gen(function*() {
-    const { auth: settings, deployment, environment, host, port } = yield* AppConfig
-    const passwords = yield* Passwords
-    const base = Context.make(SqlClient.SqlClient, yield* SqlClient.SqlClient)
-    const scope = makeAuthScope(base, yield* Semaphore.make(passwords.concurrency + 1))
-    const production = environment === "production"
-    const ownUrl = `http://${host}:${port}`
-    if (production && Option.isNone(settings.publicUrl)) {
-      yield* Effect.logWarning(
-        `links in mails lead to ${ownUrl}: say where clients reach this service (STOA_PUBLIC_URL)`
-      )
-    }
-    const guards = yield* authGuards(scope)
-    const auth = makeBetterAuth({
-      organizationHooks: guards.organizationHooks,
-      settings,
-      secret: yield* AuthSecret,
-      production,
-      ownUrl,
-      storeName: deployment.storeName ?? "Stoa",
-      organizationId: (yield* StoreSettings).defaultOrganizationId,
-      scope,
-      passwords,
-      mails: yield* Mails,
-      claims: yield* GuestOrderClaims,
-      sessions: yield* SessionRepo
-    })
+    const { auth, guards, scope } = yield* library
+    const store = yield* RequestStore
+    const makeUp = yield* makeDecoys(yield* Mails)
+    const forgetEnded = yield* endedSessions((yield* AppConfig).auth.sessionCookie)
 
     /** better-auth's answer; 5xx where a statement failed that it does not tell of. */
     const answered = Effect.fnUntraced(function*(request: Request) {
-      const { failures, result } = yield* Effect.provideContext(scope.call(() => auth.handler(request)), base)
+      const answer = changesTogether.test(pathOf(request)) ? together(scope, auth.handler) : auth.handler
+      const { failures, result, tally } = yield* scope.call(() => answer(request))
       // It answers that all is well where a statement failed: a sign-out, say, whose session lives on.
       const failure = failures.find((one) => !isDuplicate(one))
       if (failure !== undefined && (result.status < 400 || result.status >= 500)) {
         return yield* Effect.die(Cause.isCause(failure) ? Cause.squash(failure) : failure)
       }
-      return result
+      return { response: result, tally }
     })
 
     const sessionOf = ({ headers }: Request) =>
       Effect.map(
-        Effect.provideContext(scope.call(() => auth.api.getSession({ headers })), base),
+        scope.call(() => auth.api.getSession({ headers })),
         ({ result }): SignedIn | undefined =>
           result === null
             ? undefined
@@ -80,11 +125,19 @@ const gateway = Layer.effect(
     return AuthGateway.of({
       answer: Effect.fnUntraced(function*(request) {
         if (request.url.includes("/api/auth/api-key/")) {
-          return yield* guards.ofKeys(request, yield* sessionOf(request), answered(request))
+          return yield* guards.ofKeys(
+            request,
+            yield* sessionOf(request),
+            Effect.map(answered(request), ({ response }) => response)
+          )
         }
         const began = yield* Clock.currentTimeMillis
-        const response = yield* answered(request)
-        if (tellsByTime(request, response)) {
+        const organization = yield* store.organizationOf(request)
+        const { response, tally } = yield* Effect.provideService(answered(request), RequestOrganization, organization)
+        yield* forgetEnded(request, response)
+        const answer = { path: pathOf(request), status: response.status, tally, organizationId: organization }
+        if (tellsByTime(answer)) {
+          yield* makeUp(answer)
           const elapsed = (yield* Clock.currentTimeMillis) - began
           yield* Effect.sleep(grid - elapsed % grid)
         }
@@ -97,6 +150,12 @@ const gateway = Layer.effect(
 /** Everything that `/api/auth` stands on. Needs mails and whoever claims the orders of guests. */
 export const authGatewayLayer = gateway.pipe(
   Layer.provide(
-    Layer.mergeAll(Layer.provide(Passwords.layer, passwordRepoLayer), membershipRepoLayer, sessionRepoLayer)
+    Layer.mergeAll(
+      Layer.provide(Passwords.layer, passwordRepoLayer),
+      RequestStore.layer,
+      authDecoyRepoLayer,
+      membershipRepoLayer,
+      sessionRepoLayer
+    )
   )
 )

@@ -3,6 +3,8 @@ import type { BetterAuthOptions } from "better-auth"
 import { createAdapterFactory, type CustomAdapter, type DBAdapter } from "better-auth/adapters"
 import { Effect } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import { insertTold, told } from "../../domain/auth/AuthJournalRepo.ts"
 import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
@@ -40,13 +42,32 @@ const sortedBy = (sql: Sql, sortBy: { readonly field: string; readonly direction
     ? sql``
     : sql`order by ${sql(columnOf(sortBy.field))} ${sql.literal(sortBy.direction === "desc" ? "desc" : "asc")}`
 
-const assigned = (sql: Sql, set: object, increments: Readonly<Record<string, number>> = {}) =>
+const assigned = (sql: Sql, table: string, set: object, increments: Readonly<Record<string, number>> = {}) =>
   sql.csv([
     ...Object.entries(columnsOf({ ...set })).map(([column, value]) => sql`${sql(column)} = ${value}`),
     ...Object.entries(increments).map(([field, by]) =>
-      sql`${sql(columnOf(field))} = coalesce(${sql(columnOf(field))}, 0) + ${by}`
+      sql`${sql(columnOf(field))} = coalesce(${sql(table)}.${sql(columnOf(field))}, 0) + ${by}`
     )
   ])
+
+/**
+ * Updates the rows that `rows` chooses. They are locked first and judged once more after a wait for their lock, and the
+ * journal tells what they were (`w`) and what they are (`r`).
+ */
+const updating = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment, set: Statement.Fragment) =>
+  sql`with w as materialized (select * from ${sql(table)} where ${rows} for update),
+    r as (update ${sql(table)} set ${set} from w where ${sql(table)}.id = w.id returning ${sql(table)}.*)${
+    told(sql, actor, table, "updated")
+  }`
+
+const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment) =>
+  sql`with r as (delete from ${sql(table)} where ${rows} returning *)${told(sql, actor, table, "deleted")}`
+
+/** What better-auth does not know of: a key acts in the organization that its maker acts in, which he cannot choose here. */
+const ownColumns = (table: string, { organizationId }: Actor): Row =>
+  table === "api_keys" ? { organization_id: organizationId } : {}
+
+type Body = (sql: Sql, actor: Actor) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 
 const first = <T>(rows: ReadonlyArray<T>): T | null => rows[0] ?? null
 
@@ -60,6 +81,10 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
   }
   const matches = (sql: Sql, model: string, where: ReadonlyArray<Condition> = []) =>
     conditionOf(sql, where, known(model).isUuid)
+  const statement = (body: Body) =>
+    scope.statement(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.flatMap(CurrentActor, (actor) => body(sql, actor)))
+    )
   return {
     matches,
     /** The columns of the fields that are asked for, which go by better-auth's own names here. */
@@ -67,21 +92,20 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
       select.length === 0
         ? sql`*`
         : sql.csv(select.map((field) => sql`${sql(columnOf(tools.getFieldName({ model, field })))}`)),
-    /** One row of those that match, judged once more after a wait for its lock. */
+    /** One row of those that match. */
     oneOf: (sql: Sql, model: string, where: ReadonlyArray<Condition>): Statement.Fragment => {
       const condition = matches(sql, model, where)
       return sql`id = (select id from ${sql(model)} where ${condition} limit 1) and ${condition}`
     },
     query: <T>(
       model: string,
-      body: (sql: Sql) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+      body: Body
     ): Promise<ReadonlyArray<T>> =>
-      scope.statement(Effect.flatMap(SqlClient.SqlClient, body)).then((rows) =>
+      statement(body).then((rows) =>
         // What the record is called is the caller's word: better-auth's types are its own reading of its schema.
         rows.map((row) => known(model).toFields(row) as T)
       ),
-    count: (body: (sql: Sql) => Statement.Statement<Row>): Promise<number> =>
-      scope.statement(Effect.flatMap(SqlClient.SqlClient, body)).then((rows) => Number(rows[0]?.["count"] ?? 0))
+    count: (body: Body): Promise<number> => statement(body).then((rows) => Number(rows[0]?.["count"] ?? 0))
   }
 }
 
@@ -91,7 +115,7 @@ const isUser = ({ user }: BetterAuthOptions, model: string): boolean => model ==
  * Of two sign-ups with one address at once the later one is answered like any that comes too late. 403 is what better-auth
  * takes for "answer as if the account had been made", where addresses are verified.
  */
-const told = (options: BetterAuthOptions, model: string, error: unknown): unknown => {
+const refusalOf = (options: BetterAuthOptions, model: string, error: unknown): unknown => {
   if (!isUser(options, model) || !JSON.stringify(error)?.includes("\"23505\"")) return error
   return options.emailAndPassword?.requireEmailVerification === true
     ? new APIError("FORBIDDEN")
@@ -103,12 +127,13 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
   const { count, listed, matches, oneOf, query } = statementsOf(scope, tools)
   return {
     create: <T extends Row>({ data, model }: { readonly model: string; readonly data: T }) =>
-      query<T>(model, (sql) => {
-        const insert = sql`insert into ${sql(model)} ${sql.insert(columnsOf(data))} returning *`
+      query<T>(model, (sql, actor) => {
+        const row = { ...columnsOf(data), ...ownColumns(model, actor) }
+        const insert = insertTold<Row>(sql, actor, model, row)
         // Behind a savepoint: an address that is taken is told, and the transaction goes on.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
       })
-        .then((rows) => rows[0] ?? data, (error: unknown) => Promise.reject(told(tools.options, model, error))),
+        .then((rows) => rows[0] ?? data, (error: unknown) => Promise.reject(refusalOf(tools.options, model, error))),
     findOne: <T>({ model, select, where }: Parameters<CustomAdapter["findOne"]>[0]) =>
       query<T>(
         model,
@@ -127,37 +152,37 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
     update: <T>({ model, update, where }: { model: string; where: Array<Condition>; update: T }) =>
       where.length === 0
         ? Promise.resolve(null)
-        : query<T>(model, (sql) =>
-          sql`update ${sql(model)} set ${assigned(sql, Object(update))}
-            where ${oneOf(sql, model, where)} returning *`).then(first),
+        : query<T>(model, (sql, actor) =>
+          sql`${updating(sql, actor, model, oneOf(sql, model, where), assigned(sql, model, Object(update)))}
+            select * from r`).then(first),
     updateMany: ({ model, update, where }) =>
-      count((sql) =>
-        sql`with changed as (update ${sql(model)} set ${assigned(sql, update)}
-          where ${matches(sql, model, where)} returning 1) select count(*) from changed`
+      count((sql, actor) =>
+        sql`${updating(sql, actor, model, matches(sql, model, where), assigned(sql, model, update))}
+          select count(*) from r`
       ),
     delete: ({ model, where }) =>
-      query<Row>(model, (sql) => sql`delete from ${sql(model)} where ${matches(sql, model, where)}`).then(() =>
-        undefined
+      query<Row>(model, (sql, actor) => sql`${deleting(sql, actor, model, matches(sql, model, where))} select 1`).then(
+        () => undefined
       ),
     deleteMany: ({ model, where }) =>
-      count((sql) =>
-        sql`with gone as (delete from ${sql(model)} where ${matches(sql, model, where)} returning 1)
-          select count(*) from gone`
-      ),
+      count((sql, actor) => sql`${deleting(sql, actor, model, matches(sql, model, where))} select count(*) from r`),
     consumeOne: <T>({ model, where }: { model: string; where: Array<Condition> }) =>
       query<T>(model, (sql) => sql`delete from ${sql(model)} where ${oneOf(sql, model, where)} returning *`).then(
         first
       ),
     incrementOne: <T>({ increment, model, set, where }: Parameters<NonNullable<CustomAdapter["incrementOne"]>>[0]) =>
-      query<T>(model, (sql) =>
-        sql`update ${sql(model)} set ${assigned(sql, set ?? {}, increment)}
-          where ${oneOf(sql, model, where)} returning *`).then(first)
+      query<T>(
+        model,
+        (sql, actor) =>
+          sql`${updating(sql, actor, model, oneOf(sql, model, where), assigned(sql, model, set ?? {}, increment))}
+          select * from r`
+      ).then(first)
   }
 }
 
 /**
  * better-auth's storage over the database of the process: tables of our own migration, columns in snake_case, UUIDs.
- * Statements join the transaction that the scope knows of.
+ * Statements join the transaction that the scope knows of, and each writes what it changes into the journal itself.
  */
 export const authAdapter = (scope: AuthScope) => (options: BetterAuthOptions): DBAdapter => {
   const adapter: DBAdapter = createAdapterFactory({

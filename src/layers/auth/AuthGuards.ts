@@ -1,6 +1,8 @@
 import { APIError } from "better-auth/api"
 import { Effect, Option, Schema } from "effect"
-import { isRole, mayGrant } from "../../domain/access/Granting.ts"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import { isRole, mayGive, mayGrant } from "../../domain/access/Granting.ts"
+import { noScope, scopeNamed } from "../../domain/access/KeyScope.ts"
 import { grants } from "../../domain/access/Permission.ts"
 import { MembershipRepo } from "../../domain/auth/MembershipRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
@@ -19,16 +21,40 @@ interface Invited {
 const refused = (code: string, message: string) =>
   Response.json({ code, message }, { status: code === "UNAUTHORIZED" ? 401 : 403 })
 
-const MadeKey = Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
-const decodeMadeKey = Schema.decodeUnknownOption(MadeKey)
+const AskedKey = Schema.fromJsonString(
+  Schema.Struct({ configId: Schema.optional(Schema.String), prefix: Schema.optional(Schema.String) })
+)
+const decodeAskedKey = Schema.decodeUnknownOption(AskedKey)
 
 /** Rules of ours that better-auth does not have (contract, platform §4 and §6, and defect 14). */
 export const authGuards = (scope: AuthScope) =>
   Effect.gen(function*() {
     const repo = yield* MembershipRepo
-    const { defaultOrganizationId, roles } = yield* StoreSettings
+    const { defaultOrganizationId, keyScopes, roles } = yield* StoreSettings
     const permissionsIn = (userId: string, organizationId: string) =>
       Effect.map(repo.roleOf(userId, organizationId), (role) => role === undefined ? [] : roles[role] ?? [])
+
+    /** The refusal of a key that somebody asks for and that is not his to make; undefined for everything else. */
+    const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>) {
+      if (!request.url.endsWith("/api-key/create")) return undefined
+      const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
+      if (Option.isNone(asked)) return undefined
+      const { configId = noScope, prefix } = asked.value
+      const scope = scopeNamed(keyScopes, configId)
+      if (scope === undefined && configId !== noScope) {
+        return refused("UNKNOWN_SCOPE", "There is no such scope of keys.")
+      }
+      if (
+        scope !== undefined &&
+        (scope.references === "organization" || !mayGive({ permissions: held }, scope.permissions))
+      ) {
+        return refused("FORBIDDEN", `Keys of the scope '${configId}' are not yours to make.`)
+      }
+      const taken = Object.values(keyScopes).some((one) => one !== scope && one.prefix === prefix)
+      return taken || (scope !== undefined && prefix !== undefined && prefix !== scope.prefix)
+        ? refused("FORBIDDEN", "The prefix is that of another scope of keys.")
+        : undefined
+    })
 
     return {
       organizationHooks: {
@@ -54,21 +80,20 @@ export const authGuards = (scope: AuthScope) =>
           }
         }
       },
-      /** Answers a request about API keys, if its user may manage them where he acts. */
+      /** Answers a request about API keys, if its user may manage them where he acts; keys that he makes act there. */
       ofKeys: Effect.fnUntraced(function*(
         request: Request,
         session: SignedIn | undefined,
-        answer: Effect.Effect<Response>
+        answer: Effect.Effect<Response, never, CurrentActor>
       ) {
         if (session === undefined) return refused("UNAUTHORIZED", "Unauthorized")
         const organizationId = session.activeOrganizationId ?? defaultOrganizationId
         const held = yield* permissionsIn(session.userId, organizationId)
         if (!grants(held, "api-keys:manage")) return refused("FORBIDDEN", "Permission 'api-keys:manage' is required.")
-        const response = yield* answer
-        if (!request.url.endsWith("/api-key/create") || !response.ok) return response
-        const made = decodeMadeKey(yield* Effect.promise(() => response.clone().text()))
-        yield* Option.match(made, { onNone: () => Effect.void, onSome: ({ id }) => repo.bindKey(id, organizationId) })
-        return response
+        const misfit = yield* misfitOf(request, held)
+        if (misfit !== undefined) return misfit
+        const actor = yield* CurrentActor
+        return yield* Effect.provideService(answer, CurrentActor, { ...actor, userId: session.userId, organizationId })
       })
     }
   })

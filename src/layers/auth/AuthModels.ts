@@ -1,10 +1,14 @@
 import { apiKey } from "@better-auth/api-key"
 import type { BetterAuthOptions } from "better-auth"
-import { bearer, organization, twoFactor } from "better-auth/plugins"
+import { bearer } from "better-auth/plugins/bearer"
+import { organization } from "better-auth/plugins/organization"
+import { twoFactor } from "better-auth/plugins/two-factor"
+import { type KeyScope, type KeyScopes, noScope } from "../../domain/access/KeyScope.ts"
 
 /** What the tables depend on: a test compares this with our migration, `src/domain/auth/migrations.ts`. */
 export interface ModelOptions {
-  readonly apiKeys: boolean
+  /** Scopes of the keys that users make for themselves; undefined where there are no keys. */
+  readonly apiKeys: KeyScopes | undefined
   readonly twoFactor: boolean
   readonly allowOrganizationCreation: boolean
   /** Shown by authenticator apps. */
@@ -15,14 +19,23 @@ export interface ModelOptions {
 /** Seconds that an invitation can be accepted: seven days (contract, platform §6). */
 const invitationSeconds = 604_800
 
-const keys = () =>
-  apiKey({
-    enableMetadata: false,
-    // A key has no hidden limit (contract §1.5).
-    rateLimit: { enabled: false },
-    enableSessionForAPIKeys: false,
-    schema: { apikey: { modelName: "api_keys" } }
-  })
+/** What a key may do and how often is read from its scope when it is used (`domain/access/ActorOf.ts`). */
+const keysOf = (configId: string, scope?: KeyScope) => ({
+  configId,
+  enableMetadata: scope?.metadata ?? false,
+  // A key has no hidden limit (contract §1.5).
+  rateLimit: { enabled: false },
+  enableSessionForAPIKeys: false,
+  ...scope && { defaultPrefix: scope.prefix, keyExpiration: { defaultExpiresIn: expirySeconds(scope) } }
+})
+
+const expirySeconds = ({ expiresAfterDays }: KeyScope) => expiresAfterDays === null ? null : expiresAfterDays * 86_400
+
+const keys = (scopes: KeyScopes) =>
+  apiKey(
+    [keysOf(noScope), ...Object.entries(scopes).map(([name, scope]) => keysOf(name, scope))],
+    { schema: { apikey: { modelName: "api_keys" } } }
+  )
 
 const factors = (issuer: string) =>
   twoFactor({
@@ -59,7 +72,7 @@ export const authModels = (options: ModelOptions) => ({
       ...options.organizationHooks === undefined ? {} : { organizationHooks: options.organizationHooks }
     }),
     ...options.twoFactor ? [factors(options.issuer)] : [],
-    ...options.apiKeys ? [keys()] : [],
+    ...options.apiKeys === undefined ? [] : [keys(options.apiKeys)],
     // The last one, so that it tells of a session's token only when the session stays.
     bearer()
   ]

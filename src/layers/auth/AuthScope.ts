@@ -1,16 +1,36 @@
 import { Context, Effect, type Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { AsyncLocalStorage } from "node:async_hooks"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+
+/** What statements and hooks of better-auth need: the database, and who makes the request. */
+export type AuthServices = SqlClient.SqlClient | CurrentActor
+
+/** What a call of better-auth did so far. */
+export interface Tally {
+  statements: number
+  mails: number
+}
 
 /** What a call of better-auth runs among. */
 interface Call {
   /** Services of the request's fiber, and the connection of the transaction while there is one. */
-  readonly services: Context.Context<SqlClient.SqlClient>
+  readonly services: Context.Context<AuthServices>
   /** What a statement of this call failed with. better-auth swallows some failures and answers as if all were well. */
   readonly failures: Array<unknown>
+  readonly tally: Tally
   /** Inside of a transaction: another one is a part of it. */
   readonly inside: boolean
 }
+
+/** What came of a call. */
+export interface Called<A> {
+  readonly result: A
+  readonly failures: ReadonlyArray<unknown>
+  readonly tally: Tally
+}
+
+const nothing = (): Tally => ({ statements: 0, mails: 0 })
 
 /**
  * The way from better-auth, which knows promises, back to effects. Whatever it calls while it answers a request (the
@@ -19,14 +39,16 @@ interface Call {
  */
 export interface AuthScope {
   /** Runs an effect from within a promise. */
-  readonly run: <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) => Promise<A>
-  /** The same for a statement; its failure is remembered. */
-  readonly statement: <A>(effect: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>) => Promise<A>
+  readonly run: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
+  /** The same for a mail, which is counted. */
+  readonly mail: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
+  /** The same for a statement, which is counted; its failure is remembered. */
+  readonly statement: <A>(effect: Effect.Effect<A, SqlError.SqlError, AuthServices>) => Promise<A>
   readonly transaction: <A>(body: () => Promise<A>) => Promise<A>
-  /** Calls better-auth in the services of the caller, and tells which statements failed meanwhile. */
+  /** Calls better-auth in the services of the caller, and tells what it did meanwhile and which statements failed. */
   readonly call: <A>(
     body: () => Promise<A>
-  ) => Effect.Effect<{ readonly result: A; readonly failures: ReadonlyArray<unknown> }, never, SqlClient.SqlClient>
+  ) => Effect.Effect<Called<A>, never, CurrentActor>
 }
 
 /**
@@ -34,35 +56,41 @@ export interface AuthScope {
  * passwords are hashed, so no more than `transactions` of them are open: the pool is for everybody.
  */
 export const makeAuthScope = (
-  base: Context.Context<SqlClient.SqlClient>,
+  base: Context.Context<AuthServices>,
   transactions: Semaphore.Semaphore
 ): AuthScope => {
   const calls = new AsyncLocalStorage<Call>()
-  const current = (): Call => calls.getStore() ?? { services: base, failures: [], inside: false }
+  const current = (): Call => calls.getStore() ?? { services: base, failures: [], tally: nothing(), inside: false }
   const run: AuthScope["run"] = (effect) => Effect.runPromiseWith(current().services)(effect)
 
   return {
     run,
+    mail: (effect) => {
+      current().tally.mails++
+      return run(effect)
+    },
     statement: (effect) => {
-      const { failures } = current()
+      const { failures, tally } = current()
+      tally.statements++
       return run(Effect.tapCause(effect, (cause) => Effect.sync(() => failures.push(cause))))
     },
     transaction: (body) => {
-      const { failures, inside } = current()
+      const { failures, inside, tally } = current()
       const work = Effect.flatMap(
-        Effect.context<SqlClient.SqlClient>(),
-        (services) => Effect.promise(() => calls.run({ services, failures, inside: true }, body))
+        Effect.context<AuthServices>(),
+        (services) => Effect.promise(() => calls.run({ services, failures, tally, inside: true }, body))
       )
       const transaction = Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(work))
       return run(inside ? transaction : transactions.withPermit(transaction))
     },
     call: (body) =>
-      Effect.flatMap(Effect.context<SqlClient.SqlClient>(), (own) =>
+      Effect.flatMap(Effect.context<CurrentActor>(), (own) =>
         Effect.suspend(() => {
           const failures: Array<unknown> = []
+          const tally = nothing()
           const services = Context.merge(base, own)
-          return Effect.promise(() => calls.run({ services, failures, inside: false }, body)).pipe(
-            Effect.map((result) => ({ result, failures }))
+          return Effect.promise(() => calls.run({ services, failures, tally, inside: false }, body)).pipe(
+            Effect.map((result) => ({ result, failures, tally }))
           )
         }))
   }

@@ -1,8 +1,8 @@
 import type { BetterAuthOptions } from "better-auth"
 import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
-import { Redacted } from "effect"
-import type { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
+import { Effect, Redacted } from "effect"
+import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
 import type { SessionRepo } from "../../domain/auth/SessionRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
@@ -12,6 +12,7 @@ import { authLogger } from "./AuthLog.ts"
 import { authModels, type ModelOptions } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
 import type { Passwords } from "./Passwords.ts"
+import { linkIn, RequestOrganization } from "./RequestStore.ts"
 
 /** What better-auth is built over. */
 export interface AuthParts {
@@ -21,12 +22,14 @@ export interface AuthParts {
   /** Where this process listens, for links when the deployment does not say where it is reached. */
   readonly ownUrl: string
   readonly storeName: string
+  /** Of calls that answer no request. */
   readonly organizationId: string
   readonly scope: AuthScope
   readonly passwords: Passwords["Service"]
   readonly mails: Mails["Service"]
   readonly claims: GuestOrderClaims["Service"]
   readonly sessions: SessionRepo["Service"]
+  readonly apiKeys: ModelOptions["apiKeys"]
   readonly organizationHooks: NonNullable<ModelOptions["organizationHooks"]>
 }
 
@@ -45,30 +48,39 @@ const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions
     ? ownUrl
     : { allowedHosts: local.flatMap((host) => [host, `${host}:*`]), protocol: "http", fallback: ownUrl }
 
-const mailOptions = ({ claims, mails, organizationId, scope, sessions, settings }: AuthParts) => {
+/** Orders of a guest are claimed where the request is that proves the address, or that signs in. */
+const claimFor = ({ claims, organizationId }: AuthParts, user: Omit<VerifiedUser, "organizationId">) =>
+  Effect.flatMap(
+    RequestOrganization,
+    (found) => claims.claim({ ...user, organizationId: found ?? organizationId })
+  )
+
+const mailOptions = (parts: AuthParts) => {
+  const { mails, organizationId, scope, sessions, settings } = parts
   // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
-  const send = (mail: Mail) => scope.run(mails.send(mail))
+  const send = (mailIn: (organizationId: string) => Mail) =>
+    scope.mail(Effect.flatMap(RequestOrganization, (found) => mails.send(mailIn(found ?? organizationId))))
   return {
     sendResetPassword: ({ url, user }: { readonly url: string; readonly user: { email: string; name: string } }) =>
-      send({
+      send((organizationId) => ({
         template: "password-reset",
         to: user.email,
         organizationId,
         data: { resetUrl: url, userName: user.name }
-      }),
+      })),
     emailVerification: {
       sendOnSignUp: settings.requireEmailVerification,
       sendVerificationEmail: ({ url, user }) =>
-        send({
+        send((found) => ({
           template: "email-verification",
           to: user.email,
-          organizationId,
-          data: { verifyUrl: url, userName: user.name }
-        }),
+          organizationId: found,
+          data: { verifyUrl: linkIn(url, found, organizationId), userName: user.name }
+        })),
       // Whoever signed up need not be whoever has the mailbox: no session that was made before sees what is his now. Before
       // the verification, so that there is none where this fails.
       beforeEmailVerification: ({ id }) => scope.run(sessions.endAll(id)),
-      afterEmailVerification: ({ email, id, name }) => scope.run(claims.claim({ userId: id, email, name }))
+      afterEmailVerification: ({ email, id, name }) => scope.run(claimFor(parts, { userId: id, email, name }))
     } satisfies BetterAuthOptions["emailVerification"]
   }
 }
@@ -82,10 +94,10 @@ const sessionOptions = ({ sessionDuration }: AuthSettings) => ({
 
 /** better-auth with the rules of the contract (platform §3) over the services of this process. */
 export const makeBetterAuth = (parts: AuthParts) => {
-  const { claims, passwords, production, scope, settings } = parts
+  const { passwords, production, scope, settings } = parts
   const { emailVerification, sendResetPassword } = mailOptions(parts)
   const models = authModels({
-    apiKeys: settings.apiKeys.enabled,
+    apiKeys: parts.apiKeys,
     twoFactor: settings.twoFactor.enabled,
     allowOrganizationCreation: settings.allowOrganizationCreation,
     issuer: parts.storeName,
@@ -102,7 +114,8 @@ export const makeBetterAuth = (parts: AuthParts) => {
     session: { ...models.session, ...sessionOptions(settings) },
     account: { ...models.account, encryptOAuthTokens: true },
     // What opens an account is stored as a digest.
-    verification: { ...models.verification, storeIdentifier: "hashed" },
+    // What ran out is purged by time, and not by whoever asks next: that would be work which not every answer has.
+    verification: { ...models.verification, storeIdentifier: "hashed", disableCleanup: true },
     emailVerification,
     emailAndPassword: {
       enabled: true,
@@ -120,7 +133,7 @@ export const makeBetterAuth = (parts: AuthParts) => {
         create: {
           // A provider of social sign-in vouches for the address.
           after: ({ email, emailVerified, id, name }) =>
-            emailVerified ? scope.run(claims.claim({ userId: id, email, name })) : Promise.resolve()
+            emailVerified ? scope.run(claimFor(parts, { userId: id, email, name })) : Promise.resolve()
         }
       }
     },
@@ -129,7 +142,7 @@ export const makeBetterAuth = (parts: AuthParts) => {
       after: createAuthMiddleware(async ({ context: { newSession } }) => {
         if (newSession === null || !newSession.user.emailVerified) return
         const { email, id, name } = newSession.user
-        await scope.run(claims.claim({ userId: id, email, name }))
+        await scope.run(claimFor(parts, { userId: id, email, name }))
       })
     },
     // The edge limits (contract §1.5), for all processes of the deployment together.

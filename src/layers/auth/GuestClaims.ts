@@ -6,8 +6,8 @@ import { RequestId } from "../../http/server/RequestId.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 
 /**
- * Gives the orders of a guest to the user who has proven that the address is his, in the organization that strangers buy
- * in. It stands behind the services of all modules, since orders come after authentication.
+ * Gives the orders of a guest to the user who has proven that the address is his, in the organization of the request
+ * that shows it. It stands behind the services of all modules, since orders come after authentication.
  */
 export const guestClaimsLayer = Layer.effect(
   GuestOrderClaims,
@@ -15,8 +15,8 @@ export const guestClaimsLayer = Layer.effect(
     const { access } = yield* AppConfig
     const { claimGuestOrders } = yield* CustomerOrders
 
-    const actorOf = ({ email, name, userId }: VerifiedUser, requestId: string): Actor => ({
-      ...anonymousActor(access.defaultOrganizationId, access.customerPermissions),
+    const actorOf = ({ email, name, organizationId, userId }: VerifiedUser, requestId: string): Actor => ({
+      ...anonymousActor(organizationId, access.customerPermissions),
       userId,
       email,
       name,

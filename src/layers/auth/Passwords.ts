@@ -1,6 +1,6 @@
 import { APIError } from "better-auth/api"
 import { hashPassword as scryptHash, verifyPassword as scryptVerify } from "better-auth/crypto"
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer, Metric, Semaphore } from "effect"
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto"
 import { availableParallelism } from "node:os"
 import { PasswordRepo } from "../../domain/auth/PasswordRepo.ts"
@@ -51,6 +51,11 @@ const matches = async (password: string, hash: string): Promise<boolean> => {
   return timingSafeEqual(found, expected)
 }
 
+const hashes = Metric.counter("stoa_password_hashes_total", {
+  description: "Hashes of passwords computed, to store one or to compare with one",
+  incremental: true
+})
+
 /** Passwords that wait for their turn at most; beyond it clients are told to come back. */
 const longestQueue = 200
 
@@ -79,7 +84,9 @@ export class Passwords extends Context.Service<Passwords, {
             return Effect.die(new APIError("SERVICE_UNAVAILABLE", { message: "Too many sign-ins. Try again shortly." }))
           }
           waiting++
-          return turns.withPermit(Effect.promise(work)).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
+          return Effect.andThen(Metric.update(hashes, 1), turns.withPermit(Effect.promise(work))).pipe(
+            Effect.ensuring(Effect.sync(() => waiting--))
+          )
         })
 
       const hash = (password: string) => inTurn(() => hashOf(password))

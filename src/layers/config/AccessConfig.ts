@@ -1,8 +1,10 @@
-import { Config, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
+import { keyPrefix } from "../../domain/access/ApiKey.ts"
+import { type KeyScopeOption, type KeyScopes, mergedScopes, noScope } from "../../domain/access/KeyScope.ts"
 import { isPermission, type Permission } from "../../domain/access/Permission.ts"
 import { defaultRoles, type Roles } from "../../domain/access/Role.ts"
 import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
-import { InvalidSetting } from "./InvalidSetting.ts"
+import { type Environment, refuse, text } from "./Variables.ts"
 
 /**
  * Says which organization a request is for, by its headers or address; null for none (spec §5, store resolution). The
@@ -29,6 +31,11 @@ export interface AccessOptions {
     /** What a key may do that has neither a role nor permissions. Default nothing. */
     readonly defaultPermissions?: ReadonlyArray<Permission>
   }
+  /**
+   * What keys can be made for beside roles: a prefix, permissions, a limit of requests and a life for all keys of a kind
+   * (docs/access.md). Merged by name over the built-in `compensation_admin`.
+   */
+  readonly apiKeyScopes?: Readonly<Record<string, KeyScopeOption>>
   /** Takes the actor of a request from `x-test-actor`. Default: when `NODE_ENV` is test; refused in production. */
   readonly allowTestActor?: boolean
 }
@@ -39,15 +46,11 @@ export interface AccessSettings {
   readonly roles: Roles
   readonly customerPermissions: ReadonlyArray<Permission>
   readonly keyPermissions: ReadonlyArray<Permission>
+  readonly keyScopes: KeyScopes
   readonly storeResolver: StoreResolver | undefined
   readonly strictOrgResolution: boolean
   readonly allowTestActor: boolean
 }
-
-type Environment = "development" | "production" | "test"
-
-const refuse = (name: string, value: string, allowed: string) =>
-  Effect.fail(new InvalidSetting({ message: `${name}="${value}" is not allowed: expected ${allowed}.` }))
 
 const form = "module:action, module:action:scope, module:* or *:*"
 
@@ -77,8 +80,35 @@ const checkRoles = Effect.fnUntraced(function*(roles: Roles) {
   }
 })
 
+const scopeForm = "a prefix of 1 to 32 letters, digits, _ and -, ending in _ or -, that begins no other one"
+
+/** Of no prefix another one is the beginning, so that a key's beginning names its scope. */
+const isPrefixOfItsOwn = (prefix: string, prefixes: ReadonlyArray<string>): boolean =>
+  /^[\w-]{0,31}[_-]$/.test(prefix) &&
+  prefixes.filter((other) => other.startsWith(prefix) || prefix.startsWith(other)).length === 1
+
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 2_147_483_647
+
+const checkScopes = Effect.fnUntraced(function*(scopes: KeyScopes) {
+  const prefixes = [keyPrefix, ...Object.values(scopes).map(({ prefix }) => prefix)]
+  for (const [name, { expiresAfterDays, permissions, prefix, rateLimit }] of Object.entries(scopes)) {
+    const path = `auth.apiKeyScopes.${name}`
+    if (!roleName.test(name) || name === noScope) {
+      return yield* refuse("auth.apiKeyScopes", name, `names as of roles, other than ${noScope}`)
+    }
+    if (!isPrefixOfItsOwn(prefix, prefixes)) return yield* refuse(`${path}.prefix`, prefix, scopeForm)
+    yield* checkPermissions(`${path}.permissions`, permissions)
+    if (expiresAfterDays !== null && !(isCount(expiresAfterDays) && expiresAfterDays <= 3_650)) {
+      return yield* refuse(`${path}.keyExpiration`, String(expiresAfterDays), "a whole number of days up to 3650")
+    }
+    if (rateLimit !== null && !(isCount(rateLimit.limit) && isCount(rateLimit.windowMs))) {
+      return yield* refuse(`${path}.rateLimit`, JSON.stringify(rateLimit), "whole numbers above 0")
+    }
+  }
+})
+
 const strict = Effect.fnUntraced(function*(auth: AccessOptions, hasDefault: boolean) {
-  const found = yield* Config.option(Config.String("STRICT_ORG_RESOLUTION"))
+  const found = yield* text("STRICT_ORG_RESOLUTION")
   const value = Option.getOrElse(found, () => "")
   if (!["", "true", "false"].includes(value)) return yield* refuse("STRICT_ORG_RESOLUTION", value, "true or false")
   const asked = value === "" ? auth.strictOrgResolution ?? false : value === "true"
@@ -98,6 +128,7 @@ const settingsOf = (auth: AccessOptions, organization: string): AccessSettings =
     roles,
     customerPermissions: auth.customerPermissions ?? roles["customer"] ?? [],
     keyPermissions: auth.apiKeys?.defaultPermissions ?? [],
+    keyScopes: mergedScopes(auth.apiKeyScopes),
     storeResolver: auth.storeResolver,
     strictOrgResolution: auth.strictOrgResolution ?? false,
     allowTestActor: auth.allowTestActor ?? true
@@ -125,6 +156,7 @@ export const readAccess = Effect.fnUntraced(
     yield* checkRoles(settings.roles)
     yield* checkPermissions("auth.customerPermissions", settings.customerPermissions)
     yield* checkPermissions("auth.apiKeys.defaultPermissions", settings.keyPermissions)
+    yield* checkScopes(settings.keyScopes)
     if (auth.allowTestActor === true && environment === "production") {
       return yield* refuse("auth.allowTestActor", "true", "false when NODE_ENV is production: anybody could be anybody")
     }

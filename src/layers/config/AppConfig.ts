@@ -3,14 +3,18 @@ import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { type AccessSettings, readAccess } from "./AccessConfig.ts"
+import { checkAnalytics } from "./AnalyticsConfig.ts"
 import { type AuthSettings, readAuth } from "./AuthConfig.ts"
 import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
 import { type MailEnvironment, readMail, verificationNeedsMail } from "./MailConfig.ts"
+import { type PaymentSettings, readPayments } from "./PaymentConfig.ts"
 import { readRateLimits } from "./RateLimitConfig.ts"
+import { checkSearch } from "./SearchConfig.ts"
 import { checkStore, storeSettings } from "./StoreConfig.ts"
+import { checkTax } from "./TaxConfig.ts"
 import { tracing, type TracingSettings } from "./TracingConfig.ts"
 import { type Environment, oneOf, port, text } from "./Variables.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
@@ -43,6 +47,7 @@ export interface AppSettings {
   readonly access: AccessSettings
   readonly webhooks: WebhookEnvironment
   readonly mail: MailEnvironment
+  readonly payments: PaymentSettings
   readonly jobs: JobSettingsValues
   readonly rateLimits: RateLimitValues
   readonly auth: AuthSettings
@@ -59,6 +64,9 @@ const defaultRunnerPort = (apiPort: number): number =>
 /** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
 export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
   yield* checkStore(deployment)
+  yield* checkTax(deployment.tax)
+  yield* checkAnalytics(deployment.analytics)
+  yield* checkSearch(deployment.search)
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing
@@ -84,6 +92,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
     mail,
+    payments: yield* readPayments(deployment.payments ?? {}, environment),
     jobs: yield* jobs(deployment.jobs ?? {}),
     rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
     auth,
@@ -98,5 +107,8 @@ export class AppConfig extends Context.Service<AppConfig, AppSettings>()("stoa/l
 /** The part of the settings that the domain may know. */
 export const storeSettingsLayer: Layer.Layer<StoreSettings, never, AppConfig> = Layer.effect(
   StoreSettings,
-  Effect.map(AppConfig, ({ access, deployment }) => storeSettings(access, deployment))
+  Effect.map(AppConfig, ({ access, auth, deployment }) => ({
+    ...storeSettings(access, deployment),
+    keysEnabled: auth.apiKeys.enabled
+  }))
 )

@@ -1,5 +1,5 @@
-import { Config, Effect, Option, Redacted } from "effect"
-import { InvalidSetting } from "./InvalidSetting.ts"
+import { Effect, Option, Redacted } from "effect"
+import { type Environment, refuse, text } from "./Variables.ts"
 
 /** Credentials of the deployment at a provider of social sign-in. */
 export interface SocialProvider {
@@ -37,7 +37,7 @@ export interface AuthOptions {
   /** Lets every user make organizations of his own, whose owner he is. Default false. */
   readonly allowOrganizationCreation?: boolean
   readonly apiKeys?: {
-    /** Whether keys are accepted and can be made. Default true. */
+    /** Whether stored keys are accepted and can be made. Default false (contract, platform §16). */
     readonly enabled?: boolean
   }
 }
@@ -62,24 +62,16 @@ export interface AuthSettings {
   readonly apiKeys: { readonly enabled: boolean }
 }
 
-type Environment = "development" | "production" | "test"
-
 /** A session in use is renewed after this many seconds (contract, platform §3). */
 export const sessionUpdateAge = 86_400
 
 /** Every cookie's name begins with it. */
 export const cookiePrefix = "uc"
 
-const refuse = (name: string, value: string, allowed: string) =>
-  Effect.fail(new InvalidSetting({ message: `${name}="${value}" is not allowed: expected ${allowed}.` }))
-
-const variable = (name: string) =>
-  Effect.map(Config.option(Config.String(name)), Option.filter((value) => value !== ""))
-
 const shortestSecret = 32
 
 const secret = Effect.fnUntraced(function*(configured: string | undefined, environment: Environment) {
-  const found = Option.orElse(yield* variable("STOA_AUTH_SECRET"), () => Option.fromUndefinedOr(configured))
+  const found = Option.orElse(yield* text("STOA_AUTH_SECRET"), () => Option.fromUndefinedOr(configured))
   if (Option.isNone(found)) {
     return environment === "production"
       ? yield* refuse("STOA_AUTH_SECRET", "", `at least ${shortestSecret} random characters (openssl rand -base64 32)`)
@@ -91,15 +83,15 @@ const secret = Effect.fnUntraced(function*(configured: string | undefined, envir
 })
 
 /** The origin of a web address; undefined for anything else, and for an address with a path. */
-const originOf = (text: string): string | undefined => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+const originOf = (value: string): string | undefined => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" &&
     url.username === "" && url.hash === ""
   return plain ? url.origin : undefined
 }
 
 const publicUrl = Effect.fnUntraced(function*(configured: string | undefined) {
-  const value = Option.getOrUndefined(yield* variable("STOA_PUBLIC_URL")) ?? configured
+  const value = Option.getOrUndefined(yield* text("STOA_PUBLIC_URL")) ?? configured
   if (value === undefined) return Option.none<string>()
   const origin = originOf(value)
   return origin === undefined
@@ -108,10 +100,10 @@ const publicUrl = Effect.fnUntraced(function*(configured: string | undefined) {
 })
 
 const trustedOrigins = (configured: ReadonlyArray<string>) =>
-  Effect.forEach(configured, (text) => {
-    const origin = originOf(text)
+  Effect.forEach(configured, (value) => {
+    const origin = originOf(value)
     return origin === undefined
-      ? refuse("auth.trustedOrigins", text, "an origin, for example https://shop.example")
+      ? refuse("auth.trustedOrigins", value, "an origin, for example https://shop.example")
       : Effect.succeed(origin)
   })
 
@@ -125,7 +117,7 @@ const sessionDuration = (value: number) =>
 const foreign = ["secrets", "trusted_origins", "telemetry"].map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
 
 const noneOfItsOwn = Effect.forEach(foreign, (name) =>
-  Effect.flatMap(variable(name), (found) =>
+  Effect.flatMap(text(name), (found) =>
     Option.isSome(found)
       ? refuse(name, "…", "no value: this service takes its settings from `auth` and from variables of its own")
       : Effect.void), { discard: true })
@@ -149,7 +141,7 @@ export const readAuth = Effect.fnUntraced(
       socialProviders: options.socialProviders ?? {},
       trustedOrigins: yield* trustedOrigins(options.trustedOrigins ?? []),
       allowOrganizationCreation: options.allowOrganizationCreation ?? false,
-      apiKeys: { enabled: options.apiKeys?.enabled ?? true }
+      apiKeys: { enabled: options.apiKeys?.enabled ?? false }
     }
     return settings
   }
@@ -160,7 +152,7 @@ const cookies = (secureCookies: boolean) => ({
   sessionCookie: `${secureCookies ? "__Secure-" : ""}${cookiePrefix}.session_token`
 })
 
-/** What tests run with, over a deployment's options: a secret that everybody knows. */
+/** What tests run with, over a deployment's options: a secret that everybody knows, and keys that open something. */
 export const testAuth = (options: AuthOptions = {}): AuthSettings => ({
   secret: Option.some(Redacted.make(options.secret ?? "a secret of the tests that everybody may know")),
   publicUrl: Option.none(),

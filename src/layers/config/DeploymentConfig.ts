@@ -1,13 +1,17 @@
 import type { Hook } from "../../domain/hooks/Hook.ts"
+import type { InvoiceOptions } from "../../domain/invoices/InvoiceSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
-import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
-import type { FlatShipping, WeightShipping } from "../../domain/settings/StoreSettings.ts"
 import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
 import type { AccessOptions } from "./AccessConfig.ts"
+import type { AnalyticsOptions } from "./AnalyticsConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
+import type { PaymentSettingsOptions } from "./PaymentConfig.ts"
 import type { RateLimitOptions } from "./RateLimitConfig.ts"
+import type { SearchOptions } from "./SearchConfig.ts"
+import type { ShippingOptions } from "./ShippingConfig.ts"
+import type { TaxConfig } from "./TaxConfig.ts"
 
 /** How long a client may take to send a request, in milliseconds from its first byte. */
 export interface RequestTimes {
@@ -55,6 +59,10 @@ export interface DeploymentConfig {
      */
     readonly confirmationMinutes?: number
   }
+  readonly orders?: {
+    /** Hours after which a pending order that nobody paid is cancelled; drafts are not. 0: never. Default 48. */
+    readonly staleHours?: number
+  }
   /** How long what has ended stays in the database; scheduled tasks remove it then. */
   readonly retention?: {
     /** Days that abandoned and checked-out carts stay. Default 30. */
@@ -70,16 +78,14 @@ export interface DeploymentConfig {
     /** Days that the journal of changes, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
     readonly keepDays?: number
   }
-  /** Price of shipping: one flat rate or brackets by weight. Default: a flat rate of 0. */
-  readonly shipping?: FlatShipping | WeightShipping
+  /** Price of shipping where the organization has no zones, and what stands beside them (docs/shipping.md). */
+  readonly shipping?: ShippingOptions
+  /** How orders are taxed beside the organizations' own classes and rates (docs/tax.md). */
+  readonly tax?: TaxConfig
   /** Users, sessions and keys (docs/authentication.md), roles and organizations (docs/access.md). */
   readonly auth?: AuthOptions & AccessOptions
-  readonly payments?: {
-    /** Payment providers beside the built-in test provider; the first one is the default in production. */
-    readonly adapters?: ReadonlyArray<PaymentAdapter>
-    /** Secret that signs events of the built-in test provider; outside production only. Default `test`. */
-    readonly test?: { readonly webhookSecret?: string }
-  }
+  /** Who takes the money (docs/payments.md). */
+  readonly payments?: PaymentSettingsOptions
   readonly webhooks?: {
     /**
      * Lets webhooks reach this machine and private networks. Default: in development only; refused in production
@@ -100,14 +106,20 @@ export interface DeploymentConfig {
   }
   /** Limits of requests (docs/security.md). */
   readonly rateLimits?: RateLimitOptions
-  /** Name of the store in mails. Default `Stoa`. */
+  /** Name of the store in mails and on invoices. Default `Stoa`. */
   readonly storeName?: string
+  /** Invoices and receipts: who sells, and in which words (docs/invoices.md). */
+  readonly invoices?: Partial<InvoiceOptions>
   /** Mails: how they leave, and which (docs/mail.md). */
   readonly email?: EmailOptions
   /** Background jobs: who drives them, how many at once, how long they stay. */
   readonly jobs?: JobOptions
   /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */
   readonly tasks?: ReadonlyArray<Task>
+  /** Figures of a store: models of the deployment's own, and how long a query may take (docs/analytics.md). */
+  readonly analytics?: AnalyticsOptions
+  /** What is counted beside what is found (docs/search.md). */
+  readonly search?: SearchOptions
   /** Handlers of the deployment's own (docs/hooks.md); they run before those that modules and plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }

@@ -1,4 +1,4 @@
-import { Config, Effect, Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import type { MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"
 import type { MailLocales } from "../../domain/mail/MailContent.ts"
@@ -6,6 +6,7 @@ import { canonicalLocale } from "../../domain/mail/MailTexts.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretBox.ts"
 import type { MailAdapter } from "../mail/AdapterTransport.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
+import { type Environment, text } from "./Variables.ts"
 
 /** A mail server; times in milliseconds. */
 export interface SmtpOptions {
@@ -85,18 +86,12 @@ export interface MailEnvironment {
   readonly domain: string
 }
 
-type Environment = "development" | "production" | "test"
-
 const refuse = (message: string) => Effect.fail(new InvalidSetting({ message }))
 
-const variable = (name: string) =>
-  Effect.map(
-    Config.option(Config.String(name)),
-    (found) => Option.getOrUndefined(Option.filter(found, (value) => value !== ""))
-  )
+const variable = (name: string) => Effect.map(text(name), Option.getOrUndefined)
 
-const ofUrl = (text: string): SmtpOptions | undefined => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+const ofUrl = (value: string): SmtpOptions | undefined => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === "") return undefined
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),

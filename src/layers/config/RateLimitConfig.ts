@@ -1,6 +1,6 @@
-import { Config, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { defaultRates, type RateLimitValues, rateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
-import { InvalidSetting } from "./InvalidSetting.ts"
+import { refuse, text } from "./Variables.ts"
 
 /** What a deployment decides about limits of requests; in requests a minute where nothing else is said. */
 export interface RateLimitOptions {
@@ -22,14 +22,11 @@ export interface RateLimitOptions {
   readonly checkoutOfKey?: number
 }
 
-const refuse = (name: string, value: unknown, allowed: string) =>
-  Effect.fail(new InvalidSetting({ message: `${name}="${String(value)}" is not allowed: expected ${allowed}.` }))
-
 const most = 1_000_000_000
 
 const factorOf = Effect.fnUntraced(function*() {
-  const found = yield* Config.option(Config.String("STOA_RATE_LIMIT_FACTOR"))
-  if (Option.isNone(found) || found.value === "") return 1
+  const found = yield* text("STOA_RATE_LIMIT_FACTOR")
+  if (Option.isNone(found)) return 1
   const factor = Number(found.value)
   return Number.isFinite(factor) && factor >= 0 && factor <= 1_000_000
     ? factor
@@ -43,7 +40,7 @@ const factorOutsideProduction = 1_000
 export const readRateLimits = Effect.fnUntraced(function*(options: RateLimitOptions, production: boolean) {
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && !(Number.isInteger(value) && value >= 1 && value <= most)) {
-      return yield* refuse(`rateLimits.${name}`, value, `a whole number from 1 to ${most}`)
+      return yield* refuse(`rateLimits.${name}`, String(value), `a whole number from 1 to ${most}`)
     }
   }
   const factor = yield* factorOf()

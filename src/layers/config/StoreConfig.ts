@@ -3,10 +3,13 @@ import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultSettings, type Settings } from "../../domain/settings/StoreSettings.ts"
 import type { AccessSettings } from "./AccessConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
+import { checkShipping } from "./ShippingConfig.ts"
 import { refuse } from "./Variables.ts"
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
-export const checkStore = Effect.fnUntraced(function*({ journal, retention, server, store }: DeploymentConfig) {
+export const checkStore = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+  const { journal, orders, retention, server, store } = deployment
+  yield* checkShipping(deployment.shipping ?? {})
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
@@ -15,6 +18,14 @@ export const checkStore = Effect.fnUntraced(function*({ journal, retention, serv
   const keepDays = journal?.keepDays ?? defaultSettings.journalDays
   if (!Number.isInteger(keepDays) || keepDays < 0 || keepDays > 36_500) {
     return yield* refuse("journal.keepDays", String(keepDays), "a whole number of days, 0 for ever")
+  }
+  const capture: string = deployment.payments?.capture ?? defaultSettings.capture
+  if (capture !== "automatic" && capture !== "manual") {
+    return yield* refuse("payments.capture", capture, "`automatic` or `manual`")
+  }
+  const staleHours = orders?.staleHours ?? defaultSettings.staleOrderHours
+  if (!Number.isInteger(staleHours) || staleHours < 0 || staleHours > 87_600) {
+    return yield* refuse("orders.staleHours", String(staleHours), "a whole number of hours, 0 for never")
   }
   for (const [name, value] of Object.entries(retention ?? {})) {
     if (!Number.isInteger(value) || value < 1 || value > 36_500) {
@@ -32,14 +43,19 @@ export const checkStore = Effect.fnUntraced(function*({ journal, retention, serv
 })
 
 /** What `commerce.config.ts` says of the store, over what holds everywhere. */
-export const storeSettings = (access: AccessSettings, deployment: DeploymentConfig): Settings => ({
+export const storeSettings = (
+  access: AccessSettings,
+  deployment: DeploymentConfig
+): Omit<Settings, "keysEnabled"> => ({
   defaultOrganizationId: access.defaultOrganizationId,
   defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
   cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
   holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
-  shipping: deployment.shipping ?? defaultSettings.shipping,
+  capture: deployment.payments?.capture ?? defaultSettings.capture,
+  staleOrderHours: deployment.orders?.staleHours ?? defaultSettings.staleOrderHours,
   roles: access.roles,
+  keyScopes: access.keyScopes,
   customerPermissions: access.customerPermissions,
   idempotencyHours: deployment.retention?.idempotencyHours ?? defaultSettings.idempotencyHours,
   journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,

@@ -15,6 +15,7 @@ export interface AdapterMail {
   readonly subject: string
   readonly text: string
   readonly html: string
+  readonly attachments: OutgoingMail["attachments"]
 }
 
 /**
@@ -23,7 +24,7 @@ export interface AdapterMail {
  */
 export type MailAdapter = (mail: AdapterMail) => Effect.Effect<unknown, unknown> | Promise<unknown>
 
-const given = ({ html, mail, messageId, subject, text }: OutgoingMail): AdapterMail => ({
+const given = ({ attachments, html, mail, messageId, subject, text }: OutgoingMail): AdapterMail => ({
   template: mail.template,
   to: mail.to,
   data: mail.data,
@@ -31,7 +32,8 @@ const given = ({ html, mail, messageId, subject, text }: OutgoingMail): AdapterM
   messageId,
   subject,
   text,
-  html
+  html,
+  attachments
 })
 
 const troubleOf = (error: unknown) => {

@@ -9,14 +9,22 @@ const kept = 500
 const failed = (error: unknown) =>
   new MailDelayed({ message: `The file could not be written: ${error instanceof Error ? error.message : "unknown"}` })
 
-/** A message that mail programs open and people can read: nothing of it is encoded. */
-const fileOf = ({ fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
+/** A message that mail programs open and people can read: nothing of it is encoded but files. */
+const fileOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
   const boundary = `stoa-${messageId.replace(/\W/g, "-")}`
   const part = (type: string, body: string) =>
     `--${boundary}\nContent-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n${body}\n`
-  return `From: ${fromName} <no-reply@localhost>\nTo: ${mail.to}\nSubject: ${subject}\nMessage-ID: <${messageId}>\n` +
-    `X-Template: ${mail.template}\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary="${boundary}"\n\n` +
+  const file = ({ content, contentType, fileName }: OutgoingMail["attachments"][number]) =>
+    `--${boundary}-files\nContent-Type: ${contentType}\nContent-Disposition: attachment; filename="${fileName}"\n` +
+    `Content-Transfer-Encoding: base64\n\n${Buffer.from(content).toString("base64").replace(/.{76}/g, "$&\n")}\n`
+  const texts = `Content-Type: multipart/alternative; boundary="${boundary}"\n\n` +
     `${part("text/plain", text)}${part("text/html", html)}--${boundary}--\n`
+  const body = attachments.length === 0
+    ? texts
+    : `Content-Type: multipart/mixed; boundary="${boundary}-files"\n\n--${boundary}-files\n${texts}\n` +
+      `${attachments.map(file).join("")}--${boundary}-files--\n`
+  return `From: ${fromName} <no-reply@localhost>\nTo: ${mail.to}\nSubject: ${subject}\nMessage-ID: <${messageId}>\n` +
+    `X-Template: ${mail.template}\nMIME-Version: 1.0\n${body}`
 }
 
 const linkOf = ({ mail }: OutgoingMail): string | undefined =>

@@ -69,12 +69,17 @@ const poolOf = (smtp: SmtpSettings) =>
 
 type Pool = Effect.Success<ReturnType<typeof poolOf>>
 
-const messageOf = ({ fromName, html, mail, messageId, subject, text }: OutgoingMail, from: string) => ({
+const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail, from: string) => ({
   from: { name: fromName, address: from },
   to: { name: "", address: mail.to },
   subject,
   text,
   html,
+  attachments: attachments.map(({ content, contentType, fileName }) => ({
+    filename: fileName,
+    contentType,
+    content: Buffer.from(content)
+  })),
   messageId: `<${messageId}>`,
   // No holiday notice answers it (RFC 3834).
   headers: { "auto-submitted": "auto-generated" }

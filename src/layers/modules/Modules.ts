@@ -1,7 +1,9 @@
 import { Layer } from "effect"
 import { catalogueOf, PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
+import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModels.ts"
 import type { Migrations } from "../../domain/modules/Migrations.ts"
 import { access } from "./access.ts"
+import { analytics } from "./analytics.ts"
 import { auth } from "./auth.ts"
 import { carts } from "./carts.ts"
 import { catalog } from "./catalog.ts"
@@ -10,13 +12,18 @@ import { customers } from "./customers.ts"
 import { events } from "./events.ts"
 import { fulfillment } from "./fulfillment.ts"
 import { inventory } from "./inventory.ts"
+import { invoices } from "./invoices.ts"
 import { jobs } from "./jobs.ts"
 import { mail } from "./mail.ts"
+import { orderdesk } from "./orderdesk.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
 import { promotions } from "./promotions.ts"
 import { ratelimits } from "./ratelimits.ts"
+import { search } from "./search.ts"
+import { shipping } from "./shipping.ts"
+import { tax } from "./tax.ts"
 import { tenancy } from "./tenancy.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -29,17 +36,23 @@ export const modules = [
   auth,
   access,
   catalog,
+  search,
   pricing,
   inventory,
   customers,
   carts,
   orders,
   promotions,
+  shipping,
+  tax,
   fulfillment,
   payments,
+  invoices,
   checkout,
+  orderdesk,
   webhooks,
-  mail
+  mail,
+  analytics
 ] as const
 
 /** Owners of migrations in the order in which their tables refer to one another. */
@@ -47,12 +60,23 @@ export const migrationOwners: ReadonlyArray<readonly [owner: string, migrations:
   { id, migrations }
 ) => [id, migrations])
 
-/** Services of all modules, in every process. Each may use those of the modules before it. */
-export const services = mail.services.pipe(
-  Layer.provideMerge(webhooks.services),
+/** Those that come after payments: one pipe has only so many arguments. */
+const afterPayments = orderdesk.services.pipe(
   Layer.provideMerge(checkout.services),
+  Layer.provideMerge(invoices.services)
+)
+
+/** What modules let be asked of their tables. */
+const brought = BroughtModels.layerOf(broughtBy(modules, []))
+
+/** Services of all modules, in every process. Each may use those of the modules before it. */
+export const services = Layer.mergeAll(mail.services, search.services, Layer.provide(analytics.services, brought)).pipe(
+  Layer.provideMerge(webhooks.services),
+  Layer.provideMerge(afterPayments),
   Layer.provideMerge(payments.services),
   Layer.provideMerge(fulfillment.services),
+  Layer.provideMerge(tax.services),
+  Layer.provideMerge(shipping.services),
   Layer.provideMerge(promotions.services),
   Layer.provideMerge(orders.services),
   Layer.provideMerge(carts.services),
@@ -89,14 +113,20 @@ export const routes = Layer.mergeAll(
   jobs.routes,
   Layer.provide(access.routes, catalogue),
   catalog.routes,
+  search.routes,
   pricing.routes,
   promotions.routes,
+  shipping.routes,
+  tax.routes,
   inventory.routes,
   customers.routes,
   carts.routes,
   orders.routes,
   fulfillment.routes,
   payments.routes,
+  invoices.routes,
   checkout.routes,
-  webhooks.routes
+  orderdesk.routes,
+  webhooks.routes,
+  analytics.routes
 )

@@ -1,13 +1,20 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { authPurgeRepoLayer } from "../../domain/auth/AuthPurgeRepo.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { AuthCaller } from "../../http/auth/AuthCaller.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
-import { authGatewayLayer } from "../auth/Auth.ts"
+import { Idempotency } from "../../http/middleware/Idempotency.ts"
+import { TrustedOrigins } from "../../http/server/Cors.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/GuestClaims.ts"
 import { seeing } from "../Sight.ts"
+
+/** Loaded where it is served only: better-auth has as many files as all of Stoa, and commands and runners need none of them. */
+const gateway = Layer.unwrap(
+  Effect.map(Effect.promise(() => import("../auth/Auth.ts")), ({ authGatewayLayer }) => authGatewayLayer)
+)
 
 /** Users, sessions, memberships and API keys. Sends mails, so its routes stand behind the services of all modules. */
 export const auth = defineModule({
@@ -17,5 +24,8 @@ export const auth = defineModule({
   permissions: [{ scope: "api-keys:manage", description: "Make and revoke API keys" }],
   migrations,
   services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer),
-  routes: authHttp.pipe(seeing(AuthGateway), Layer.provide(Layer.provide(authGatewayLayer, guestClaimsLayer)))
+  routes: authHttp.pipe(
+    seeing(AuthGateway, AuthCaller, Idempotency, TrustedOrigins),
+    Layer.provide(Layer.provide(gateway, guestClaimsLayer))
+  )
 })

@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { addressRepoLayer } from "../../domain/customers/AddressRepo.ts"
+import { analyticsModels } from "../../domain/customers/analytics.ts"
 import { customerGroupRepoLayer } from "../../domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
 import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
@@ -38,6 +39,7 @@ export const customers = defineModule({
     { scope: "customers:update:self", description: "Change one's own profile" }
   ],
   migrations,
+  analyticsModels,
   services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Erasure.layer, Interactions.layer).pipe(
     Layer.provideMerge(Customers.layer),
     Layer.provideMerge(

@@ -4,22 +4,31 @@ import { Downloads } from "../../domain/fulfillment/Downloads.ts"
 import { fulfillmentRepoLayer } from "../../domain/fulfillment/FulfillmentRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { migrations } from "../../domain/fulfillment/migrations.ts"
+import { shipmentRepoLayer } from "../../domain/fulfillment/ShipmentRepo.ts"
+import { Shipments } from "../../domain/fulfillment/Shipments.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { downloadsHttp } from "../../http/fulfillment/DownloadsHttp.ts"
+import { fulfillmentsHttp } from "../../http/fulfillment/FulfillmentsHttp.ts"
 import { AccessControl } from "../../http/middleware/Access.ts"
 import { Errors } from "../../http/middleware/Errors.ts"
-import { seeing } from "../Sight.ts"
+import { deliverDigital } from "../../workflows/fulfillment/DeliverDigital.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
 
-/** What of an order has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
+/** Handing goods over, what has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
 export const fulfillment = defineModule({
   id: "fulfillment",
   version: "1.0.0",
-  requires: ["orders"],
+  requires: ["jobs", "orders"],
   permissions: [],
   migrations,
-  services: Fulfillments.layer.pipe(
+  services: Layer.merge(Tasks.add(deliverDigital), Shipments.layer).pipe(
+    Layer.provideMerge(Fulfillments.layer),
     Layer.provideMerge(Downloads.layer),
-    Layer.provideMerge(Layer.merge(fulfillmentRepoLayer, downloadRepoLayer))
+    Layer.provideMerge(Layer.mergeAll(fulfillmentRepoLayer, downloadRepoLayer, shipmentRepoLayer))
   ),
-  routes: downloadsHttp.pipe(seeing(Downloads, AccessControl, Errors))
+  routes: Layer.merge(
+    downloadsHttp.pipe(seeing(Downloads, AccessControl, Errors)),
+    fulfillmentsHttp.pipe(seeing(Shipments, ...ofRoutes))
+  )
 })

@@ -1,9 +1,14 @@
 import { Layer } from "effect"
 import { Sharding } from "effect/cluster"
+import { analyticsModels } from "../../domain/inventory/analytics.ts"
+import { EditedStock } from "../../domain/inventory/EditedStock.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
 import { migrations } from "../../domain/inventory/migrations.ts"
+import { OrderHoldRepo } from "../../domain/inventory/OrderHoldRepo.ts"
+import { RefundedStock } from "../../domain/inventory/RefundedStock.ts"
+import { RefundedStockRepo } from "../../domain/inventory/RefundedStockRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { SoldStock } from "../../domain/inventory/SoldStock.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
@@ -17,6 +22,8 @@ import { ofRoutes, seeing } from "../Sight.ts"
 const repositories = Layer.mergeAll(
   HoldRepo.layer,
   ManualHoldRepo.layer,
+  RefundedStockRepo.layer,
+  OrderHoldRepo.layer,
   ReservationRepo.layer,
   StockRepo.layer,
   WarehouseRepo.layer
@@ -32,7 +39,14 @@ export const inventory = defineModule({
     { scope: "inventory:adjust", description: "Change, reserve and release stock; create warehouses." }
   ],
   migrations,
-  services: Layer.mergeAll(Inventory.layer, SoldStock.layer, StockDeskClient.layer).pipe(
+  analyticsModels,
+  services: Layer.mergeAll(
+    EditedStock.layer,
+    Inventory.layer,
+    RefundedStock.layer,
+    SoldStock.layer,
+    StockDeskClient.layer
+  ).pipe(
     Layer.provideMerge(repositories)
   ),
   actors: stockDeskActor().pipe(seeing(ReservationRepo, Sharding.Sharding)),

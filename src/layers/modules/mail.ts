@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
 import { MailDeliveries } from "../../domain/mail/MailDeliveries.ts"
 import { orderMailRepoLayer } from "../../domain/mail/OrderMailRepo.ts"
 import { orderMails } from "../../domain/mail/OrderMails.ts"
@@ -16,10 +17,10 @@ const subscription = Layer.effectDiscard(
 export const mail = defineModule({
   id: "mail",
   version: "1.0.0",
-  requires: ["tenancy", "events", "jobs", "customers", "carts", "orders"],
+  requires: ["tenancy", "events", "jobs", "customers", "carts", "orders", "invoices"],
   permissions: [],
   migrations: {},
-  services: Layer.mergeAll(subscription, Tasks.add(sendMail)).pipe(
+  services: Layer.mergeAll(subscription, Tasks.add(sendMail), InvoiceMails.layer).pipe(
     Layer.provideMerge(MailDeliveries.layer),
     Layer.provideMerge(Layer.merge(queuedMailsLayer, orderMailRepoLayer))
   ),

@@ -2,8 +2,12 @@ import { Layer } from "effect"
 import { Sharding } from "effect/cluster"
 import { Unplacement } from "../../domain/checkout/Unplacement.ts"
 import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
+import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { Handover } from "../../domain/fulfillment/Handover.ts"
+import { handoverRepoLayer } from "../../domain/fulfillment/HandoverRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { analyticsModels } from "../../domain/orders/analytics.ts"
 import { customerOrderRepoLayer } from "../../domain/orders/CustomerOrderRepo.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
@@ -34,6 +38,7 @@ export const orders = defineModule({
     { scope: "orders:update", description: "Change the status of orders" }
   ],
   migrations,
+  analyticsModels,
   services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer, PersonalExport.layer, Reorders.layer)
     .pipe(
       Layer.provideMerge(Layer.merge(CustomerOrders.layer, OwnOrders.layer)),
@@ -43,10 +48,12 @@ export const orders = defineModule({
           orderStatusRepoLayer,
           orderNumberRepoLayer,
           unconfirmedOrderRepoLayer,
-          customerOrderRepoLayer
+          customerOrderRepoLayer,
+          orderRecordRepoLayer
         )
       ),
-      Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer))
+      Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer)),
+      Layer.provide(Layer.provide(Handover.layer, handoverRepoLayer))
     ),
   actors: orderEntityLayer.pipe(seeing(OrderStatusRepo, Sharding.Sharding)),
   routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))

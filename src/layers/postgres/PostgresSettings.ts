@@ -14,7 +14,7 @@ const throwaway: PostgresSettings = {
   autovacuum: "off",
   jit: "off",
   checkpoint_timeout: "1d",
-  max_wal_size: "4GB"
+  max_wal_size: "1GB"
 }
 
 /**

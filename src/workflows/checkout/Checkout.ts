@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { Decisions } from "../../domain/checkout/Decisions.ts"
-import { readDecision, writeDecision } from "../../domain/checkout/DecisionText.ts"
+import { readDecision } from "../../domain/checkout/DecisionText.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
@@ -10,8 +10,8 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { StockDeskClient } from "../../entities/StockDeskClient.ts"
 import { afterCheckout, afterOrder, beforeCreate, beforePayment } from "./CheckoutHooks.ts"
 import { counted } from "./CheckoutMetrics.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
@@ -29,17 +29,7 @@ import {
   voidUnknown
 } from "./PaymentStep.ts"
 import { placeOrder } from "./PlaceStep.ts"
-
-const stockError = (
-  error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
-) =>
-  CheckoutFailed.of(
-    error._tag === "StockShort"
-      ? `Insufficient stock for ${error.title}. Available: ${error.available}, requested: ${error.requested}.`
-      : error._tag === "HoldGone"
-      ? "The reservation of the items has run out. Try again."
-      : "The items could not be reserved in time. Try again."
-  )
+import { reserveFor } from "./ReserveStep.ts"
 
 /** Decides, asks the hooks, and pins the decision with the stock: an earlier run's decision wins over this one. */
 const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
@@ -47,17 +37,7 @@ const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checko
   const decided = yield* (yield* Decisions).decide(cart, request, payload.customerId)
   const allowed = yield* beforePayment(payload, decided)
   const decision = { ...allowed, paymentProvider: yield* providerOf(payload) }
-  const reserved = yield* (yield* StockDeskClient).reserve({
-    holder: checkoutId,
-    lines: decision.lines.map(({ entityId, quantity, title, variantId }) => ({
-      sellableId: variantId ?? entityId,
-      entityId,
-      quantity,
-      title
-    })),
-    ttlSeconds: (yield* StoreSettings).holdSeconds,
-    decision: yield* writeDecision(decision)
-  }).pipe(Effect.mapError(stockError))
+  const reserved = yield* reserveFor(checkoutId, decision)
   return reserved.fresh ? decision : yield* readDecision(reserved.decision)
 })
 
@@ -89,6 +69,19 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
 const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) {
   yield* (yield* UnconfirmedOrderRepo).awaitConfirmation(order.id, (yield* StoreSettings).confirmationMinutes)
   return order
+})
+
+/** The shopper acts first, or an operator captures later; else the money is taken now. Nothing to pay is taken at once. */
+const pay = Effect.fn("Checkout.pay")(function*(
+  payload: CheckoutPayload,
+  order: Order,
+  payment: Effect.Success<ReturnType<typeof paymentOf>>,
+  { status }: Pick<PaymentIntent, "status">,
+  intentId: string
+) {
+  if (status === "requires_action") return yield* awaitShopper(order)
+  const later = (yield* StoreSettings).capture === "manual" && status === "requires_capture" && order.grandTotal > 0
+  return later ? order : yield* captureAndSettle(payload, order, payment, intentId)
 })
 
 /** The codes that were refused when the checkout was decided, for a run that finds the decision made. */
@@ -128,9 +121,7 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   }
   const intent = authorized.success
   const created = yield* afterOrder(order)
-  const paid = intent.status === "requires_action"
-    ? yield* awaitShopper(order)
-    : yield* captureAndSettle(payload, order, payment, intentId)
+  const paid = yield* pay(payload, order, payment, intent, intentId)
   return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], rejected)
 })
 
@@ -164,9 +155,7 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
   )
   yield* passing("placed")
   const created = yield* afterOrder(order)
-  const paid = intent.status === "requires_action"
-    ? yield* awaitShopper(order)
-    : yield* captureAndSettle(payload, order, payment, intent.id)
+  const paid = yield* pay(payload, order, payment, intent, intent.id)
   return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], decision.rejectedCodes)
 })
 

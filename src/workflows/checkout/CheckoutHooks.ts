@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import type { PricingRequest } from "../../domain/checkout/Basket.ts"
 import type { DecidedLine, Decision } from "../../domain/checkout/Checkout.ts"
 import type { CheckoutData } from "../../domain/checkout/CheckoutData.ts"
 import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
@@ -16,16 +17,18 @@ const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: DecidedLine
   ...priceSteps
 ]
 
-const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision): CheckoutData => ({
-  checkoutId,
-  orderId: checkoutId,
-  cartId: request.cartId,
+/** Whose order it is and what was asked for, beside what was decided. */
+type Asked =
+  & Pick<CheckoutData, "cartId" | "idempotencyKey" | "orderId" | "paymentMethodId" | "paymentMethodToken">
+  & { readonly request: PricingRequest }
+
+const hookData = ({ orderId, request, ...asked }: Asked, decision: Decision): CheckoutData => ({
+  ...asked,
+  checkoutId: orderId,
+  orderId,
   customerId: decision.customerId,
   customerGroupIds: decision.customerGroupIds ?? [],
   currency: decision.currency,
-  paymentMethodId: request.paymentMethodId,
-  paymentMethodToken: request.paymentMethodToken ?? null,
-  idempotencyKey,
   lineItems: decision.lines.map((line) => ({
     ...line,
     resolvedUnitPrice: line.unitPrice,
@@ -35,14 +38,26 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   subtotal: decision.subtotal,
   discountTotal: decision.discountTotal,
   taxTotal: decision.taxTotal,
+  taxIncluded: decision.taxIncluded ?? false,
   shippingTotal: decision.shippingTotal,
   total: decision.grandTotal,
   promotionCodes: request.promotionCodes ?? [],
   appliedPromotions: decision.promotions,
   freeShipping: decision.promotions.some((one) => one.freeShipping),
   shippingAddress: request.shippingAddress ?? null,
+  shippingMethod: decision.shippingMethod ?? null,
   metadata: decision.metadata
 })
+
+const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision): CheckoutData =>
+  hookData({
+    orderId: checkoutId,
+    cartId: request.cartId,
+    paymentMethodId: request.paymentMethodId,
+    paymentMethodToken: request.paymentMethodToken ?? null,
+    idempotencyKey,
+    request
+  }, decision)
 
 /**
  * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
@@ -103,6 +118,16 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   )
   return { ...decision, metadata: yield* storable(hooked.metadata) }
 })
+
+/** Asks `orders.beforeCreate` about an order that staff writes. The answer carries the hooks' metadata. */
+export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
+  function*(orderId: string, request: PricingRequest, decision: Decision) {
+    const nobody = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
+    const data = hookData({ ...nobody, orderId, request }, decision)
+    const hooked = yield* asked((yield* Hooks).before("orders.beforeCreate", data))
+    return { ...decision, metadata: yield* storable(hooked.metadata) }
+  }
+)
 
 /**
  * After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). Those of the

@@ -5,13 +5,14 @@ import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import type { Order } from "../../domain/orders/Order.ts"
-import type { StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import { type PaymentAdapter, PaymentAdapters, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
+import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { absentAdapter } from "../payments/AbsentAdapter.ts"
 import { untilAnswered } from "../payments/UntilAnswered.ts"
 import { takeBack } from "./Compensation.ts"
-import { captureKey, isTaken, voidPayment } from "./PaymentStep.ts"
+import { passing } from "./FaultPoint.ts"
+import { captureKey, voidPayment } from "./PaymentStep.ts"
+import { askCapture, CaptureAnswer, placedRequest } from "./PlacedPayment.ts"
 
 /**
  * The second half of a checkout whose shopper had to confirm the payment (contract §3.7): takes the money once the
@@ -24,33 +25,6 @@ export const LateCapture = Workflow.make("LateCapture", {
   idempotencyKey: ({ orderId }) => orderId,
   // What dies here is the database or the process, not the capture: the execution runs again.
   annotations: Context.make(Workflow.CaptureDefects, false)
-})
-
-/** The money that was taken, minor units; or why it never will be. */
-const Answer = Schema.Union([
-  Schema.TaggedStruct("Taken", { amount: Schema.Int }),
-  Schema.TaggedStruct("Refused", { message: Schema.String })
-])
-
-const askProvider = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string) =>
-  adapter.capture(intentId, request.amount, captureKey(request)).pipe(
-    Effect.map((intent) =>
-      isTaken(intent, request)
-        ? { _tag: "Taken" as const, amount: intent.amountCaptured }
-        : { _tag: "Refused" as const, message: `${intent.status}, ${intent.amountCaptured} of ${request.amount} taken` }
-    ),
-    Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
-  )
-
-/** What the provider was asked for when the order was placed; the instrument is not needed for a payment it knows. */
-const requestOf = ({ cartId, order }: StoredOrder): PaymentRequest => ({
-  amount: order.grandTotal,
-  currency: order.currency,
-  orderId: order.id,
-  customerId: order.customerId,
-  paymentMethodToken: null,
-  metadata: { orderId: order.id, organizationId: order.organizationId, checkoutId: order.id, cartId: cartId ?? "" },
-  idempotencyKey: order.id
 })
 
 /** The order is paid: what of it is digital is handed over, also when the run that paid it died before it could. */
@@ -67,11 +41,16 @@ const run = Effect.fnUntraced(function*(orderId: string) {
   if (order.amountCaptured !== null) return yield* delivered(order)
   if (order.status === "cancelled") return "nothing-to-capture" as const
   const adapter = (yield* PaymentAdapters).byProvider(paymentProvider) ?? absentAdapter(paymentProvider)
-  const request = requestOf(stored)
+  const request = placedRequest(stored)
   const undoPayment = voidPayment(adapter, request, intentId)
-  const answer = yield* untilAnswered(Answer, askProvider(adapter, request, intentId))
+  const answer = yield* untilAnswered(
+    CaptureAnswer,
+    askCapture(adapter, request, intentId, captureKey(request))
+  )
   if (answer?._tag === "Taken") {
+    yield* passing("captured")
     const settled = yield* (yield* PlaceRepo).settle(orderId, intentId, answer.amount)
+    yield* passing("settled")
     if (settled !== undefined) return yield* delivered(order)
     // Cancelled meanwhile: whoever did it saw no money to give back.
     yield* undoPayment

@@ -1,6 +1,7 @@
 import { DateTime, Effect } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Decision } from "../../domain/checkout/Checkout.ts"
+import { placedOrder } from "../../domain/checkout/PlacedOrder.ts"
 import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import type { Order } from "../../domain/orders/Order.ts"
@@ -9,53 +10,24 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
-/** The order that a decision becomes; its id is the checkout's, so placing it twice is impossible (contract §4). */
+/** The order of a checkout; its id is the checkout's, so placing it twice is impossible (contract §4). */
 const orderOf = (
   { actor, checkoutId, idempotencyKey, request }: CheckoutPayload,
   decision: Decision,
   intent: PaymentIntent,
   orderNumber: string,
   placedAt: Date
-): Order => ({
-  id: checkoutId,
-  organizationId: actor.organizationId,
-  orderNumber,
-  customerId: decision.customerId,
-  status: "pending",
-  currency: decision.currency,
-  subtotal: decision.subtotal,
-  taxTotal: decision.taxTotal,
-  shippingTotal: decision.shippingTotal,
-  discountTotal: decision.discountTotal,
-  grandTotal: decision.grandTotal,
-  amountCaptured: null,
-  refundedTotal: 0,
-  paymentIntentId: intent.id,
-  paymentMethodId: request.paymentMethodId,
-  idempotencyKey,
-  shippingAddress: request.shippingAddress ?? null,
-  metadata: {
-    ...decision.metadata,
-    cartId: request.cartId,
-    checkoutId,
+): Order =>
+  placedOrder(decision, request, {
+    id: checkoutId,
+    organizationId: actor.organizationId,
+    orderNumber,
     paymentIntentId: intent.id,
-    promotionCodes: request.promotionCodes ?? [],
-    appliedPromotions: decision.promotions.map(({ perCustomer: _, ...applied }) => applied),
-    ...(request.shippingAddress ? { shippingAddress: request.shippingAddress } : {})
-  },
-  placedAt,
-  updatedAt: placedAt,
-  fulfilledAt: null,
-  cancelledAt: null,
-  lineItems: decision.lines.map((line) => ({
-    ...line,
-    orderId: checkoutId,
-    isCustomPrice: false,
-    refundedQuantity: 0,
-    fulfillmentStatus: "unfulfilled",
-    metadata: {}
-  }))
-})
+    paymentMethodId: request.paymentMethodId,
+    idempotencyKey,
+    placedAt,
+    metadata: { cartId: request.cartId, checkoutId, paymentIntentId: intent.id }
+  })
 
 /** Step 3: order, lines, usage, stock, cart and announcement become true together, or nothing of it does. */
 export const placeOrder = Effect.fn("Checkout.place")(function*(

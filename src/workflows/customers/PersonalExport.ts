@@ -8,6 +8,8 @@ import { Customer } from "../../domain/customers/Customer.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { Interaction } from "../../domain/customers/Interaction.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
+import { OrderRecords } from "../../domain/customers/OrderRecord.ts"
+import { OrderRecordRepo } from "../../domain/customers/OrderRecordRepo.ts"
 import type { NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
@@ -20,7 +22,8 @@ export const PersonalData = Schema.Struct({
   addresses: Schema.Array(Address),
   orders: Schema.Array(Order),
   carts: Schema.Array(Cart),
-  interactions: Schema.Array(Interaction)
+  interactions: Schema.Array(Interaction),
+  ...OrderRecords.fields
 }).annotate({ identifier: "PersonalData" })
 export type PersonalData = typeof PersonalData.Type
 
@@ -40,6 +43,7 @@ export class PersonalExport extends Context.Service<PersonalExport, {
       const interactions = yield* Interactions
       const orders = yield* OwnOrders
       const carts = yield* CustomerCartRepo
+      const records = yield* OrderRecordRepo
       return {
         all: Effect.gen(function*() {
           const profile = yield* customers.ownProfile
@@ -49,7 +53,8 @@ export class PersonalExport extends Context.Service<PersonalExport, {
             addresses: (yield* addresses.own(most)).items,
             orders: (yield* orders.list(undefined, most)).items,
             carts: yield* carts.of(profile.id, most.limit),
-            interactions: (yield* interactions.list(profile.id, most)).items
+            interactions: (yield* interactions.list(profile.id, most)).items,
+            ...yield* records.of(profile.id, most.limit)
           }
         }).pipe(Effect.withSpan("PersonalExport.all"))
       }

@@ -8,24 +8,26 @@ import {
   type PaymentDeclined,
   type PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
-import type { Refund } from "../../domain/payments/Refund.ts"
+import { type Refund, refundKey } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
+import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
 import { absentAdapter } from "./AbsentAdapter.ts"
+import { FullRefunds } from "./FullRefunds.ts"
 import { untilAnswered } from "./UntilAnswered.ts"
 
 /** How a refund ended. `unknown`: no such refund. */
-const Outcome = Schema.Literals(["completed", "failed", "unknown"])
+const Outcome = Schema.Literals(["completed", "failed", "undone", "unknown"])
 type Outcome = typeof Outcome.Type
 
 /**
- * Gives money back at the provider that took it, then writes it down (contract §4.2): one execution per refund, and
- * every call carries the refund's id as key, so that a crash between the two halves asks again and moves nothing
- * twice. A refund of 0 voids an authorization that was never captured.
+ * Gives money back at the provider that took it, then writes it down (contract §4.2): one execution per refund and
+ * restart, and every call carries the refund's own key, so that a crash between the two halves asks again and moves
+ * nothing twice. A refund of 0 voids an authorization that was never captured.
  */
 export const SettleRefund = Workflow.make("SettleRefund", {
-  payload: { refundId: Uuid, organizationId: Schema.String },
+  payload: { refundId: Uuid, organizationId: Schema.String, restarts: Schema.optional(Schema.Int) },
   success: Outcome,
-  idempotencyKey: ({ refundId }) => refundId,
+  idempotencyKey: ({ refundId, restarts = 0 }) => restarts === 0 ? refundId : `${refundId}:${restarts}`,
   // What dies here is the database or the process, not the refund: the execution runs again.
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
@@ -39,8 +41,8 @@ const Answer = Schema.Union([
 /** One try at the provider. */
 const askProvider = (adapter: PaymentAdapter, intentId: string, refund: Refund) => {
   const asked: Effect.Effect<string | null, PaymentDeclined | PaymentUnknown> = refund.amount === 0
-    ? Effect.as(adapter.cancel(intentId, refund.id), null)
-    : adapter.refund(intentId, refund.amount, refund.reason, refund.id)
+    ? Effect.as(adapter.cancel(intentId, refundKey(refund)), null)
+    : adapter.refund(intentId, refund.amount, refund.reason, refundKey(refund))
   return asked.pipe(
     Effect.map((reference) => ({ _tag: "Given" as const, reference })),
     Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
@@ -51,21 +53,33 @@ const settle = Effect.fnUntraced(function*(refundId: string) {
   const refunds = yield* RefundRepo
   const refund = yield* refunds.find(refundId)
   if (refund === undefined) return "unknown" as const
+  const reversals = yield* RefundReversalRepo
+  // A void belongs to an order that has ended already.
+  const conclude = refund.amount === 0
+    ? Effect.succeed("completed" as const)
+    : Effect.as((yield* FullRefunds).conclude(refund.orderId), "completed" as const)
+  // The run that completed it may have died before it could conclude.
+  if (refund.status === "completed") return yield* conclude
   if (refund.status !== "pending") return refund.status
-  const giveUp = (failure: string) =>
-    Effect.logError(`refund ${refundId} failed: ${failure}`).pipe(
-      Effect.andThen(refunds.fail(refundId, failure)),
+  const giveUp = (message: string, refused: boolean) =>
+    Effect.logError(`refund ${refundId} failed: ${message}`).pipe(
+      Effect.andThen(reversals.fail(refundId, { message, refused })),
       Effect.as<Outcome>("failed")
     )
   if (refund.provider === null || refund.intentId === null) {
-    return yield* giveUp("The order was not paid through a payment provider.")
+    return yield* giveUp("The order was not paid through a payment provider.", true)
   }
-  const adapter = (yield* PaymentAdapters).byProvider(refund.provider) ?? absentAdapter(refund.provider)
+  const configured = (yield* PaymentAdapters).byProvider(refund.provider)
+  // A provider that is not there hears of nothing, and the refund can still be undone.
+  if (configured !== undefined && !(yield* refunds.send(refundId))) {
+    return (yield* refunds.find(refundId))?.status === "undone" ? "undone" as const : "unknown" as const
+  }
+  const adapter = configured ?? absentAdapter(refund.provider)
   const answer = yield* untilAnswered(Answer, askProvider(adapter, refund.intentId, refund))
-  if (answer === undefined) return yield* giveUp("The payment provider never answered.")
-  if (answer._tag === "Refused") return yield* giveUp(answer.message)
+  if (answer === undefined) return yield* giveUp("The payment provider never answered.", false)
+  if (answer._tag === "Refused") return yield* giveUp(answer.message, true)
   yield* refunds.complete(refundId, answer.reference)
-  return "completed" as const
+  return yield* conclude
 })
 
 export const settleRefundLayer = SettleRefund.toLayer(({ organizationId, refundId }) =>

@@ -5,12 +5,15 @@ import type { Unavailable } from "../../domain/errors/ApiErrors.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders, type StatusChangeError } from "../../domain/orders/Orders.ts"
+import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import type { WebhookRefusal } from "../../domain/payments/PaymentErrors.ts"
 import { type EventReceipt, PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
 import { OrderEntity } from "../../entities/OrderEntity.ts"
 import { LateCapture } from "../checkout/LateCapture.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
+import { UnwantedMoney } from "./UnwantedMoney.ts"
 
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
 export class StatusChanges extends Context.Service<StatusChanges, {
@@ -22,7 +25,11 @@ export class StatusChanges extends Context.Service<StatusChanges, {
     orderId: string,
     request: { readonly status: string; readonly reason?: string | undefined }
   ) => Effect.Effect<Order, StatusChangeError | Unavailable, CurrentActor>
-  /** Works on an inbound event of a payment provider and starts the refund or the capture that follows from it. */
+  /**
+   * Works on an inbound event of a payment provider and starts the refund or the capture that follows from it. 409 for one
+   * whose order is just being placed: the provider comes again, and meets it. Money of a checkout that was refused goes
+   * back.
+   */
   readonly receive: (
     headers: Readonly<Record<string, string | undefined>>,
     rawBody: string
@@ -35,7 +42,10 @@ export class StatusChanges extends Context.Service<StatusChanges, {
       const orders = yield* OrderRepo
       const statuses = yield* Orders
       const events = yield* PaymentEvents
+      const unwanted = yield* UnwantedMoney
       const settlement = yield* RefundSettlement
+      const settings = yield* StoreSettings
+      const unconfirmed = yield* UnconfirmedOrderRepo
       const engine = yield* WorkflowEngine.WorkflowEngine
 
       const change: StatusChanges["Service"]["change"] = Effect.fn("StatusChanges.change")(
@@ -56,14 +66,18 @@ export class StatusChanges extends Context.Service<StatusChanges, {
         }
       )
 
+      /** Where an operator captures, the order only stops to wait for its shopper. */
       const startCapture = (capture: PendingCapture) =>
-        LateCapture.execute(capture, { discard: true }).pipe(
-          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
-        )
+        settings.capture === "manual" ?
+          unconfirmed.confirmed(capture.orderId, capture.organizationId) :
+          LateCapture.execute(capture, { discard: true }).pipe(
+            Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+          )
 
       const receive: StatusChanges["Service"]["receive"] = Effect.fn("StatusChanges.receive")(
         function*(headers, rawBody) {
           const receipt = yield* events.receive(headers, rawBody)
+          if (receipt.absent !== null) yield* unwanted.meet(receipt.absent)
           if (receipt.refund !== null) yield* settlement.start(receipt.refund)
           if (receipt.capture !== null) yield* startCapture(receipt.capture)
           return receipt

@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
+import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
 import { PaymentAdapters, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
 import { absentAdapter } from "./AbsentAdapter.ts"
 import { untilAnswered } from "./UntilAnswered.ts"
@@ -50,6 +51,15 @@ export const voidPaymentLayer = VoidPayment.toLayer(
       )
     )
     if (answer !== undefined) return answer.outcome
+    const { organizationId = "" } = request.metadata
+    yield* (yield* CompensationFailureRepo).recordVoid({
+      organizationId,
+      checkoutId: request.orderId,
+      provider: providerId,
+      intentId,
+      amount: request.amount,
+      message: "The payment provider never answered."
+    })
     yield* Effect.logError(`payment ${request.idempotencyKey} of ${providerId} could not be voided`)
     return "given-up" as const
   })

@@ -1,0 +1,197 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Client } from "pg"
+import type { SearchQuery } from "../src/domain/search/SearchQuery.ts"
+import { usualFacets } from "../src/domain/search/SearchQuery.ts"
+import { searchStatement } from "../src/domain/search/SearchStatementRepo.ts"
+import { environment } from "./measure/Environment.ts"
+import { median, percentile } from "./measure/Figures.ts"
+import { atMost, heading, note, record, table } from "./measure/Report.ts"
+import type { Options } from "./Options.ts"
+import { onDatabase, startBenchPostgres } from "./servers/BenchPostgres.ts"
+import { startStoa } from "./servers/StoaServer.ts"
+
+const org = "org_default"
+
+/** A word of a vocabulary in which few words are frequent and most are rare, as in any language. */
+const word = (draw: string) => `'word' || floor(power(8000, ${draw}))::int`
+
+const each = (count: number) => `from generate_series(1, ${count}) n`
+
+/** Products with titles of five words and descriptions of forty, in 60 categories and of 200 brands; a tenth are drafts. */
+const seedProducts = async (client: Client, products: number): Promise<ReadonlyArray<readonly [string, number]>> => {
+  const words = (count: number) =>
+    `(select string_agg(${word("random()")}, ' ') from generate_series(1, ${count}) w where n is not null)`
+  const steps: ReadonlyArray<readonly [string, string]> = [
+    [
+      "categories and brands",
+      `with made as (insert into categories (id, organization_id, slug)
+        select md5('c' || n)::uuid, '${org}', 'category-' || n ${each(60)})
+       insert into brands (id, organization_id, slug, display_name)
+        select md5('b' || n)::uuid, '${org}', 'brand-' || n, 'Brand ' || n ${each(200)}`
+    ],
+    [
+      "entities",
+      `insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)
+        select md5('e' || n)::uuid, '${org}', case n % 4 when 0 then 'service' else 'product' end, 'product-' || n,
+          case n % 10 when 0 then 'draft' else 'active' end, n % 10 <> 0,
+          jsonb_build_object('color', (array['red', 'blue', 'green', 'black'])[1 + n % 4]) ${each(products)}`
+    ],
+    [
+      "words",
+      `insert into entity_attributes (id, organization_id, entity_id, locale, title, description)
+        select md5('a' || n)::uuid, '${org}', md5('e' || n)::uuid, 'en', ${words(5)}, ${words(40)} ${each(products)}`
+    ],
+    [
+      "links to categories",
+      `insert into entity_categories (organization_id, entity_id, category_id)
+        select '${org}', md5('e' || n)::uuid, md5('c' || 1 + n % 60)::uuid ${each(products)}`
+    ],
+    [
+      "links to brands",
+      `insert into entity_brands (organization_id, entity_id, brand_id)
+        select '${org}', md5('e' || n)::uuid, md5('b' || 1 + n % 200)::uuid ${each(products)}`
+    ]
+  ]
+  const took: Array<readonly [string, number]> = []
+  for (const [name, text] of steps) {
+    took.push([name, await timed(() => client.query(text))])
+  }
+  await client.query("vacuum analyze")
+  return took
+}
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+const some = { page: 1, limit: 20, attributes: [], facets: usualFacets } satisfies SearchQuery
+
+/** What shoppers ask: from the rare word to the whole shop. `$n` stands for a number that each request draws anew. */
+const questions: ReadonlyArray<readonly [name: string, query: SearchQuery, from: number, to: number]> = [
+  ["a rare word", { ...some, q: "word$n" }, 2000, 8000],
+  ["a usual word", { ...some, q: "word$n" }, 20, 200],
+  ["two usual words", { ...some, q: "word$n word7" }, 20, 200],
+  ["a usual word in a category", { ...some, q: "word$n", category: "category-7" }, 20, 200],
+  ["a category", { ...some, category: "category-$n" }, 1, 60],
+  ["a brand and a colour", { ...some, brand: "brand-$n", attributes: [{ name: "color", values: ["red"] }] }, 1, 200],
+  ["a typing error", { ...some, q: "wrod$n" }, 200, 8000],
+  ["a word that a third of all have", { ...some, q: "word1" }, 0, 0],
+  ["a whole type", { ...some, type: "product" }, 0, 0]
+]
+
+const drawn = (query: SearchQuery, from: number, to: number): SearchQuery => {
+  const n = String(from + Math.floor(Math.random() * (to - from + 1)))
+  const text = (value: string | undefined) => value?.replace("$n", n)
+  return { ...query, q: text(query.q), category: text(query.category), brand: text(query.brand) }
+}
+
+const pathOf = (query: SearchQuery): string => {
+  const sent = new URLSearchParams()
+  for (const name of ["q", "type", "category", "brand"] as const) {
+    const value = query[name]
+    if (value !== undefined) sent.set(name, value)
+  }
+  for (const { name, values } of query.attributes) for (const value of values) sent.append(`attr.${name}`, value)
+  return `/api/search?${sent}`
+}
+
+const p99 = (times: ReadonlyArray<number>) => percentile([...times].sort((a, b) => a - b), 0.99)
+
+/** Asks each question `rounds` times by HTTP with a key, and in turn the same statement by the raw driver. */
+const askAll = async (origin: string, url: string, client: Client, rounds: number) => {
+  const compile = (query: SearchQuery) =>
+    Effect.map(
+      SqlClient.SqlClient,
+      (sql) => searchStatement(sql, { organization: org, query, publicOnly: false, isForgiving: false }).compile()
+    )
+  const found = []
+  for (const [name, query, from, to] of questions) {
+    const [stoa, bare, totals]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
+    for (let round = -10; round < rounds; round++) {
+      const asked = drawn(query, from, to)
+      const [text, parameters] = await Effect.runPromise(
+        Effect.provide(compile(asked), PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+      )
+      const took = await timed(async () => {
+        const response = await fetch(`${origin}${pathOf(asked)}`, { headers: { "x-api-key": "dev-admin-key" } })
+        if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+        const body = await response.json() as { readonly meta: { readonly total: number } }
+        totals.push(body.meta.total)
+      })
+      const alone = await timed(() => client.query(text, [...parameters]))
+      if (round < 0) continue
+      stoa.push(took)
+      bare.push(alone)
+    }
+    found.push({
+      name,
+      hits: median(totals),
+      stoa: median(stoa),
+      p99: p99(stoa),
+      bare: median(bare),
+      bareP99: p99(bare)
+    })
+  }
+  return found
+}
+
+/** One product more, written by the raw driver: with the triggers of the index, and without them. */
+const writing = async (client: Client, rounds: number) => {
+  const write = (n: number) => [
+    `with made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+      values (md5('w' || ${n})::uuid, '${org}', 'product', 'written-' || ${n}, 'active', true) returning *)
+     insert into entity_attributes (id, organization_id, entity_id, locale, title, description)
+      select md5('wa' || ${n})::uuid, '${org}', md5('w' || ${n})::uuid, 'en', 'word1 word50 word600', 'word9 word1000'`
+  ]
+  const times = async (from: number) => {
+    const took: Array<number> = []
+    for (let n = from; n < from + rounds; n++) took.push(await timed(() => client.query(write(n)[0] ?? "")))
+    return took
+  }
+  await times(0)
+  const indexed = await times(rounds)
+  await client.query("set session_replication_role = replica")
+  const plain = await times(2 * rounds)
+  await client.query("set session_replication_role = origin")
+  return { indexed: median(indexed), indexedP99: p99(indexed), plain: median(plain), plainP99: p99(plain) }
+}
+
+/**
+ * Search among 100,000 products, asked over HTTP one at a time, and beside each the same statement sent by the raw driver
+ * with the same settings: the difference is what the service adds. Then what the index costs whoever writes.
+ */
+export const runSearch = async (options: Options): Promise<void> => {
+  const [products, rounds] = [options.flows ?? 100_000, 200]
+  heading(`search among ${products} products, ${rounds} rounds`)
+  const postgres = await startBenchPostgres()
+  try {
+    table(["environment", ""], Object.entries(await environment(postgres.admin)))
+    const url = await postgres.create("stoa")
+    const server = await startStoa({ databaseUrl: url })
+    await onDatabase(url, async (client) => {
+      const took = await seedProducts(client, products)
+      table(["import in one statement", "s"], took.map(([name, ms]) => [name, ms / 1000]))
+      await client.query("set jit = off; set work_mem = '32MB'; set plan_cache_mode = force_custom_plan")
+      const found = await askAll(server.origin, url, client, rounds)
+      table(
+        ["search", "hits", "Stoa p50 ms", "p99 ms", "same statement bare p50 ms", "p99 ms"],
+        found.map(({ bare, bareP99, hits, name, p99, stoa }) => [name, hits, stoa, p99, bare, bareP99])
+      )
+      const writes = await writing(client, 300)
+      table(["a product with words, written bare", "p50 ms", "p99 ms"], [
+        ["with the index", writes.indexed, writes.indexedP99],
+        ["without its triggers", writes.plain, writes.plainP99]
+      ])
+      record("search", { products, found, writes })
+      for (const { name, p99 } of found) atMost(`${name}, p99`, p99, 50, " ms")
+      note("bare: the same text and parameters by the driver pg, without typing errors forgiven")
+    })
+    await server.stop()
+  } finally {
+    await postgres.stop()
+  }
+}

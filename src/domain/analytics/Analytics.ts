@@ -1,0 +1,85 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { type Actor, CurrentActor, refusalOf } from "../access/Actor.ts"
+import { Customers } from "../customers/Customers.ts"
+import { Forbidden, type Unauthorized, type Unavailable, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { type AnalyticsModel, membersOf } from "./AnalyticsModel.ts"
+import { AnalyticsModels } from "./AnalyticsModels.ts"
+import type { AnalyticsMeta, AnalyticsQuery, AnalyticsResult } from "./AnalyticsQuery.ts"
+import { AnalyticsRepo } from "./AnalyticsRepo.ts"
+import { readsAll, rulesFor, type Scope, scopeOf } from "./AnalyticsScope.ts"
+import { planOf } from "./QueryPlan.ts"
+
+/** Figures of a store: counts, sums and averages by groups (spec §4 Analytics; contract, platform §11). */
+export class Analytics extends Context.Service<Analytics, {
+  /** The models that the caller sees, with their members. 401 without credentials, 403 for whoever sees none. */
+  readonly meta: Effect.Effect<AnalyticsMeta, Unauthorized | Forbidden, CurrentActor>
+  /**
+   * The rows of a query, of the caller's organization and scope. 422 names everything in it that there is not, with what
+   * there is; 403 for a model outside of the scope; 503 where it takes too long. Amounts are in minor units.
+   */
+  readonly query: (
+    query: AnalyticsQuery
+  ) => Effect.Effect<AnalyticsResult, Unauthorized | Forbidden | ValidationFailed | Unavailable, CurrentActor>
+}>()("stoa/domain/analytics/Analytics") {
+  static readonly layer = Layer.effect(
+    Analytics,
+    Effect.gen(function*() {
+      const models = yield* AnalyticsModels
+      const customers = yield* Customers
+      const repo = yield* AnalyticsRepo
+      const visibleIn = (scope: Scope) => models.filter(({ model }) => rulesFor(model, scope) !== undefined)
+
+      const meta = Effect.map(Effect.flatMap(CurrentActor, scopeFor), (scope): AnalyticsMeta => {
+        const told = visibleIn(scope).map(({ model, source }) => ({
+          name: model.name,
+          source,
+          measures: membersOf(model, model.measures),
+          dimensions: membersOf(model, model.dimensions),
+          segments: membersOf(model, model.segments ?? {})
+        }))
+        return {
+          models: told,
+          measures: told.flatMap(({ measures }) => measures),
+          dimensions: told.flatMap(({ dimensions }) => dimensions),
+          segments: told.flatMap(({ segments }) => segments)
+        }
+      })
+
+      const query = Effect.fn("Analytics.query")(function*(asked: AnalyticsQuery) {
+        const actor = yield* CurrentActor
+        const scope = yield* scopeFor(actor)
+        const visible = visibleIn(scope).map(({ model }) => model)
+        yield* mustSee(models.map(({ model }) => model), visible, asked.measures)
+        const plan = yield* Effect.fromResult(planOf(asked, visible, DateTime.toDateUtc(yield* DateTime.now)))
+        // His profile and not his login: orders belong to the one. Who has none yet has no rows either.
+        const profile = scope._tag === "Customer" ? yield* customers.existingProfile : null
+        const rows = yield* repo.rows(plan, {
+          organizationId: actor.organizationId,
+          rules: rulesFor(plan.model, scope) ?? [],
+          vendorId: scope._tag === "Vendor" ? scope.vendorId : null,
+          customerId: profile?.id ?? null
+        })
+        return { query: asked, rows, source: plan.model.name }
+      })
+
+      return { meta, query }
+    })
+  )
+}
+
+const scopeFor = (actor: Actor): Effect.Effect<Scope, Unauthorized | Forbidden> => {
+  const scope = scopeOf(actor)
+  return scope === undefined ? Effect.fail(refusalOf(actor, readsAll)) : Effect.succeed(scope)
+}
+
+/** A model that there is and the caller may not see is refused as such, like any other record of the organization. */
+const mustSee = (
+  all: ReadonlyArray<AnalyticsModel>,
+  visible: ReadonlyArray<AnalyticsModel>,
+  measures: ReadonlyArray<string>
+): Effect.Effect<void, Forbidden> => {
+  const hidden = all.find((model) =>
+    !visible.includes(model) && measures.some((measure) => measure.startsWith(`${model.name}.`))
+  )
+  return hidden === undefined ? Effect.void : Effect.fail(Forbidden.of(`The model ${hidden.name} is not for you.`))
+}

@@ -1,0 +1,95 @@
+import { Schema } from "effect"
+import { AnyJson } from "../text/Storable.ts"
+import { modelSources } from "./AnalyticsModel.ts"
+import { presetForms } from "./TimeRange.ts"
+
+/** Sizes of buckets of time (spec §4 Analytics). */
+export const granularities = ["day", "week", "month", "year"] as const
+export type Granularity = typeof granularities[number]
+
+/** Rows of a result: `limit` where none is named, and the bounds it is brought into (contract, platform §11). */
+export const rowLimit = { usual: 100, least: 1, most: 1000 } as const
+
+/** How much a query may name at once: every member is a column of the statement. */
+export const queryLimits = { measures: 50, dimensions: 20, timeDimensions: 10, segments: 20, order: 50 } as const
+
+const names = (most: number) => Schema.Array(Schema.String).check(Schema.isMaxLength(most))
+
+/** An object of these fields and no others: a property that is misspelt would widen the result if it were passed over. */
+const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Unknown)]).check(
+    Schema.makeFilter((sent: object) =>
+      Object.keys(sent).filter((key) => !Object.hasOwn(fields, key)).map((key) => ({
+        path: [key],
+        issue: `unknown property. Available: ${Object.keys(fields).join(", ")}`
+      }))
+    )
+  )
+
+const TimeDimension = strict({
+  dimension: Schema.String.annotate({ description: "A dimension of type time, `Model.member`." }),
+  granularity: Schema.optionalKey(
+    Schema.String.annotate({ description: "day, week, month or year, in UTC. Absent: it filters and does not group." })
+  ),
+  dateRange: Schema.optionalKey(
+    Schema.Union([Schema.String, Schema.Array(Schema.String)]).annotate({
+      description:
+        "Two ISO 8601 dates or times; an end date without a time is part of it, an end time is not. Or one of: " +
+        `${presetForms}.`
+    })
+  )
+})
+
+/** The body of `POST /api/analytics/query` (spec §4 Analytics). All names have the form `Model.member`. */
+export const AnalyticsQuery = strict({
+  measures: names(queryLimits.measures).annotate({ description: "What to add up; all of one model, at least one." }),
+  dimensions: Schema.optionalKey(
+    names(queryLimits.dimensions).annotate({ description: "What to group by, of the measures' model." })
+  ),
+  timeDimensions: Schema.optionalKey(Schema.Array(TimeDimension).check(Schema.isMaxLength(queryLimits.timeDimensions))),
+  filters: Schema.optionalKey(
+    Schema.Array(AnyJson).annotate({
+      description: "All must hold. Each is { member, operator, values } or a group { and: [...] } or { or: [...] }. " +
+        "Operators: equals, notEquals (any type), contains (string), in, notIn (string, number), gt, gte, lt, lte " +
+        "(number), beforeDate, afterDate, inDateRange (time), set, notSet (any type, without values)."
+    })
+  ),
+  segments: Schema.optionalKey(names(queryLimits.segments).annotate({ description: "Named conditions of the model." })),
+  order: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: "From members of the query to asc or desc, the first one first."
+    })
+  ),
+  limit: Schema.optionalKey(Schema.Finite.annotate({ description: "Rows at most, 1 to 1000. Default 100." }))
+}).annotate({ identifier: "AnalyticsQuery" })
+export type AnalyticsQuery = typeof AnalyticsQuery.Type
+
+/** A value of a row: amounts and counts as numbers, buckets of time by their label, times in ISO 8601. */
+const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null])
+
+/** A row by its members: `{ "Orders.status": "confirmed", "Orders.revenue": 12900 }`. */
+export const AnalyticsRow = Schema.Record(Schema.String, Value)
+export type AnalyticsRow = typeof AnalyticsRow.Type
+
+/** The answer to a query: the query as it was sent, its rows, and the model that was asked. */
+export const AnalyticsResult = Schema.Struct({
+  query: AnalyticsQuery,
+  rows: Schema.Array(AnalyticsRow),
+  source: Schema.String
+}).annotate({ identifier: "AnalyticsResult" })
+export type AnalyticsResult = typeof AnalyticsResult.Type
+
+const Members = {
+  measures: Schema.Array(Schema.String),
+  dimensions: Schema.Array(Schema.String),
+  segments: Schema.Array(Schema.String)
+}
+
+/** What a caller can ask: his models, and all their members once more as flat lists. */
+export const AnalyticsMeta = Schema.Struct({
+  models: Schema.Array(
+    Schema.Struct({ name: Schema.String, source: Schema.Literals([...modelSources]), ...Members })
+  ),
+  ...Members
+}).annotate({ identifier: "AnalyticsMeta" })
+export type AnalyticsMeta = typeof AnalyticsMeta.Type

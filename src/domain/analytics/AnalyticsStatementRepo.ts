@@ -1,0 +1,179 @@
+import { type SqlClient, type Statement } from "effect/sql"
+import { type AnalyticsModel, type DimensionType, type Measure, type ScopeRule } from "./AnalyticsModel.ts"
+import type { Granularity } from "./AnalyticsQuery.ts"
+import type { FilterValue, Test } from "./FilterTest.ts"
+import type { Condition } from "./QueryFilter.ts"
+import type { Group, QueryPlan } from "./QueryPlan.ts"
+import type { TimeRange } from "./TimeRange.ts"
+
+/** Whose rows a statement may read: always one organization's, and of those what the rules of the caller's scope say. */
+export interface Reach {
+  readonly organizationId: string
+  readonly rules: ReadonlyArray<ScopeRule>
+  /** What `:vendorId` and `:customerId` stand for; null meets no row. */
+  readonly vendorId: string | null
+  readonly customerId: string | null
+}
+
+type Sql = SqlClient.SqlClient
+type Fragment = Statement.Fragment
+
+const castOf: Readonly<Record<DimensionType, string>> = {
+  string: "text",
+  number: "numeric",
+  time: "timestamptz",
+  boolean: "boolean"
+}
+
+/** A model's own expression, by the type it is declared to have. Casts to the type it has cost nothing. */
+const expressionOf = (
+  sql: Sql,
+  { sql: text, type }: { readonly sql: string; readonly type: DimensionType }
+): Fragment => sql.literal(`(${text})::${castOf[type]}`)
+
+const labels: Readonly<Record<Granularity, string>> = {
+  day: "YYYY-MM-DD",
+  week: "IYYY-\"W\"IW",
+  month: "YYYY-MM",
+  year: "YYYY"
+}
+
+const aggregateOf = ({ decimals = 0, filter, sql: text, type }: Measure): string => {
+  const only = filter === undefined ? "" : ` filter (where ${filter})`
+  switch (type) {
+    case "count":
+      return `count(${text === undefined ? "*" : text})${only}`
+    case "countDistinct":
+      return `count(distinct ${text})${only}`
+    case "sum":
+      return `coalesce(sum(${text})${only}, 0)`
+    case "avg":
+      return `coalesce(round((avg(${text})${only})::numeric, ${decimals}), 0)`
+    // Nothing has no smallest and no largest: null.
+    case "min":
+    case "max":
+      return `${type}((${text})::numeric)${only}`
+  }
+}
+
+const comparison = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const
+
+/** Values reach the database as parameters, and are there read as the type that their member is declared to have. */
+const textOf = (value: FilterValue): string => value instanceof Date ? value.toISOString() : String(value)
+
+const liesIn = (sql: Sql, subject: Fragment, { from, until, withEnd }: TimeRange): Fragment =>
+  sql.and([
+    ...from === undefined ? [] : [sql`${subject} >= ${from}::timestamptz`],
+    ...until === undefined ? [] : [sql`${subject} ${sql.literal(withEnd ? "<=" : "<")} ${until}::timestamptz`]
+  ])
+
+/** What is unknown of a row without a value counts as not fulfilled: negations therefore keep such rows. */
+const testOf = (sql: Sql, subject: Fragment, type: DimensionType, test: Test): Fragment => {
+  switch (test._tag) {
+    case "IsSet":
+      return test.negated ? sql`${subject} is null` : sql`${subject} is not null`
+    case "IsOneOf": {
+      const list = sql`${test.values.map(textOf)}::text[]::${sql.literal(castOf[type])}[]`
+      const found = sql`${subject} = any(${list})`
+      return test.negated ? sql`(${found}) is not true` : found
+    }
+    case "Contains":
+      return sql.or(test.texts.map((text) => sql`strpos(lower(${subject}), lower(${text})) > 0`))
+    case "Compares":
+      return sql`${subject} ${sql.literal(comparison[test.by])} ${textOf(test.value)}::text::${
+        sql.literal(castOf[type])
+      }`
+    case "LiesIn":
+      return liesIn(sql, subject, test.range)
+  }
+}
+
+const conditionOf = (sql: Sql, condition: Condition, measured: (member: string) => Fragment): Fragment => {
+  if (condition._tag === "Test") {
+    const { subject, test } = condition
+    return subject._tag === "Measure"
+      ? testOf(sql, measured(subject.member), "number", test)
+      : testOf(sql, expressionOf(sql, subject), subject.type, test)
+  }
+  const conditions = condition.conditions.map((one) => conditionOf(sql, one, measured))
+  return condition._tag === "And" ? sql.and(conditions) : sql.or(conditions)
+}
+
+/** A table as far as it is the organization's: nothing that a model says of it can reach beyond that. */
+const ownRows = (sql: Sql, table: string, { organizationId }: Reach): Fragment =>
+  sql`(select * from ${sql(table)} where organization_id = ${organizationId}) as ${sql(table)}`
+
+const tablesOf = (sql: Sql, { joins = [], table }: AnalyticsModel, reach: Reach): Fragment =>
+  sql.join(" ", false)([
+    ownRows(sql, table, reach),
+    ...joins.map(({ on, table: joined, type }) =>
+      sql`${sql.literal(type)} join ${ownRows(sql, joined, reach)} on ${sql.literal(`(${on})`)}`
+    )
+  ])
+
+/** The condition of a scope, with parameters in the places of the ids it names. */
+const ruleOf = (sql: Sql, { filter }: ScopeRule, reach: Reach): Fragment =>
+  sql`(${
+    sql.join("", false)(
+      filter.split(/(?<!:):(vendorId|customerId)\b/).map((part, n) =>
+        n % 2 === 0 ? sql.literal(part) : sql`${part === "vendorId" ? reach.vendorId : reach.customerId}`
+      )
+    )
+  })`
+
+const groupOf = (sql: Sql, { dimension, granularity }: Group): Fragment =>
+  granularity === undefined
+    ? expressionOf(sql, dimension)
+    : sql`date_trunc(${sql.literal(`'${granularity}'`)}, ${expressionOf(sql, dimension)} at time zone 'UTC')`
+
+/** Buckets get their labels after they were added up: once for each and not for each row. */
+const labelOf = (sql: Sql, { granularity }: Group, column: Fragment): Fragment =>
+  granularity === undefined ? column : sql`to_char(${column}, ${sql.literal(`'${labels[granularity]}'`)})`
+
+/** Measures of the result, and those that only its filters name. */
+const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Measure> => {
+  const tested = (condition: Condition): ReadonlyArray<readonly [string, Measure]> =>
+    condition._tag !== "Test"
+      ? condition.conditions.flatMap(tested)
+      : condition.subject._tag === "Measure"
+      ? [[condition.subject.member, condition.subject.measure]]
+      : []
+  return new Map([...measures, ...ofGroups.flatMap(tested)])
+}
+
+/**
+ * The one statement of a query. Its text is made of the model's own expressions and of fixed words alone; whatever a
+ * client sent is a parameter or has chosen one of them. Columns are `g0`, `g1`, … for the groups and `m0`, `m1`, … for the
+ * measures, in the order of the plan.
+ */
+export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
+  const { groups, limit, model, ofGroups, ofRows, order, segments } = plan
+  const all = [...measuresOf(plan)]
+  const column = (member: string): Fragment => {
+    const group = groups.findIndex((one) => one.member === member)
+    return sql.literal(group < 0 ? `r.m${all.findIndex(([name]) => name === member)}` : `r.g${group}`)
+  }
+  const rows = sql.and([
+    ...reach.rules.map((rule) => ruleOf(sql, rule, reach)),
+    ...segments.map((text) => sql.literal(`(${text})`)),
+    ...ofRows.map((condition) => conditionOf(sql, condition, column))
+  ])
+  const inner = [
+    ...groups.map((group, n) => sql`${groupOf(sql, group)} as ${sql.literal(`g${n}`)}`),
+    ...all.map(([, measure], n) => sql.literal(`${aggregateOf(measure)} as m${n}`))
+  ]
+  const outer = [
+    ...groups.map((group, n) => sql`${labelOf(sql, group, sql.literal(`r.g${n}`))} as ${sql.literal(`g${n}`)}`),
+    ...plan.measures.map((_, n) => sql.literal(`r.m${n}`))
+  ]
+  const grouped = groups.length === 0 ? "" : ` group by ${groups.map((_, n) => n + 1).join(", ")}`
+  const sorted = order.map(([member, direction]) => {
+    const text = groups.find((one) => one.member === member)?.dimension.type === "string"
+    // By its bytes, so that every server orders alike.
+    return sql`${column(member)}${sql.literal(`${text ? " collate \"C\"" : ""} ${direction} nulls last`)}`
+  })
+  return sql<Readonly<Record<string, unknown>>>`select ${sql.csv(outer)} from (
+      select ${sql.csv(inner)} from ${tablesOf(sql, model, reach)} where ${rows}${sql.literal(grouped)}) r
+    where ${sql.and(ofGroups.map((condition) => conditionOf(sql, condition, column)))}
+    ${sorted.length === 0 ? sql.literal("") : sql.csv("order by", sorted)} limit ${limit}`
+}

@@ -1,0 +1,173 @@
+import { Result } from "effect"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { type AnalyticsModel, type Dimension, type Measure } from "./AnalyticsModel.ts"
+import { type AnalyticsQuery, granularities, type Granularity, rowLimit } from "./AnalyticsQuery.ts"
+import { type Condition, filtersOf } from "./QueryFilter.ts"
+import { listed, type Members, membersIn, modelAsked, noRefusals, type Refusals } from "./QueryMembers.ts"
+import { momentNamed, presetForms, presetRange, rangeBetween, type TimeRange } from "./TimeRange.ts"
+
+/** What the rows of a result are grouped by; a time in buckets where it has a granularity. */
+export interface Group {
+  readonly member: string
+  readonly dimension: Dimension
+  readonly granularity: Granularity | undefined
+}
+
+/** A query with everything in it resolved: what the statement is made of. */
+export interface QueryPlan {
+  readonly model: AnalyticsModel
+  readonly measures: ReadonlyArray<readonly [member: string, measure: Measure]>
+  readonly groups: ReadonlyArray<Group>
+  /** What rows have to fulfil, and what their groups. */
+  readonly ofRows: ReadonlyArray<Condition>
+  readonly ofGroups: ReadonlyArray<Condition>
+  /** Conditions of the model's own that the query switched on. */
+  readonly segments: ReadonlyArray<string>
+  readonly order: ReadonlyArray<readonly [member: string, direction: "asc" | "desc"]>
+  readonly limit: number
+}
+
+const distinct = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(list)]
+
+const measuresOf = (sent: ReadonlyArray<string>, members: Members, { refuse }: Refusals) =>
+  distinct(sent).flatMap((member) => {
+    const measure = members.measures.get(member)
+    if (measure !== undefined) return [[member, measure] as const]
+    refuse(
+      `measures.${sent.indexOf(member)}`,
+      `unknown measure "${member}". Available: ${listed(members.measures.keys())}`
+    )
+    return []
+  })
+
+const dimensionsOf = (sent: ReadonlyArray<string>, members: Members, { refuse }: Refusals): ReadonlyArray<Group> =>
+  distinct(sent).flatMap((member) => {
+    const dimension = members.dimensions.get(member)
+    if (dimension !== undefined) return [{ member, dimension, granularity: undefined }]
+    const available = listed(members.dimensions.keys())
+    refuse(`dimensions.${sent.indexOf(member)}`, `unknown dimension "${member}". Available: ${available}`)
+    return []
+  })
+
+const segmentsOf = (sent: ReadonlyArray<string>, members: Members, { refuse }: Refusals): ReadonlyArray<string> =>
+  distinct(sent).flatMap((name) => {
+    const segment = members.segments.get(name)
+    if (segment !== undefined) return [segment.sql]
+    refuse(
+      `segments.${sent.indexOf(name)}`,
+      `unknown segment "${name}". Available: ${listed(members.segments.keys())}`
+    )
+    return []
+  })
+
+const rangeOf = (
+  path: string,
+  sent: string | ReadonlyArray<string>,
+  now: Date,
+  { refuse }: Refusals
+): TimeRange | undefined => {
+  if (typeof sent === "string") {
+    const range = presetRange(sent, now)
+    if (range === undefined) refuse(path, `unknown range "${sent}". Available: ${presetForms}, or two dates`)
+    return range
+  }
+  const [from, to, ...others] = sent.map(momentNamed)
+  if (from !== undefined && to !== undefined && others.length === 0) return rangeBetween(from, to, false)
+  refuse(path, "expected two dates or times in ISO 8601, or one preset as a text")
+  return undefined
+}
+
+const isGranularity = (text: string): text is Granularity => granularities.some((one) => one === text)
+
+interface Times {
+  readonly groups: ReadonlyArray<Group>
+  readonly ofRows: ReadonlyArray<Condition>
+}
+
+const timeOf = (
+  path: string,
+  { dateRange, dimension: member, granularity }: NonNullable<AnalyticsQuery["timeDimensions"]>[number],
+  members: Members,
+  now: Date,
+  refusals: Refusals
+): Times => {
+  const { refuse } = refusals
+  const dimension = members.dimensions.get(member)
+  if (dimension?.type !== "time") {
+    const times = [...members.dimensions].filter(([, { type }]) => type === "time").map(([name]) => name)
+    refuse(`${path}.dimension`, `unknown time dimension "${member}". Available: ${listed(times)}`)
+    return { groups: [], ofRows: [] }
+  }
+  if (granularity !== undefined && !isGranularity(granularity)) {
+    refuse(`${path}.granularity`, `unknown granularity "${granularity}". Available: ${listed(granularities)}`)
+  }
+  const range = dateRange === undefined ? undefined : rangeOf(`${path}.dateRange`, dateRange, now, refusals)
+  const subject = { _tag: "Dimension", member, ...dimension } as const
+  return {
+    groups: granularity !== undefined && isGranularity(granularity) ? [{ member, dimension, granularity }] : [],
+    ofRows: range === undefined ? [] : [{ _tag: "Test", subject, test: { _tag: "LiesIn", range } }]
+  }
+}
+
+/** A row has one value under each name. */
+const namedOnce = (groups: ReadonlyArray<Group>, { refuse }: Refusals): ReadonlyArray<Group> => {
+  const twice = groups.find(({ member }, n) => groups.findIndex((one) => one.member === member) !== n)
+  if (twice !== undefined) refuse("timeDimensions", `"${twice.member}" is grouped by twice`)
+  return groups
+}
+
+const orderOf = (
+  sent: Readonly<Record<string, string>>,
+  selected: ReadonlyArray<string>,
+  { refuse }: Refusals
+): QueryPlan["order"] =>
+  Object.entries(sent).flatMap(([member, direction]) => {
+    if (!selected.includes(member)) {
+      refuse(`order.${member}`, `is not in the result. Available: ${listed(selected)}`)
+    } else if (direction !== "asc" && direction !== "desc") {
+      refuse(`order.${member}`, `unknown direction "${direction}". Available: asc, desc`)
+    } else return [[member, direction] as const]
+    return []
+  })
+
+/** Groups without an order of their own come by time and then by the others, so that a limit always cuts the same ones. */
+const usualOrder = (groups: ReadonlyArray<Group>): QueryPlan["order"] =>
+  groups.toSorted((a, b) => Number(a.granularity === undefined) - Number(b.granularity === undefined))
+    .map(({ member }) => [member, "asc"])
+
+/** Brought into its bounds; whatever is not a whole number is cut to one (contract, platform §11). */
+const limitOf = (sent: number = rowLimit.usual): number =>
+  Math.min(Math.max(Math.trunc(sent), rowLimit.least), rowLimit.most)
+
+const resolved = (query: AnalyticsQuery, model: AnalyticsModel, members: Members, now: Date, refusals: Refusals) => {
+  const measures = measuresOf(query.measures, members, refusals)
+  const times = (query.timeDimensions ?? []).map((one, n) => timeOf(`timeDimensions.${n}`, one, members, now, refusals))
+  const groups = namedOnce(
+    [...dimensionsOf(query.dimensions ?? [], members, refusals), ...times.flatMap((time) => time.groups)],
+    refusals
+  )
+  const filters = filtersOf(query.filters ?? [], members, refusals)
+  const segments = segmentsOf(query.segments ?? [], members, refusals)
+  const selected = [...groups.map(({ member }) => member), ...measures.map(([member]) => member)]
+  const asked = orderOf(query.order ?? {}, selected, refusals)
+  const order = [...asked, ...usualOrder(groups).filter(([member]) => !asked.some(([named]) => named === member))]
+  const ofRows = [...times.flatMap((time) => time.ofRows), ...filters.ofRows]
+  return { model, measures, groups, ofRows, ofGroups: filters.ofGroups, segments, order, limit: limitOf(query.limit) }
+}
+
+/**
+ * What a query asks of the models its caller sees; fails with everything in it that there is not, and what there is
+ * instead. Presets of dates are taken at `now`.
+ */
+export const planOf = (
+  query: AnalyticsQuery,
+  visible: ReadonlyArray<AnalyticsModel>,
+  now: Date
+): Result.Result<QueryPlan, ValidationFailed> => {
+  const refusals = noRefusals()
+  const model = modelAsked(query.measures, visible, refusals)
+  const plan = model && resolved(query, model, membersIn(model, visible), now, refusals)
+  return plan === undefined || refusals.issues.length > 0
+    ? Result.fail(ValidationFailed.issues(refusals.issues))
+    : Result.succeed(plan)
+}

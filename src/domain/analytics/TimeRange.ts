@@ -1,0 +1,94 @@
+/** A time from `from` on and before `until`, or up to and with `until`; an end that is undefined is open. */
+export interface TimeRange {
+  readonly from: Date | undefined
+  readonly until: Date | undefined
+  readonly withEnd: boolean
+}
+
+/** The presets that a `dateRange` may name, for messages and documents (contract, platform §11). */
+export const presetForms = "today, yesterday, this week, last week, this month, last month, this quarter, " +
+  "last quarter, this year, last year, last N days, last N weeks, last N months, last N quarters, last N years, " +
+  "Q1 2026 (to Q4 of any year), all time"
+
+type Unit = "day" | "week" | "month" | "quarter" | "year"
+
+const at = (year: number, month: number, day: number): Date => new Date(Date.UTC(year, month, day))
+
+const midnight = (moment: Date): Date => at(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate())
+
+/** The first moment of the unit that a moment lies in, in UTC; weeks begin on Monday. */
+const beginOf = (moment: Date, unit: Unit): Date => {
+  const [year, month] = [moment.getUTCFullYear(), moment.getUTCMonth()]
+  if (unit === "day") return midnight(moment)
+  if (unit === "week") return shifted(midnight(moment), "day", -((moment.getUTCDay() + 6) % 7))
+  if (unit === "month") return at(year, month, 1)
+  return at(year, unit === "quarter" ? month - month % 3 : 0, 1)
+}
+
+/** So many units later; of a month that has no such day, its last one. */
+const shifted = (moment: Date, unit: Unit, count: number): Date => {
+  const [year, month, day] = [moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate()]
+  if (unit === "day") return at(year, month, day + count)
+  if (unit === "week") return at(year, month, day + 7 * count)
+  const months = month + count * (unit === "month" ? 1 : unit === "quarter" ? 3 : 12)
+  return at(year, months, Math.min(day, at(year, months + 1, 0).getUTCDate()))
+}
+
+const unitAt = (from: Date, unit: Unit): TimeRange => ({ from, until: shifted(from, unit, 1), withEnd: false })
+
+const isUnit = (text: string | undefined): text is Unit =>
+  text === "day" || text === "week" || text === "month" || text === "quarter" || text === "year"
+
+/** Longest reach of `last N …`. */
+const mostUnits = 1000
+
+/**
+ * The range that a preset names, in UTC; undefined for a text that is none. `last N units` are the N that end with today,
+ * so that today's orders are among those of the last 7 days; `last month` is the month before this one.
+ */
+export const presetRange = (preset: string, now: Date): TimeRange | undefined => {
+  const text = preset.trim().toLowerCase().replace(/\s+/g, " ")
+  if (text === "all time") return { from: undefined, until: undefined, withEnd: false }
+  if (text === "today") return unitAt(midnight(now), "day")
+  if (text === "yesterday") return unitAt(shifted(midnight(now), "day", -1), "day")
+  const quarter = /^q([1-4]) ([1-9]\d{3})$/.exec(text)
+  if (quarter !== null) return unitAt(at(Number(quarter[2]), 3 * (Number(quarter[1]) - 1), 1), "quarter")
+  const [, which, named] = /^(this|last) (week|month|quarter|year)$/.exec(text) ?? []
+  if (isUnit(named)) {
+    const begin = beginOf(now, named)
+    return unitAt(which === "this" ? begin : shifted(begin, named, -1), named)
+  }
+  return lastUnits(text, now)
+}
+
+const lastUnits = (text: string, now: Date): TimeRange | undefined => {
+  const [, count, named] = /^last (\d{1,4}) (day|week|month|quarter|year)s?$/.exec(text) ?? []
+  const units = Number(count)
+  if (!isUnit(named) || units < 1 || units > mostUnits) return undefined
+  const tomorrow = shifted(midnight(now), "day", 1)
+  return { from: shifted(tomorrow, named, -units), until: tomorrow, withEnd: false }
+}
+
+/** A moment, and whether only its day was named. */
+export interface NamedMoment {
+  readonly moment: Date
+  readonly isDay: boolean
+}
+
+const iso = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
+
+/** A day or a time in ISO 8601, in UTC where it does not say otherwise; undefined for anything else. */
+export const momentNamed = (text: string): NamedMoment | undefined => {
+  const [, year, month, day, time, , , offset] = iso.exec(text) ?? []
+  if (year === undefined) return undefined
+  // JavaScript takes the 30th of February for the 2nd of March.
+  if (at(Number(year), Number(month) - 1, Number(day)).getUTCDate() !== Number(day)) return undefined
+  const moment = new Date(time !== undefined && offset === undefined ? `${text}Z` : text)
+  return Number.isNaN(moment.getTime()) ? undefined : { moment, isDay: time === undefined }
+}
+
+/** From one moment to another: a day that ends it is in it to its end; of a time, `withEnd` says whether it is. */
+export const rangeBetween = (from: NamedMoment, to: NamedMoment, withEnd: boolean): TimeRange =>
+  to.isDay
+    ? { from: from.moment, until: shifted(to.moment, "day", 1), withEnd: false }
+    : { from: from.moment, until: to.moment, withEnd }

@@ -1,0 +1,71 @@
+import { Context, Data, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { CurrentActor } from "../access/Actor.ts"
+import { insertTold } from "./AuthJournalRepo.ts"
+
+type Statements = Effect.Effect<void, SqlError.SqlError, CurrentActor>
+
+/**
+ * Statements like those of better-auth for somebody who does not exist (`layers/auth/Decoys.ts`). In a transaction of the
+ * caller they are part of it, so that he undoes what they write.
+ */
+export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo, {
+  /** The look-up of the accounts of a user. */
+  readonly account: Statements
+  /** A user and his password. */
+  readonly newAccount: Statements
+  /** The look-up of a link's token. */
+  readonly token: Statements
+  /** A link's token. */
+  readonly newToken: Statements
+  /**
+   * Runs what changes something and undoes it. Behind a savepoint, and what is around it is committed: so the database
+   * waits for its disk as it does for a change that stays.
+   */
+  readonly undone: (work: Effect.Effect<unknown, SqlError.SqlError, CurrentActor>) => Statements
+}>()("stoa/domain/auth/AuthDecoyRepo") {}
+
+/** As long as a hash of a password is. */
+const hash = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`
+
+/** Ends a transaction whose changes are not to stay. */
+class Undone extends Data.TaggedError("Undone") {}
+
+/** `AuthDecoyRepo` over the database of the process. */
+export const authDecoyRepoLayer = Layer.effect(
+  AuthDecoyRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const made = (table: string, row: Readonly<Record<string, unknown>>) =>
+      Effect.flatMap(CurrentActor, (actor) => insertTold(sql, actor, table, row))
+    const newAccount = Effect.suspend(() => {
+      const id = randomUUID()
+      return Effect.andThen(
+        made("users", { id, name: "Nobody", email: `${id}@nobody.invalid` }),
+        made("user_accounts", { account_id: id, provider_id: "credential", user_id: id, password: hash })
+      )
+    })
+    return AuthDecoyRepo.of({
+      account: Effect.suspend(() =>
+        Effect.asVoid(sql`select * from user_accounts where user_id = ${randomUUID()}::uuid limit 100`)
+      ),
+      newAccount: Effect.asVoid(newAccount),
+      token: Effect.suspend(() =>
+        Effect.asVoid(sql`select * from verifications where identifier = ${randomUUID()} limit 1`)
+      ),
+      newToken: Effect.suspend(() =>
+        Effect.asVoid(
+          made("verifications", {
+            identifier: randomUUID(),
+            value: randomUUID(),
+            expires_at: new Date(4_102_444_800_000)
+          })
+        )
+      ),
+      undone: (work) => {
+        const inner = sql.withTransaction(Effect.andThen(work, Effect.fail(new Undone())))
+        return sql.withTransaction(Effect.catchTag(inner, "Undone", () => Effect.void))
+      }
+    })
+  })
+)

@@ -1,0 +1,35 @@
+import { Context, Effect, Layer } from "effect"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
+import type { Basket } from "./Basket.ts"
+import { type ClaimRow, linesOfCart } from "./ClaimStatementRepo.ts"
+
+/** Reads a cart as a checkout would, and leaves it with its shopper. */
+export class CartToDecideRepo extends Context.Service<CartToDecideRepo, {
+  /** Undefined when the organization has no such cart; whether the visitor may see it is not asked here. */
+  readonly find: (cartId: string) => Effect.Effect<Basket | undefined, never, CurrentActor>
+}>()("stoa/domain/checkout/CartToDecideRepo") {}
+
+type CartRow = Pick<ClaimRow, "currency" | "customer_id" | "group_ids" | "secret_hash" | "lines">
+
+/** `CartToDecideRepo` over the database of the process. */
+export const cartToDecideRepoLayer = Layer.effect(
+  CartToDecideRepo,
+  Effect.map(lookupSql, (sql) => {
+    const find = Effect.fn("CartToDecideRepo.find")(function*(cartId: string) {
+      const organization = yield* currentOrganization
+      const [row] = yield* sql<CartRow>`select c.currency, c.customer_id, c.secret_hash,
+          (select group_ids from customers u where u.id = c.customer_id) as group_ids,
+          ${sql.literal(linesOfCart)} as lines
+        from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
+      return row && {
+        currency: row.currency,
+        customerId: row.customer_id,
+        customerGroupIds: row.group_ids ?? [],
+        secretHash: row.secret_hash,
+        lines: row.lines
+      }
+    }, Effect.orDie)
+    return CartToDecideRepo.of({ find })
+  })
+)

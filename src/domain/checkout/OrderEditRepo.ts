@@ -1,0 +1,101 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { CheckoutFailed } from "../errors/ApiErrors.ts"
+import type { AuditedType } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { EditedStock } from "../inventory/EditedStock.ts"
+import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
+import type { Order } from "../orders/Order.ts"
+import type { ClaimedLine } from "./Basket.ts"
+import type { Decision } from "./Checkout.ts"
+import { orderUpdated, promotionsReturned, promotionsUsed } from "./OrderEditStatementRepo.ts"
+import { usageRefusal } from "./PlaceRepo.ts"
+import { catalogOf, soldThing } from "./SoldThingRepo.ts"
+
+/** What an edit has to know of an order beside its record. */
+export interface EditedOrder {
+  /** Counts the edits: an edit is written only on the revision it was decided on. */
+  readonly revision: number
+  readonly customerGroupIds: ReadonlyArray<string>
+  /** Promotions it has used. */
+  readonly used: ReadonlyArray<string>
+  /** What the catalog says today of its lines, in their order. */
+  readonly things: ReadonlyArray<ClaimedLine>
+}
+
+/** An edit as it was decided: the order before and after it, and what it holds from then on. */
+export interface OrderEdit {
+  readonly type: Extract<AuditedType, `orders.${string}Line`>
+  readonly before: Order
+  readonly after: Order
+  readonly revision: number
+  readonly decision: Decision
+  readonly used: ReadonlyArray<string>
+  readonly hold: HoldChange
+}
+
+/** Writes edits of orders that nobody has paid. */
+export class OrderEditRepo extends Context.Service<OrderEditRepo, {
+  /** In one statement. Undefined when the organization has no such order. */
+  readonly find: (orderId: string) => Effect.Effect<EditedOrder | undefined, never, CurrentActor>
+  /**
+   * Order, lines, stock, usage of promotions and journal in one transaction, with the same number of statements however
+   * many lines there are. False, and nothing is written, when the order was edited, paid, or left pending meanwhile:
+   * the revision is the guard. Locks the order, then its stock, then promotions, as a change of status does.
+   */
+  readonly write: (edit: OrderEdit) => Effect.Effect<boolean, CheckoutFailed | UnitsShort, CurrentActor>
+}>()("stoa/domain/checkout/OrderEditRepo") {}
+
+interface EditedRow {
+  readonly revision: number
+  readonly group_ids: ReadonlyArray<string> | null
+  readonly used: ReadonlyArray<string>
+  readonly things: ReadonlyArray<ClaimedLine>
+}
+
+/** `OrderEditRepo` over the database of the process. */
+export const orderEditRepoLayer = Layer.effect(
+  OrderEditRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const stock = yield* EditedStock
+
+    const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
+      const [row] = yield* sql<EditedRow>`select c.revision,
+          (select group_ids from customers u where u.id = c.customer_id) as group_ids,
+          coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
+          coalesce((select jsonb_agg(${sql.literal(soldThing)} order by l.position)
+            from order_lines l ${sql.literal(catalogOf)} where l.order_id = c.id), '[]') as things
+        from orders c where c.id = ${orderId}::uuid and c.organization_id = ${yield* currentOrganization}`
+      return row && {
+        revision: row.revision,
+        customerGroupIds: row.group_ids ?? [],
+        used: row.used,
+        things: row.things
+      }
+    }, Effect.orDie)
+
+    const write = Effect.fn("OrderEditRepo.write")(
+      function*({ after, before, decision, hold, revision, type, used }: OrderEdit) {
+        const actor = yield* CurrentActor
+        const updated = yield* orderUpdated(sql, actor, after, revision, decision.taxProvider ?? null)
+        if (updated.length === 0) return false
+        yield* stock.change(hold)
+        const now = decision.promotions.map(({ promotionId }) => promotionId)
+        const gone = used.filter((one) => !now.includes(one))
+        const come = decision.promotions.filter(({ promotionId }) => !used.includes(promotionId))
+        if (gone.length > 0) yield* promotionsReturned(sql, actor, after.id, gone)
+        if (come.length > 0) yield* promotionsUsed(sql, actor, after, come)
+        const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
+        yield* sql`with event as (${journalInsert(sql, actor, [change])})${mark(sql, actor)} select 1`
+        return true
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", usageRefusal)
+    )
+
+    return OrderEditRepo.of({ find, write })
+  })
+)

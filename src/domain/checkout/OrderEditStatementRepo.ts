@@ -1,0 +1,74 @@
+import type { SqlClient } from "effect/sql"
+import type { Actor } from "../access/Actor.ts"
+import type { Order } from "../orders/Order.ts"
+import type { Decision } from "./Checkout.ts"
+import { usage } from "./PlaceStatementRepo.ts"
+import { usageReturned } from "./UsageReturnRepo.ts"
+
+/**
+ * Totals and lines of an order that is edited, only on this revision and while nobody has paid it or been asked to: an
+ * authorization over another amount must not exist. A line keeps its place, a new one is the last. No row when the guard
+ * refuses.
+ */
+export const orderUpdated = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  order: Order,
+  revision: number,
+  taxProvider: string | null
+) =>
+  sql`with input as materialized (select ${JSON.stringify(order)}::jsonb as o),
+    edited as (
+      update orders set subtotal = (o->>'subtotal')::bigint, tax_total = (o->>'taxTotal')::bigint,
+        tax_included = (o->>'taxIncluded')::boolean, tax_provider = ${taxProvider}::text,
+        shipping_total = (o->>'shippingTotal')::bigint, discount_total = (o->>'discountTotal')::bigint,
+        grand_total = (o->>'grandTotal')::bigint, metadata = o->'metadata', revision = revision + 1,
+        updated_at = (o->>'updatedAt')::timestamptz
+      from input where id = ${order.id}::uuid and organization_id = ${actor.organizationId} and revision = ${revision}
+        and status = 'pending' and payment_intent_id is null and amount_captured is null
+      returning id, organization_id),
+    wanted as materialized (
+      select (l->>'id')::uuid as id, l from edited, input, jsonb_array_elements(o->'lineItems') l),
+    gone as (
+      delete from order_lines where order_id = (select id from edited) and id <> all(array(select id from wanted))),
+    kept as (
+      insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title,
+        quantity, unit_price, total_price, is_custom_price, tax_amount, discount_amount, metadata)
+      select w.id, e.organization_id, e.id,
+        coalesce((select position from order_lines x where x.order_id = e.id and x.id = w.id),
+          (select max(position) + 1 from order_lines x where x.order_id = e.id)),
+        (l->>'entityId')::uuid, l->>'entityType', (l->>'variantId')::uuid, l->>'sku', l->>'title',
+        (l->>'quantity')::int, (l->>'unitPrice')::bigint, (l->>'totalPrice')::bigint, (l->>'isCustomPrice')::boolean,
+        (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint, l->'metadata'
+      from wanted w, edited e
+      on conflict (id) do update set quantity = excluded.quantity, unit_price = excluded.unit_price,
+        total_price = excluded.total_price, is_custom_price = excluded.is_custom_price,
+        tax_amount = excluded.tax_amount, discount_amount = excluded.discount_amount, metadata = excluded.metadata)
+    select id from edited`
+
+/** Promotions that an edited order does not use any more go back to their counters. */
+export const promotionsReturned = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  orderId: string,
+  promotions: ReadonlyArray<string>
+) =>
+  sql`with usages as (
+      delete from promotion_usages where order_id = ${orderId}::uuid and promotion_id = any(${[...promotions]}::uuid[])
+      returning promotion_id, customer_id),
+    ${usageReturned(sql, actor.organizationId)}
+    select 1`
+
+/** Promotions that an edited order uses from now on, guarded by their limits as at its placing. */
+export const promotionsUsed = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  order: Order,
+  promotions: Decision["promotions"]
+) =>
+  sql`with input as materialized (
+      select 0 as n, ${order.id}::uuid as id, ${actor.organizationId}::text as organization,
+        ${order.customerId}::uuid as customer, ${JSON.stringify(promotions)}::jsonb as promotions),
+    cart as (select n from input),
+    ${usage(sql)}
+    select 1`

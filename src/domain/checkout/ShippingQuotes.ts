@@ -1,0 +1,71 @@
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { changeable } from "../carts/CartRules.ts"
+import { Carts } from "../carts/Carts.ts"
+import { CheckoutFailed, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { Uuid } from "../ids/Id.ts"
+import { ShippingPrices } from "../shipping/ShippingPrices.ts"
+import { CartToDecideRepo } from "./CartToDecideRepo.ts"
+import { CheckoutRequest, ShippingAddress } from "./Checkout.ts"
+import { Decisions } from "./Decisions.ts"
+
+/** Body of `POST /shipping/quotes`: a cart, where it shall go, and the codes the checkout will send. */
+export const ShippingQuoteRequest = Schema.Struct({
+  cartId: Uuid,
+  shippingAddress: ShippingAddress,
+  promotionCodes: CheckoutRequest.fields.promotionCodes,
+  customerId: CheckoutRequest.fields.customerId,
+  customerGroupIds: CheckoutRequest.fields.customerGroupIds
+})
+export type ShippingQuoteRequest = typeof ShippingQuoteRequest.Type
+
+/**
+ * The ways a cart may be shipped, in minor units of `currency`; the one that a checkout takes without `shippingRateId`
+ * first. `id` and `name` are null where there is one price and nothing to choose. No rates at all: nothing has to be
+ * carried.
+ */
+export const ShippingQuote = Schema.Struct({
+  currency: Schema.String,
+  rates: Schema.Array(Schema.Struct({
+    id: Schema.NullOr(Schema.String),
+    name: Schema.NullOr(Schema.String),
+    amount: Schema.Int
+  }))
+}).annotate({ identifier: "ShippingQuote" })
+export type ShippingQuote = typeof ShippingQuote.Type
+
+/** What shipping a cart would cost, before it is checked out (contract §3.4). Nothing is kept. */
+export class ShippingQuotes extends Context.Service<ShippingQuotes, {
+  /**
+   * The rates that fit the cart at the address, priced as the checkout prices them: after promotions, in the same
+   * statements. 404 for a cart that is not the visitor's, 422 for one that is not active, that is empty, or whose address
+   * nobody serves.
+   */
+  readonly quote: (
+    request: ShippingQuoteRequest
+  ) => Effect.Effect<ShippingQuote, NotFound | ValidationFailed | CheckoutFailed, CurrentActor>
+}>()("stoa/domain/checkout/ShippingQuotes") {
+  static readonly layer = Layer.effect(
+    ShippingQuotes,
+    Effect.gen(function*() {
+      const carts = yield* Carts
+      const repo = yield* CartToDecideRepo
+      const decisions = yield* Decisions
+      const prices = yield* ShippingPrices
+
+      const quote = Effect.fn("ShippingQuotes.quote")(function*(request: ShippingQuoteRequest) {
+        const stored = yield* carts.get(request.cartId)
+        yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
+        const cart = yield* repo.find(request.cartId)
+        if (cart === undefined) return yield* NotFound.of("Cart not found.")
+        if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
+        const { customerId } = yield* carts.visitor
+        const shipment = yield* decisions.shipmentOf(cart, request, customerId)
+        const options = yield* prices.optionsOf(shipment)
+        return { currency: cart.currency, rates: options.map(({ amount, id, name }) => ({ id, name, amount })) }
+      })
+
+      return { quote }
+    })
+  )
+}

@@ -1,0 +1,28 @@
+import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
+
+/** The rows of people who were erased stay, for their orders; nobody counts them any more. */
+const isThere = "customers.erased_at is null"
+
+/** More than one order; the second one that an index finds ends the search. */
+const isReturning = `exists (select 1 from orders o where o.organization_id = customers.organization_id
+  and o.customer_id = customers.id offset 1)`
+
+/** Profiles of customers (spec §4 Analytics). */
+const Customers: AnalyticsModel = {
+  name: "Customers",
+  table: "customers",
+  measures: {
+    customerCount: { type: "count", filter: isThere },
+    // New in the time that a query asks about by `createdAt`.
+    newCustomers: { type: "count", filter: isThere },
+    returningCustomers: { type: "count", filter: `${isThere} and ${isReturning}` }
+  },
+  dimensions: {
+    createdAt: { sql: "customers.created_at", type: "time" },
+    customerGroup: { sql: "customers.metadata->>'customerGroup'", type: "string" }
+  },
+  segments: { returning: { sql: isReturning } },
+  scopeRules: [{ role: "customer", filter: "customers.id = :customerId" }]
+}
+
+export const analyticsModels = (): ReadonlyArray<AnalyticsModel> => [Customers]

@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrderGoods, SoldLine } from "./OrderGoods.ts"
+
+interface GoodsRow {
+  readonly status: OrderGoods["status"]
+  readonly paid: boolean
+  readonly customer_id: string | null
+  readonly lines: ReadonlyArray<SoldLine>
+}
+
+/** Units of each line of an order in fulfillments that were not cancelled, by `order_line_id`: an SQL fragment. */
+const covered = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql`select fl.order_line_id, sum(fl.quantity)::int4 as units
+    from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
+    where f.order_id = ${orderId}::uuid and f.organization_id = ${organization} and f.status <> 'cancelled'
+    group by fl.order_line_id`
+
+/** Keeps an order from everybody else until the transaction has ended; what is read afterwards cannot change. */
+export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
+
+/** The goods of an order, in one statement; undefined when the organization has no such order. */
+export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  Effect.map(
+    sql<GoodsRow>`select o.status, o.amount_captured is not null or o.grand_total = 0 as paid, o.customer_id,
+        coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
+            'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'quantity', l.quantity,
+            'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
+            'covered', coalesce(c.units, 0)) order by l.position)
+          from order_lines l left join (${covered(sql, organization, orderId)}) c on c.order_line_id = l.id
+          where l.order_id = o.id and l.organization_id = o.organization_id), '[]') as lines
+      from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
+    ([row]): OrderGoods | undefined =>
+      row === undefined
+        ? undefined
+        : { orderId, status: row.status, paid: row.paid, customerId: row.customer_id, lines: row.lines }
+  )
+
+/**
+ * Units that were handed over without leaving the shelf, which digital goods with a stock do until their order ends:
+ * those of fulfilled lines that no shipment covers.
+ */
+export const unshelvedUnits = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql<{ readonly sellable: string; readonly quantity: number }>`select coalesce(l.variant_id, l.entity_id) as sellable,
+      sum(l.quantity)::int4 as quantity
+    from order_lines l
+    where l.order_id = ${orderId}::uuid and l.organization_id = ${organization} and l.fulfillment_status = 'fulfilled'
+      and not exists (select 1 from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
+        where f.order_id = ${orderId}::uuid and fl.order_line_id = l.id and f.order_line_id is null
+          and f.status <> 'cancelled')
+    group by 1`

@@ -1,0 +1,117 @@
+import { Result } from "effect"
+import { InvalidTransition } from "../errors/ApiErrors.ts"
+import type { StockAllocation } from "../inventory/StockRules.ts"
+import type { Fulfillment, FulfillmentStatus } from "./Fulfillment.ts"
+import { given } from "./FulfillmentRows.ts"
+import { lineStatus, type OrderGoods } from "./OrderGoods.ts"
+import type { ShipmentChange } from "./Shipment.ts"
+import { type CoveredLine, sendable } from "./ShipmentRules.ts"
+
+/** A fulfillment as it is stored: its record, and the units that left the shelf with it. */
+export interface StoredShipment {
+  readonly record: Fulfillment
+  readonly taken: ReadonlyArray<StockAllocation>
+}
+
+/** A change of a fulfillment that was decided and only has to be written. */
+export interface ChangePlan {
+  readonly record: Fulfillment
+  readonly eventType: "status_changed" | "tracking_changed"
+  readonly description: string | null
+  /** The order's lines as they are after it, where it gives units back. */
+  readonly lines: ReadonlyArray<CoveredLine>
+  /** Units that go back on the shelf, held for the order. */
+  readonly back: ReadonlyArray<StockAllocation>
+}
+
+/**
+ * The ways of a shipment. One that failed (lost, refused at the door) keeps its units until it is sent once more or
+ * cancelled; what has arrived comes back as a return.
+ */
+const ways: { readonly [From in FulfillmentStatus]: ReadonlyArray<FulfillmentStatus> } = {
+  pending: ["processing", "shipped", "delivered", "fulfilled", "cancelled", "failed"],
+  processing: ["shipped", "delivered", "fulfilled", "cancelled", "failed"],
+  shipped: ["delivered", "cancelled", "failed"],
+  failed: ["shipped", "cancelled"],
+  delivered: [],
+  fulfilled: [],
+  cancelled: []
+}
+
+const over = <A>(sent: A | null | undefined, before: A | undefined): A | undefined =>
+  sent === undefined ? before : sent ?? undefined
+
+const recordOf = (before: Fulfillment, change: ShipmentChange, status: FulfillmentStatus, now: Date): Fulfillment => {
+  const { carrier, deliveredAt, estimatedDelivery, shippedAt, trackingNumber, trackingUrl, updatedAt: _, ...kept } =
+    before
+  const sent = status !== before.status && (status === "shipped" || status === "delivered")
+  return {
+    ...kept,
+    status,
+    ...given("carrier", over(change.carrier, carrier)),
+    ...given("trackingNumber", over(change.trackingNumber, trackingNumber)),
+    ...given("trackingUrl", over(change.trackingUrl, trackingUrl)),
+    ...given("estimatedDelivery", over(change.estimatedDelivery, estimatedDelivery)),
+    // A second try after a failure is sent anew.
+    ...given("shippedAt", sent && status === "shipped" ? now : shippedAt ?? (sent ? now : undefined)),
+    ...given("deliveredAt", sent && status === "delivered" ? now : deliveredAt),
+    updatedAt: now
+  }
+}
+
+const sameTime = (one: Date | undefined, other: Date | undefined) => one?.getTime() === other?.getTime()
+
+const isSame = (one: Fulfillment, other: Fulfillment): boolean =>
+  one.status === other.status && one.carrier === other.carrier && one.trackingNumber === other.trackingNumber &&
+  one.trackingUrl === other.trackingUrl && sameTime(one.estimatedDelivery, other.estimatedDelivery)
+
+/** Why the units of a shipment cannot be given back; undefined when they can. */
+const kept = (goods: OrderGoods, { record }: StoredShipment): string | undefined => {
+  if (!sendable.includes(goods.status)) {
+    return `The order is ${goods.status}: what comes back of it is a return, and its shipments stay as they are.`
+  }
+  const covered = new Set(record.lineItems.map(({ id }) => id))
+  // Refunded units may be those that were sent, and would be put back in stock a second time.
+  return goods.lines.some((line) => covered.has(line.id) && line.refundedQuantity > 0)
+    ? "Units of these lines were refunded: what comes back of them is a return."
+    : undefined
+}
+
+/** The lines of the order without what this shipment covers of them. */
+const linesWithout = (goods: OrderGoods, { record }: StoredShipment): ReadonlyArray<CoveredLine> =>
+  goods.lines.flatMap((line) => {
+    const quantity = record.lineItems.find(({ id }) => id === line.id)?.quantity
+    return quantity === undefined
+      ? []
+      : [{ id: line.id, quantity, status: lineStatus(line, line.covered - quantity) }]
+  })
+
+/**
+ * What a change of a shipment comes to; undefined when everything is so already. 422 INVALID_TRANSITION for a way that a
+ * shipment cannot go, and for units that cannot be given back.
+ */
+export const planChange = (
+  goods: OrderGoods,
+  stored: StoredShipment,
+  change: ShipmentChange,
+  now: Date
+): Result.Result<ChangePlan | undefined, InvalidTransition> => {
+  const from = stored.record.status
+  const to = change.status ?? from
+  if (to !== from && !ways[from].includes(to)) {
+    return Result.fail(InvalidTransition.of(`A fulfillment cannot go from ${from} to ${to}.`))
+  }
+  const ends = to === "cancelled" && to !== from
+  const reason = ends ? kept(goods, stored) : undefined
+  if (reason !== undefined) return Result.fail(InvalidTransition.of(reason))
+  const record = recordOf(stored.record, change, to, now)
+  return Result.succeed(
+    isSame(record, stored.record) ? undefined : {
+      record,
+      eventType: to === from ? "tracking_changed" : "status_changed",
+      description: change.description ?? null,
+      lines: ends ? linesWithout(goods, stored) : [],
+      back: ends ? stored.taken : []
+    }
+  )
+}

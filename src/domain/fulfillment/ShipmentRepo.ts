@@ -1,0 +1,102 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
+import { SoldStock } from "../inventory/SoldStock.ts"
+import type { StockAllocation } from "../inventory/StockRules.ts"
+import type { Fulfillment } from "./Fulfillment.ts"
+import { fulfillmentColumns, type FulfillmentRow, toFulfillment } from "./FulfillmentRows.ts"
+import type { OrderGoods } from "./OrderGoods.ts"
+import { lockOrder, readGoods } from "./OrderGoodsRepo.ts"
+import type { ChangePlan, StoredShipment } from "./ShipmentChanges.ts"
+import type { ShipmentPlan } from "./ShipmentRules.ts"
+import { insertShipment, updateShipment } from "./ShipmentStatementRepo.ts"
+
+/**
+ * Fulfillments that people make and change. Each is one transaction that locks the order's row, then its hold, then its
+ * stock, in the order in which a change of status does; so of many at once each is decided on what the one before left.
+ * The number of statements does not depend on the number of lines.
+ */
+export class ShipmentRepo extends Context.Service<ShipmentRepo, {
+  /** The goods of an order; undefined when the organization has no such order. */
+  readonly goodsOf: (orderId: string) => Effect.Effect<OrderGoods | undefined, never, CurrentActor>
+  /**
+   * Writes what `plan` decides on the locked order: its units leave the shelf, then the fulfillment with its lines and
+   * event, then `move`, which moves the order on. Whatever fails leaves nothing behind. 404 without such an order.
+   */
+  readonly make: <E, E2, R>(
+    orderId: string,
+    plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan, E>,
+    move: Effect.Effect<void, E2, R>
+  ) => Effect.Effect<Fulfillment, NotFound | E | E2, CurrentActor | R>
+  /**
+   * Writes what `plan` decides on a fulfillment and its locked order; units that come back go where they were taken
+   * from. Where it decides nothing, nothing is written. 404 without such a fulfillment of such an order.
+   */
+  readonly change: <E>(
+    orderId: string,
+    fulfillmentId: string,
+    plan: (goods: OrderGoods, stored: StoredShipment) => Effect.Effect<ChangePlan | undefined, E>
+  ) => Effect.Effect<Fulfillment, NotFound | E, CurrentActor>
+}>()("stoa/domain/fulfillment/ShipmentRepo") {}
+
+type StoredRow = FulfillmentRow & { readonly taken: ReadonlyArray<StockAllocation> }
+
+/** `ShipmentRepo` over the database of the process. */
+export const shipmentRepoLayer = Layer.effect(
+  ShipmentRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const stock = yield* SoldStock
+
+    const goodsOf = Effect.fn("ShipmentRepo.goodsOf")(function*(orderId: string) {
+      return yield* readGoods(sql, yield* currentOrganization, orderId)
+    }, Effect.orDie)
+
+    const transacted = <A, E, R>(body: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+      sql.withTransaction(body).pipe(
+        Effect.provideService(SqlClient.SqlClient, sql),
+        Effect.catchIf(SqlError.isSqlError, Effect.die)
+      )
+
+    const locked = Effect.fnUntraced(function*(organization: string, orderId: string) {
+      yield* lockOrder(sql, organization, orderId)
+      const goods = yield* readGoods(sql, organization, orderId)
+      return goods ?? (yield* NotFound.of("Order not found."))
+    })
+
+    const stored = Effect.fnUntraced(function*(organization: string, orderId: string, fulfillmentId: string) {
+      const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}
+        from fulfillments f join orders o on o.id = f.order_id
+        where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
+      if (row === undefined) return yield* NotFound.of("Fulfillment not found.")
+      return { record: toFulfillment(row), taken: row.taken }
+    })
+
+    return ShipmentRepo.of({
+      goodsOf,
+      make: Effect.fn("ShipmentRepo.make")((orderId, plan, move) =>
+        transacted(Effect.gen(function*() {
+          const actor = yield* CurrentActor
+          const decided = yield* plan(yield* locked(actor.organizationId, orderId))
+          const taken = yield* stock.handOver(decided.record.orderId, decided.demand)
+          yield* insertShipment(sql, actor, decided, taken, true)
+          yield* move
+          return decided.record
+        }))
+      ),
+      change: Effect.fn("ShipmentRepo.change")((orderId, fulfillmentId, plan) =>
+        transacted(Effect.gen(function*() {
+          const actor = yield* CurrentActor
+          const goods = yield* locked(actor.organizationId, orderId)
+          const before = yield* stored(actor.organizationId, orderId, fulfillmentId)
+          const decided = yield* plan(goods, before)
+          if (decided === undefined) return before.record
+          yield* stock.takeBack(goods.orderId, decided.back)
+          yield* updateShipment(sql, actor, before.record, decided)
+          return decided.record
+        }))
+      )
+    })
+  })
+)

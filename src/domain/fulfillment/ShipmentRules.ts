@@ -1,0 +1,143 @@
+import { Result } from "effect"
+import { InvalidTransition, type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import type { StockDemand } from "../inventory/StockRules.ts"
+import type { OrderStatus } from "../orders/OrderStatus.ts"
+import type { Fulfillment } from "./Fulfillment.ts"
+import { given } from "./FulfillmentRows.ts"
+import { lineStatus, openUnits, type OrderGoods, type SoldLine } from "./OrderGoods.ts"
+import type { NewShipment } from "./Shipment.ts"
+
+/** A line of the order as a fulfillment leaves it; `quantity` is what the fulfillment covers of it. */
+export interface CoveredLine {
+  readonly id: string
+  readonly quantity: number
+  readonly status: SoldLine["fulfillmentStatus"]
+}
+
+/** A fulfillment that was decided and only has to be written. */
+export interface ShipmentPlan {
+  readonly record: Fulfillment
+  readonly lines: ReadonlyArray<CoveredLine>
+  /** Units that leave the shelf. */
+  readonly demand: ReadonlyArray<StockDemand>
+  /** The statuses its order goes through because of it, in this order. */
+  readonly path: ReadonlyArray<OrderStatus>
+}
+
+/** Orders of which something may be sent. One that is fulfilled has open units when a shipment of it was cancelled. */
+export const sendable: ReadonlyArray<OrderStatus> = ["confirmed", "processing", "partially_fulfilled", "fulfilled"]
+
+interface Taken {
+  readonly line: SoldLine
+  readonly quantity: number
+}
+
+/** Where the order goes when this is sent (contract §4.1): to fulfilled as soon as fulfillments cover every line. */
+const pathOf = (goods: OrderGoods, taken: ReadonlyArray<Taken>): ReadonlyArray<OrderStatus> => {
+  const sent = new Map(taken.map(({ line, quantity }) => [line.id, quantity]))
+  const whole = goods.lines.every((line) => openUnits(line) <= (sent.get(line.id) ?? 0))
+  switch (goods.status) {
+    case "confirmed":
+      return ["processing", whole ? "fulfilled" : "partially_fulfilled"]
+    case "processing":
+      return [whole ? "fulfilled" : "partially_fulfilled"]
+    case "partially_fulfilled":
+      return whole ? ["fulfilled"] : []
+    default:
+      return []
+  }
+}
+
+/** The issue of a line that cannot be sent like this; undefined when it can. */
+const issueOf = (line: SoldLine | undefined, quantity: number, again: boolean, path: string): Issue | undefined => {
+  const lineItem = `${path}.orderLineItemId`
+  if (line === undefined) return { path: lineItem, message: "is not a line of this order", code: "unknown_line" }
+  if (again) return { path: lineItem, message: "is named twice", code: "duplicate" }
+  const open = openUnits(line)
+  return quantity <= open
+    ? undefined
+    : { path: `${path}.quantity`, message: `only ${open} remaining`, code: "over_quantity" }
+}
+
+const takenOf = (goods: OrderGoods, request: NewShipment): Result.Result<ReadonlyArray<Taken>, ValidationFailed> => {
+  const lines = new Map(goods.lines.map((line) => [line.id, line]))
+  const taken = new Map<string, Taken>()
+  const issues: Array<Issue> = []
+  for (const [index, { orderLineItemId, quantity }] of request.lineItems.entries()) {
+    const line = lines.get(orderLineItemId)
+    const again = line !== undefined && taken.has(line.id)
+    const issue = issueOf(line, quantity, again, `lineItems.${index}`)
+    if (issue !== undefined) issues.push(issue)
+    else if (line !== undefined) taken.set(line.id, { line, quantity })
+  }
+  return issues.length > 0 ? Result.fail(ValidationFailed.issues(issues)) : Result.succeed([...taken.values()])
+}
+
+const recordOf = (
+  goods: OrderGoods,
+  taken: ReadonlyArray<Taken>,
+  request: Omit<NewShipment, "lineItems">,
+  now: Date
+) => {
+  const status = request.status ?? "shipped"
+  const only = taken.length === 1 ? taken[0]?.line : undefined
+  const record: Fulfillment = {
+    id: newId(),
+    orderId: goods.orderId,
+    type: request.type ?? "physical",
+    status,
+    lineItems: taken.map(({ line: { id, sku, title }, quantity }) => ({ id, title, sku, quantity })),
+    ...given("carrier", request.carrier),
+    ...given("trackingNumber", request.trackingNumber),
+    ...given("trackingUrl", request.trackingUrl),
+    ...given("estimatedDelivery", request.estimatedDelivery),
+    ...given("shippedAt", status === "shipped" || status === "delivered" ? now : undefined),
+    ...given("deliveredAt", status === "delivered" ? now : undefined),
+    ...given("customerId", goods.customerId),
+    ...given("entityType", only?.entityType),
+    ...given("entityId", only?.entityId),
+    ...given("metadata", request.metadata),
+    createdAt: now,
+    updatedAt: now
+  }
+  return record
+}
+
+const planOf = (
+  goods: OrderGoods,
+  taken: ReadonlyArray<Taken>,
+  request: Omit<NewShipment, "lineItems">,
+  now: Date
+): ShipmentPlan => ({
+  record: recordOf(goods, taken, request, now),
+  lines: taken.map(({ line, quantity }) => ({
+    id: line.id,
+    quantity,
+    status: lineStatus(line, line.covered + quantity)
+  })),
+  demand: taken.map(({ line, quantity }) => ({ sellable: line.variantId ?? line.entityId, quantity })),
+  path: pathOf(goods, taken)
+})
+
+/**
+ * What a request to send something comes to, decided on the order as it is (contract §5). 422 INVALID_TRANSITION for an
+ * order that is pending, ended or not paid; 422 with every line that is not there, named twice, or has fewer units left.
+ */
+export const planShipment = (
+  goods: OrderGoods,
+  request: NewShipment,
+  now: Date
+): Result.Result<ShipmentPlan, ValidationFailed | InvalidTransition> => {
+  if (!sendable.includes(goods.status)) {
+    return Result.fail(InvalidTransition.of(`Nothing of an order can be handed over while it is ${goods.status}.`))
+  }
+  if (!goods.paid) return Result.fail(InvalidTransition.of("Nothing of an order can be handed over before it is paid."))
+  return Result.map(takenOf(goods, request), (taken) => planOf(goods, taken, request, now))
+}
+
+/** What is left of an order that somebody declares fulfilled (contract §4.2); undefined when nothing is. */
+export const planRest = (goods: OrderGoods, now: Date): ShipmentPlan | undefined => {
+  const taken = goods.lines.flatMap((line) => (openUnits(line) > 0 ? [{ line, quantity: openUnits(line) }] : []))
+  return taken.length === 0 ? undefined : planOf(goods, taken, { status: "fulfilled" }, now)
+}

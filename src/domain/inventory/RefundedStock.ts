@@ -1,0 +1,49 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { RefundedStockRepo } from "./RefundedStockRepo.ts"
+import type { StockAllocation, StockDemand } from "./StockRules.ts"
+
+/**
+ * What becomes of the stock of units that are refunded (contract §4.3). Called inside the caller's transaction, which
+ * has locked the order's row, it joins it: a refund and its stock are written together or not at all. Each call is one
+ * constant number of statements, however many units and lines.
+ */
+export class RefundedStock extends Context.Service<RefundedStock, {
+  /** Takes units that were never handed over out of what the order holds, at most what it holds; gives which, where. */
+  readonly release: (
+    orderId: string,
+    units: ReadonlyArray<StockDemand>
+  ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+  /** Holds again what a refund that came to nothing had released, as far as it is still there; gives what was. */
+  readonly holdAgain: (
+    orderId: string,
+    released: ReadonlyArray<StockAllocation>
+  ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+  /**
+   * Puts units that were handed over back into the warehouses they came from, as movements `return`: at most what left
+   * the shelf for this order and has not come back. Gives which, where.
+   */
+  readonly takeBack: (
+    orderId: string,
+    units: ReadonlyArray<StockDemand>
+  ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+}>()("stoa/domain/inventory/RefundedStock") {
+  static readonly layer = Layer.effect(
+    RefundedStock,
+    Effect.map(RefundedStockRepo, (repo) => {
+      /** Nothing to move: nothing is asked of the database. */
+      const unlessEmpty = <Unit>(
+        move: (
+          orderId: string,
+          units: ReadonlyArray<Unit>
+        ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
+      ) =>
+      (orderId: string, units: ReadonlyArray<Unit>) => units.length === 0 ? Effect.succeed([]) : move(orderId, units)
+      return {
+        release: unlessEmpty(repo.release),
+        holdAgain: unlessEmpty(repo.holdAgain),
+        takeBack: unlessEmpty(repo.takeBack)
+      }
+    })
+  )
+}

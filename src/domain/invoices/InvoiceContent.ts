@@ -1,0 +1,107 @@
+import { Schema } from "effect"
+import { addressLines } from "../mail/MailWords.ts"
+import type { Order } from "../orders/Order.ts"
+import type { InvoiceOptions } from "./InvoiceSettings.ts"
+
+/** Minor units of the document's currency. */
+const Amount = Schema.Int
+
+const Line = Schema.Struct({
+  title: Schema.String,
+  sku: Schema.NullOr(Schema.String),
+  quantity: Schema.Int,
+  unitPrice: Amount,
+  discount: Amount,
+  tax: Amount,
+  /** What is paid for the line: after its discount, with its tax. */
+  amount: Amount
+})
+export type InvoiceLine = typeof Line.Type
+
+/**
+ * What an invoice says: fixed in the moment it is issued, whatever becomes of the seller's address afterwards. Stored as
+ * it is here, and read by newer processes: additions are optional.
+ */
+export const InvoiceContent = Schema.Struct({
+  seller: Schema.Struct({
+    name: Schema.String,
+    lines: Schema.Array(Schema.String),
+    taxNumber: Schema.NullOr(Schema.String),
+    notes: Schema.Array(Schema.String)
+  }),
+  billTo: Schema.Array(Schema.String),
+  shipTo: Schema.Array(Schema.String),
+  orderNumber: Schema.String,
+  placedAt: Schema.DateFromString,
+  currency: Schema.String,
+  locale: Schema.String,
+  lines: Schema.Array(Line),
+  subtotal: Amount,
+  discountTotal: Amount,
+  shippingTotal: Amount,
+  taxTotal: Amount,
+  /** Prices hold their tax already: it is told and not added. */
+  taxIncluded: Schema.Boolean,
+  grandTotal: Amount
+})
+export type InvoiceContent = typeof InvoiceContent.Type
+
+/** Who buys, besides what the order says itself. */
+export interface Buyer {
+  /** Of the customer's profile. */
+  readonly name: string | null
+  /** That was left with the order, else the profile's. */
+  readonly email: string | null
+}
+
+const textAt = (record: Readonly<Record<string, unknown>> | null, name: string): string => {
+  const value = record?.[name]
+  return typeof value === "string" ? value.replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, 120) : ""
+}
+
+/** Name and address as the shopper gave them. */
+const shownAddress = (address: Order["shippingAddress"]): ReadonlyArray<string> => {
+  const person = [textAt(address, "firstName"), textAt(address, "lastName")].filter((part) => part !== "").join(" ")
+  const names = [textAt(address, "company"), textAt(address, "name") || person]
+  return [...names.filter((name) => name !== ""), ...addressLines(address)]
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** What the invoice of an order says when it is issued now. */
+export const contentOf = (
+  order: Order,
+  buyer: Buyer,
+  { locale, notes, sellerLines, sellerName, taxNumber }: InvoiceOptions
+): InvoiceContent => {
+  const { taxIncluded } = order
+  const billing = order.metadata["billingAddress"]
+  const shipTo = shownAddress(order.shippingAddress)
+  const named = isRecord(billing) ? shownAddress(billing) : shipTo
+  const name = buyer.name === null || named.includes(buyer.name) ? [] : [buyer.name]
+  return {
+    seller: { name: sellerName, lines: [...sellerLines], taxNumber, notes: [...notes] },
+    billTo: [...name, ...named, ...(buyer.email === null ? [] : [buyer.email])],
+    shipTo,
+    orderNumber: order.orderNumber,
+    placedAt: order.placedAt,
+    currency: order.currency,
+    locale,
+    lines: order.lineItems.map(({ discountAmount, quantity, sku, taxAmount, title, totalPrice, unitPrice }) => ({
+      title,
+      sku,
+      quantity,
+      unitPrice,
+      discount: discountAmount,
+      tax: taxAmount,
+      amount: totalPrice - discountAmount + (taxIncluded ? 0 : taxAmount)
+    })),
+    subtotal: order.subtotal,
+    discountTotal: order.discountTotal,
+    shippingTotal: order.shippingTotal,
+    taxTotal: order.taxTotal,
+    taxIncluded,
+    grandTotal: order.grandTotal
+  }
+}

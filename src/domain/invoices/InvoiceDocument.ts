@@ -1,0 +1,140 @@
+import { moneyText } from "../mail/MailWords.ts"
+import type { InvoiceContent } from "./InvoiceContent.ts"
+import type { InvoiceWords } from "./InvoiceSettings.ts"
+import { taxGroups } from "./TaxGroups.ts"
+
+/** Money that went one way or the other; minor units. */
+export interface Movement {
+  readonly at: Date
+  readonly amount: number
+}
+
+/** An invoice or a receipt with what has been paid for it until now. */
+export interface InvoiceDocument {
+  readonly kind: "invoice" | "receipt"
+  /** Number of the invoice; a receipt has that of its order alone. */
+  readonly number: string | null
+  readonly date: Date
+  readonly content: InvoiceContent
+  readonly payments: ReadonlyArray<Movement>
+  readonly refunds: ReadonlyArray<Movement>
+}
+
+/** A label and what stands beside it; `strong` stands out. */
+export interface Fact {
+  readonly label: string
+  readonly value: string
+  readonly strong?: boolean
+}
+
+/** A document as it is read: texts only. HTML and PDF say the same because both are drawn from this. */
+export interface ShownDocument {
+  readonly locale: string
+  readonly date: Date
+  readonly title: string
+  readonly seller: { readonly name: string; readonly lines: ReadonlyArray<string> }
+  readonly facts: ReadonlyArray<Fact>
+  readonly parties: ReadonlyArray<{ readonly label: string; readonly lines: ReadonlyArray<string> }>
+  readonly columns: ReadonlyArray<string>
+  /** Under its title a line has its SKU; the other columns are one text each. */
+  readonly rows: ReadonlyArray<{ readonly title: string; readonly sku: string; readonly cells: ReadonlyArray<string> }>
+  readonly totals: ReadonlyArray<Fact>
+  readonly taxes: {
+    readonly label: string
+    readonly columns: ReadonlyArray<string>
+    readonly rows: ReadonlyArray<ReadonlyArray<string>>
+  }
+  readonly payments: { readonly label: string; readonly facts: ReadonlyArray<Fact> }
+  readonly notes: ReadonlyArray<string>
+  readonly page: string
+}
+
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, " ").trim()
+
+const texts = (content: InvoiceContent) => {
+  const { currency, locale } = content
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" })
+  const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 })
+  return {
+    money: (amount: number) => moneyText(amount, currency, locale),
+    date: (at: Date) => dates.format(at),
+    percent: (rate: number) => rates.format(rate / 1_000),
+    /** Nothing is a dash, so that a column of zeros does not hide the amounts. */
+    some: (amount: number) => (amount === 0 ? "–" : moneyText(amount, currency, locale))
+  }
+}
+
+const totalsOf = (content: InvoiceContent, words: InvoiceWords): ReadonlyArray<Fact> => {
+  const { money } = texts(content)
+  const { discountTotal, grandTotal, shippingTotal, subtotal, taxIncluded, taxTotal } = content
+  const tax = taxTotal === 0 ? [] : [{ label: taxIncluded ? words.includedTax : words.tax, value: money(taxTotal) }]
+  return [
+    { label: words.subtotal, value: money(subtotal) },
+    ...(discountTotal === 0 ? [] : [{ label: words.discount, value: money(-discountTotal) }]),
+    { label: words.shipping, value: money(shippingTotal) },
+    ...(taxIncluded ? [] : tax),
+    { label: words.total, value: money(grandTotal), strong: true },
+    ...(taxIncluded ? tax : [])
+  ]
+}
+
+const sum = (movements: ReadonlyArray<Movement>) => movements.reduce((total, { amount }) => total + amount, 0)
+
+const paymentsOf = ({ content, payments, refunds }: InvoiceDocument, words: InvoiceWords): ReadonlyArray<Fact> => {
+  const { date, money } = texts(content)
+  const due = Math.max(0, content.grandTotal - sum(payments))
+  return [
+    ...payments.map(({ amount, at }) => ({ label: `${words.paid} ${date(at)}`, value: money(amount) })),
+    ...refunds.map(({ amount, at }) => ({ label: `${words.refunded} ${date(at)}`, value: money(-amount) })),
+    { label: words.due, value: money(due), strong: true }
+  ]
+}
+
+const taxesOf = (content: InvoiceContent, words: InvoiceWords) => {
+  const { money, percent } = texts(content)
+  return {
+    label: words.taxes,
+    columns: [words.rate, words.net, words.tax],
+    rows: taxGroups(content).map(({ net, rate, tax }) => [
+      rate === null ? words.shipping : percent(rate),
+      money(net),
+      money(tax)
+    ])
+  }
+}
+
+/** The document in the words of its language, amounts with the decimals of their currency; dates are those of UTC. */
+export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocument => {
+  const { content, date: at, kind, number } = document
+  const { date, money, some } = texts(content)
+  const { seller } = content
+  const fact = (label: string, value: string | null) => (value === null ? [] : [{ label, value }])
+  return {
+    locale: content.locale,
+    date: at,
+    title: kind === "invoice" ? words.invoice : words.receipt,
+    seller: { name: oneLine(seller.name), lines: seller.lines.map(oneLine) },
+    facts: [
+      ...fact(words.number, number),
+      ...fact(words.date, date(at)),
+      ...fact(words.order, content.orderNumber),
+      ...fact(words.ordered, date(content.placedAt)),
+      ...fact(words.taxNumber, seller.taxNumber)
+    ],
+    parties: [
+      { label: words.billTo, lines: content.billTo.map(oneLine) },
+      { label: words.shipTo, lines: content.shipTo.map(oneLine) }
+    ].filter(({ lines }) => lines.length > 0),
+    columns: [words.item, words.quantity, words.unitPrice, words.discount, words.tax, words.amount],
+    rows: content.lines.map(({ amount, discount, quantity, sku, tax, title, unitPrice }) => ({
+      title: oneLine(title),
+      sku: oneLine(sku ?? ""),
+      cells: [String(quantity), money(unitPrice), some(-discount), some(tax), money(amount)]
+    })),
+    totals: totalsOf(content, words),
+    taxes: taxesOf(content, words),
+    payments: { label: words.payments, facts: paymentsOf(document, words) },
+    notes: seller.notes.map(oneLine),
+    page: words.page
+  }
+}

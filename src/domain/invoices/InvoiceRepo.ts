@@ -1,0 +1,127 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { type Buyer, InvoiceContent } from "./InvoiceContent.ts"
+import type { Movement } from "./InvoiceDocument.ts"
+
+/** An invoice that was issued: its place in the seller's numbers and what it said. */
+export interface IssuedInvoice {
+  readonly number: bigint
+  readonly issuedAt: Date
+  readonly content: InvoiceContent
+}
+
+/** What a document needs besides its order. */
+export interface InvoiceFacts {
+  readonly buyer: Buyer
+  /** What providers confirmed to have given back. */
+  readonly refunds: ReadonlyArray<Movement>
+  readonly issued: IssuedInvoice | undefined
+}
+
+interface FactsRow {
+  readonly name: string | null
+  readonly email: string | null
+  readonly refunds: ReadonlyArray<{ readonly at: string; readonly amount: number }>
+  readonly number: bigint | null
+  readonly issued_at: Date | null
+  readonly content: unknown
+}
+
+interface IssuedRow {
+  readonly number: bigint
+  readonly issued_at: Date
+  readonly content: unknown
+}
+
+/** Invoices and what they are made of. */
+export class InvoiceRepo extends Context.Service<InvoiceRepo, {
+  /** In one statement, of an order of this organization. */
+  readonly factsOf: (orderId: string) => Effect.Effect<InvoiceFacts, never, CurrentActor>
+  /**
+   * Issues the invoice of an order, once: whoever comes second is given the first one's. Its number is the next of this
+   * organization, without gaps: the counter's row is locked until the invoice is committed.
+   */
+  readonly issue: (orderId: string, content: InvoiceContent) => Effect.Effect<IssuedInvoice, never, CurrentActor>
+}>()("stoa/domain/invoices/InvoiceRepo") {}
+
+const ContentJson = Schema.toCodecJson(InvoiceContent)
+const decode = Schema.decodeUnknownSync(ContentJson)
+const encode = Schema.encodeSync(ContentJson)
+
+const toIssued = ({ content, issued_at: issuedAt, number }: IssuedRow): IssuedInvoice => ({
+  number,
+  issuedAt,
+  content: decode(content)
+})
+
+/** `InvoiceRepo` over the database of the process. */
+export const invoiceRepoLayer = Layer.effect(
+  InvoiceRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const factsOf = Effect.fn("InvoiceRepo.factsOf")(function*(orderId: string) {
+      const [row] = yield* sql<FactsRow>`select
+          nullif(trim(coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), '') as name,
+          coalesce(nullif(o.email, ''), c.email) as email,
+          coalesce((select jsonb_agg(jsonb_build_object('at', r.updated_at, 'amount', r.amount)
+              order by r.updated_at, r.id)
+            from refunds r where r.order_id = o.id and r.organization_id = o.organization_id
+              and r.status = 'completed' and r.amount > 0), '[]') as refunds,
+          i.number, i.issued_at, i.content
+        from orders o
+        left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
+        left join invoices i on i.order_id = o.id and i.organization_id = o.organization_id
+        where o.id = ${orderId}::uuid and o.organization_id = ${yield* currentOrganization}`
+      const { content = null, issued_at: issuedAt = null, number = null } = row ?? {}
+      const facts: InvoiceFacts = {
+        buyer: { name: row?.name ?? null, email: row?.email ?? null },
+        refunds: (row?.refunds ?? []).map(({ amount, at }) => ({ at: new Date(at), amount })),
+        issued: number === null || issuedAt === null
+          ? undefined
+          : toIssued({ number, issued_at: issuedAt, content })
+      }
+      return facts
+    }, Effect.orDie)
+
+    const issue = Effect.fn("InvoiceRepo.issue")(
+      (orderId: string, content: InvoiceContent) =>
+        sql.withTransaction(Effect.gen(function*() {
+          const actor = yield* CurrentActor
+          const organization = actor.organizationId
+          // Locks the counter; what is read afterwards cannot change before this invoice is committed.
+          yield* sql`insert into invoice_counters as c (organization_id, last_number) values (${organization}, 0)
+          on conflict (organization_id) do update set last_number = c.last_number`
+          const made = yield* sql<IssuedRow>`with made as (
+            insert into invoices (order_id, organization_id, number, content)
+            select ${orderId}::uuid, organization_id, last_number + 1, ${JSON.stringify(encode(content))}::jsonb
+            from invoice_counters where organization_id = ${organization}
+            on conflict (order_id) do nothing returning *),
+          moved as (
+            update invoice_counters set last_number = last_number + 1
+            where organization_id = ${organization} and exists (select 1 from made))
+          select * from made`
+          const [row] = made.length > 0 ? made : yield* sql<IssuedRow>`select * from invoices
+          where order_id = ${orderId}::uuid and organization_id = ${organization}`
+          if (row === undefined) return yield* Effect.die(new Error(`The invoice of ${orderId} vanished.`))
+          if (made.length > 0) {
+            const payload = {
+              orderId,
+              number: Number(row.number),
+              issuedAt: row.issued_at,
+              grandTotal: content.grandTotal
+            }
+            yield* journalInsert(sql, actor, [
+              { type: "invoices.create", entityType: "invoice", entityId: orderId, payload }
+            ])
+          }
+          return toIssued(row)
+        })),
+      Effect.orDie
+    )
+
+    return InvoiceRepo.of({ factsOf, issue })
+  })
+)

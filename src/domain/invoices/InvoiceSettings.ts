@@ -1,0 +1,105 @@
+import { Context, Layer } from "effect"
+
+/** What a deployment decides about its invoices and receipts (docs/invoices.md). */
+export interface InvoiceOptions {
+  /** Name of the seller, as it stands on top. */
+  readonly sellerName: string
+  /** Lines below the name: address, registration. */
+  readonly sellerLines: ReadonlyArray<string>
+  /** Number of the seller's at the tax office. */
+  readonly taxNumber: string | null
+  /** Lines at the end: bank account, terms. */
+  readonly notes: ReadonlyArray<string>
+  /** Language tag of amounts, dates and words. */
+  readonly locale: string
+  /** Words by language tag, in the place of the English ones. */
+  readonly words: Readonly<Record<string, Partial<InvoiceWords>>>
+  /** TrueType files for PDF, where the built-in font lacks the letters of a language. */
+  readonly fonts: { readonly regular: string; readonly bold: string } | null
+}
+
+/** The words on invoices and receipts. */
+export interface InvoiceWords {
+  readonly invoice: string
+  readonly receipt: string
+  readonly number: string
+  readonly date: string
+  readonly order: string
+  readonly ordered: string
+  readonly taxNumber: string
+  readonly billTo: string
+  readonly shipTo: string
+  readonly item: string
+  readonly quantity: string
+  readonly unitPrice: string
+  readonly discount: string
+  readonly tax: string
+  readonly amount: string
+  readonly subtotal: string
+  readonly shipping: string
+  readonly includedTax: string
+  readonly total: string
+  readonly taxes: string
+  readonly rate: string
+  readonly net: string
+  readonly payments: string
+  readonly paid: string
+  readonly refunded: string
+  readonly due: string
+  readonly page: string
+}
+
+const english: InvoiceWords = {
+  invoice: "Invoice",
+  receipt: "Receipt",
+  number: "Number",
+  date: "Date",
+  order: "Order",
+  ordered: "Ordered",
+  taxNumber: "Tax number",
+  billTo: "Bill to",
+  shipTo: "Ship to",
+  item: "Item",
+  quantity: "Qty",
+  unitPrice: "Unit price",
+  discount: "Discount",
+  tax: "Tax",
+  amount: "Amount",
+  subtotal: "Subtotal",
+  shipping: "Shipping",
+  includedTax: "Tax included",
+  total: "Total",
+  taxes: "Tax breakdown",
+  rate: "Rate",
+  net: "Net",
+  payments: "Payments",
+  paid: "Paid",
+  refunded: "Refunded",
+  due: "Amount due",
+  page: "Page"
+}
+
+export const defaultInvoiceOptions: InvoiceOptions = {
+  sellerName: "Stoa",
+  sellerLines: [],
+  taxNumber: null,
+  notes: [],
+  locale: "en",
+  words: {},
+  fonts: null
+}
+
+/** The words of a language: its own, those of its parent (`de` for `de-AT`), else English. */
+export const wordsOf = ({ words }: Pick<InvoiceOptions, "words">, locale: string): InvoiceWords => ({
+  ...english,
+  ...words[locale.split("-")[0] ?? locale],
+  ...words[locale]
+})
+
+/** The settings of this deployment's invoices. */
+export class InvoiceSettings
+  extends Context.Service<InvoiceSettings, InvoiceOptions>()("stoa/domain/invoices/InvoiceSettings")
+{
+  static readonly layerOf = (options: Partial<InvoiceOptions> = {}): Layer.Layer<InvoiceSettings> =>
+    Layer.succeed(InvoiceSettings, { ...defaultInvoiceOptions, ...options })
+}

@@ -1,0 +1,124 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { Conflict, type Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import type { Order } from "../orders/Order.ts"
+import { admitReader } from "../orders/OrderAccess.ts"
+import { Orders } from "../orders/Orders.ts"
+import { contentOf } from "./InvoiceContent.ts"
+import { type InvoiceDocument, shown, type ShownDocument } from "./InvoiceDocument.ts"
+import { htmlOf } from "./InvoiceHtml.ts"
+import { InvoicePdf } from "./InvoicePdf.ts"
+import { InvoiceRepo } from "./InvoiceRepo.ts"
+import { InvoiceSettings, wordsOf } from "./InvoiceSettings.ts"
+
+/** An invoice as it is sent: what it is called and what it says. */
+export interface InvoiceFile {
+  readonly number: string
+  readonly fileName: string
+  readonly pdf: Uint8Array
+}
+
+/** A page to read, and what it is called when somebody keeps it. */
+export interface InvoicePage {
+  readonly fileName: string
+  readonly html: string
+}
+
+/** What is told of an invoice that is mailed; amounts in minor units. */
+export interface MailedInvoice extends Pick<Order, "currency" | "grandTotal" | "orderNumber" | "organizationId"> {
+  readonly invoiceNumber: string
+  /** The address of the order, else of its customer. */
+  readonly email: string | null
+  readonly locale: string
+}
+
+/** Why there is no document: 404, 403, or 409 while the order is neither confirmed nor paid. */
+export type InvoiceError = NotFound | Forbidden | Conflict
+
+/** The number of the n-th invoice of a seller. */
+export const invoiceNumber = (sequence: bigint): string => `INV-${String(sequence).padStart(6, "0")}`
+
+/** Whether an order has come to something that can be invoiced. */
+const isBinding = ({ amountCaptured, status }: Order): boolean =>
+  amountCaptured !== null || (status !== "pending" && status !== "cancelled")
+
+/** Invoices and receipts of orders (contract §4.4, docs/invoices.md). */
+export class Invoices extends Context.Service<Invoices, {
+  /** The invoice as a page, for whoever may read the order; the first one who asks has it issued. */
+  readonly page: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>
+  /** The same as PDF. */
+  readonly file: (orderId: string) => Effect.Effect<InvoiceFile, InvoiceError, CurrentActor>
+  /** What was paid for an order, as a page. 409 before anything was. */
+  readonly receipt: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>
+  /** What a mail with the invoice says and whom it is for; the invoice is issued by it. For staff: 404, 409. */
+  readonly issued: (orderId: string) => Effect.Effect<MailedInvoice, NotFound | Conflict, CurrentActor>
+  /** The PDF for the service itself, which sends it to somebody who may have it: nobody is asked who he is. */
+  readonly fileToSend: (orderId: string) => Effect.Effect<InvoiceFile, NotFound | Conflict, CurrentActor>
+}>()("stoa/domain/invoices/Invoices") {
+  static readonly layer = Layer.effect(
+    Invoices,
+    Effect.gen(function*() {
+      const orders = yield* Orders
+      const repo = yield* InvoiceRepo
+      const pdf = yield* InvoicePdf
+      const settings = yield* InvoiceSettings
+
+      const readable = (orderId: string) => Effect.flatMap(orders.find(orderId), admitReader)
+
+      const paymentsOf = ({ amountCaptured, placedAt }: Order) =>
+        amountCaptured === null || amountCaptured === 0 ? [] : [{ at: placedAt, amount: amountCaptured }]
+
+      const show = (document: InvoiceDocument): ShownDocument =>
+        shown(document, wordsOf(settings, document.content.locale))
+
+      const invoiceOf = Effect.fnUntraced(function*(order: Order) {
+        const { buyer, issued: before, refunds } = yield* repo.factsOf(order.id)
+        if (before === undefined && !isBinding(order)) {
+          return yield* Conflict.of("An order has no invoice before it is confirmed or paid.")
+        }
+        const issued = before ?? (yield* repo.issue(order.id, contentOf(order, buyer, settings)))
+        const { content, issuedAt: date } = issued
+        const number = invoiceNumber(issued.number)
+        const document = show({ kind: "invoice", number, date, content, payments: paymentsOf(order), refunds })
+        return { number, document, email: buyer.email }
+      })
+
+      const found = Effect.fnUntraced(function*(orderId: string) {
+        return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
+      })
+
+      const drawn = Effect.fnUntraced(function*(order: Order) {
+        const { document, number } = yield* invoiceOf(order)
+        return { number, fileName: `${number}.pdf`, pdf: yield* pdf.draw(document) }
+      })
+
+      return {
+        page: Effect.fn("Invoices.page")(function*(orderId: string) {
+          const { document, number } = yield* invoiceOf(yield* readable(orderId))
+          return { fileName: `${number}.html`, html: htmlOf(document) }
+        }),
+        file: Effect.fn("Invoices.file")(function*(orderId: string) {
+          return yield* drawn(yield* readable(orderId))
+        }),
+        receipt: Effect.fn("Invoices.receipt")(function*(orderId: string) {
+          const order = yield* readable(orderId)
+          if (order.amountCaptured === null) return yield* Conflict.of("Nothing was paid for this order yet.")
+          const { buyer, issued, refunds } = yield* repo.factsOf(order.id)
+          const content = issued?.content ?? contentOf(order, buyer, settings)
+          const payments = paymentsOf(order)
+          const document = show({ kind: "receipt", number: null, date: order.placedAt, content, payments, refunds })
+          return { fileName: `receipt-${order.orderNumber}.html`, html: htmlOf(document) }
+        }),
+        issued: Effect.fn("Invoices.issued")(function*(orderId: string) {
+          const order = yield* found(orderId)
+          const { currency, grandTotal, orderNumber, organizationId } = order
+          const { document: { locale }, email, number: invoiceNumber } = yield* invoiceOf(order)
+          return { currency, email, grandTotal, invoiceNumber, locale, orderNumber, organizationId }
+        }),
+        fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: string) {
+          return yield* drawn(yield* found(orderId))
+        })
+      }
+    })
+  )
+}

@@ -1,0 +1,20 @@
+import { statements } from "../modules/StatementsRepo.ts"
+
+export const migrations = {
+  "0001_invoices": statements(
+    // The last number of each seller. Its row is locked by whoever issues an invoice, so that numbers have no gaps.
+    `create table invoice_counters (
+      organization_id text primary key,
+      last_number bigint not null
+    )`,
+    `create table invoices (
+      order_id uuid primary key references orders on delete restrict,
+      organization_id text not null,
+      number bigint not null check (number >= 1),
+      -- What the invoice said when it was issued; it goes on saying that.
+      content jsonb not null,
+      issued_at timestamptz not null default now(),
+      unique (organization_id, number)
+    )`
+  )
+}

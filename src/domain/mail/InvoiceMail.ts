@@ -1,0 +1,13 @@
+import { Schema } from "effect"
+import { FreeText } from "../text/Storable.ts"
+
+/** Where an invoice is mailed to; without `to` to the address of the order, else of its customer. */
+export const InvoiceMail = Schema.Struct({
+  to: Schema.optional(FreeText.annotate({ description: "Another address than the order's." }))
+}).annotate({ identifier: "InvoiceMail" })
+export type InvoiceMail = typeof InvoiceMail.Type
+
+/** Whether a mail waits to be sent: none does where mails of the template `order-invoice` are not sent. */
+export const SentInvoice = Schema.Struct({ queued: Schema.Boolean, to: Schema.String })
+  .annotate({ identifier: "SentInvoice" })
+export type SentInvoice = typeof SentInvoice.Type

@@ -1,0 +1,34 @@
+import { Data, Effect } from "effect"
+
+/** What a service of the deployment answers with: an effect or a promise. */
+export type Given<A> = Effect.Effect<A, Error> | Promise<A>
+
+/** A service outside failed, or did not answer in time. */
+export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly cause: unknown }> {
+  override get message(): string {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause)
+  }
+}
+
+const failed = (cause: unknown) => new OutsideFailed({ cause })
+
+/**
+ * Asks a service that a deployment brings, for at most `limitMs` milliseconds. Whatever it fails, throws or rejects with
+ * is `OutsideFailed`, and so is silence; `signal` is aborted when nobody waits any more.
+ */
+export const askOutside = (
+  call: (signal: AbortSignal) => Given<unknown>,
+  limitMs: number
+): Effect.Effect<unknown, OutsideFailed> =>
+  Effect.suspend(() => {
+    const waiting = new AbortController()
+    const made = call(waiting.signal)
+    const answer = Effect.isEffect(made)
+      ? Effect.mapError(made, failed)
+      : Effect.tryPromise({ try: () => made, catch: failed })
+    return Effect.onInterrupt(answer, () => Effect.sync(() => waiting.abort()))
+  }).pipe(
+    // A service that throws instead of failing is no less away.
+    Effect.catchDefect((defect) => Effect.fail(failed(defect))),
+    Effect.timeoutOrElse({ duration: limitMs, orElse: () => Effect.fail(failed(`no answer within ${limitMs} ms`)) })
+  )

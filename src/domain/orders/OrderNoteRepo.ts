@@ -1,0 +1,103 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import type { NoteVisibility, OrderNote } from "./OrderNote.ts"
+
+/** All SQL of notes. The journal tells of them as changes of their order. */
+export class OrderNoteRepo extends Context.Service<OrderNoteRepo, {
+  /** A page of an order's notes, oldest first, in two statements; of one visibility where one is named. */
+  readonly list: (
+    orderId: string,
+    visibility: NoteVisibility | undefined,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<OrderNote>, never, CurrentActor>
+  /** False, and nothing written, when the organization has no such order. */
+  readonly insert: (note: OrderNote) => Effect.Effect<boolean, never, CurrentActor>
+  /** False when the order has no such note. */
+  readonly remove: (orderId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/orders/OrderNoteRepo") {}
+
+interface NoteRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly order_id: string
+  readonly text: string
+  readonly visibility: NoteVisibility
+  readonly author_id: string | null
+  readonly author_name: string
+  readonly created_at: Date
+}
+
+const toNote = (row: NoteRow): OrderNote => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  orderId: row.order_id,
+  text: row.text,
+  visibility: row.visibility,
+  authorId: row.author_id,
+  authorName: row.author_name,
+  createdAt: row.created_at
+})
+
+/** The journal keeps who wrote how much to whom, and not the words: they are in the table, until they are deleted. */
+const told = (type: "orders.addNote" | "orders.removeNote", { text: _, ...note }: OrderNote) => ({
+  type,
+  entityType: "order" as const,
+  entityId: note.orderId,
+  payload: { note },
+  ...(type === "orders.removeNote" ? { before: { note } } : {})
+})
+
+/** `OrderNoteRepo` over the database of the process. */
+export const orderNoteRepoLayer = Layer.effect(
+  OrderNoteRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const list = Effect.fn("OrderNoteRepo.list")(
+      function*(orderId: string, visibility: NoteVisibility | undefined, page: PageRequest) {
+        const where = sql`order_id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
+          and (${visibility ?? null}::text is null or visibility = ${visibility ?? null})`
+        const [rows, counted] = yield* Effect.all([
+          sql<NoteRow>`select * from order_notes where ${where} order by created_at, id
+            limit ${page.limit} offset ${offsetOf(page)}`,
+          sql<{ readonly count: bigint }>`select count(*) as count from order_notes where ${where}`
+        ], { concurrency: "unbounded" })
+        return { ...page, items: rows.map(toNote), total: Number(counted[0]?.count ?? 0) }
+      },
+      Effect.orDie
+    )
+
+    const insert = Effect.fn("OrderNoteRepo.insert")(function*(note: OrderNote) {
+      const actor = yield* CurrentActor
+      // The lock keeps the order's person from being erased meanwhile, whose erasure deletes its notes.
+      const rows = yield* sql`with noted as materialized (select id from orders where id = ${note.orderId}::uuid
+          and organization_id = ${actor.organizationId} for no key update),
+        made as (insert into order_notes (id, organization_id, order_id, text, visibility, author_id, author_name,
+            created_at)
+          select ${note.id}::uuid, ${actor.organizationId}, noted.id, ${note.text}, ${note.visibility},
+            ${note.authorId}, ${note.authorName}, ${note.createdAt}::timestamptz from noted returning id),
+        event as (${journalInsert(sql, actor, [told("orders.addNote", note)], "made")})${mark(sql, actor, "made")}
+        select id from made`
+      return rows.length === 1
+    }, Effect.orDie)
+
+    const remove = Effect.fn("OrderNoteRepo.remove")(
+      function*(orderId: string, id: string) {
+        const actor = yield* CurrentActor
+        const [row] = yield* sql<NoteRow>`delete from order_notes where id = ${id}::uuid and order_id = ${orderId}::uuid
+          and organization_id = ${actor.organizationId} returning *`
+        if (row === undefined) return false
+        yield* sql`with event as (${journalInsert(sql, actor, [told("orders.removeNote", toNote(row))])})${
+          mark(sql, actor)
+        } select 1`
+        return true
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    return OrderNoteRepo.of({ list, insert, remove })
+  })
+)

@@ -1,0 +1,52 @@
+import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
+
+const own = [{ role: "customer", filter: "orders.customer_id = :customerId" }] as const
+
+/** Orders as they were placed, in whatever status they are (spec §4 Analytics). */
+const Orders: AnalyticsModel = {
+  name: "Orders",
+  table: "orders",
+  measures: {
+    count: { type: "count" },
+    revenue: { type: "sum", sql: "orders.grand_total" },
+    averageOrderValue: { type: "avg", sql: "orders.grand_total" },
+    subtotalRevenue: { type: "sum", sql: "orders.subtotal" },
+    taxCollected: { type: "sum", sql: "orders.tax_total" },
+    shippingRevenue: { type: "sum", sql: "orders.shipping_total" },
+    discountsGiven: { type: "sum", sql: "orders.discount_total" },
+    uniqueCustomers: { type: "countDistinct", sql: "orders.customer_id" }
+  },
+  dimensions: {
+    id: { sql: "orders.id", type: "string" },
+    orderNumber: { sql: "orders.order_number", type: "string" },
+    status: { sql: "orders.status", type: "string" },
+    currency: { sql: "orders.currency", type: "string" },
+    placedAt: { sql: "orders.placed_at", type: "time" }
+  },
+  scopeRules: own
+}
+
+/** What was sold, line by line; the dimensions of Orders apply too. */
+const OrderLineItems: AnalyticsModel = {
+  name: "OrderLineItems",
+  table: "order_lines",
+  // The specification's left join: no line is without its order, which a foreign key sees to. As an inner one PostgreSQL
+  // may begin with the orders, whose indexes begin with the organization.
+  joins: [{ table: "orders", type: "inner", on: "orders.id = order_lines.order_id", model: "Orders" }],
+  measures: {
+    count: { type: "count" },
+    itemsSold: { type: "sum", sql: "order_lines.quantity" },
+    lineItemRevenue: { type: "sum", sql: "order_lines.total_price" },
+    averageUnitPrice: { type: "avg", sql: "order_lines.unit_price" }
+  },
+  dimensions: {
+    id: { sql: "order_lines.id", type: "string" },
+    entityType: { sql: "order_lines.entity_type", type: "string" },
+    sku: { sql: "order_lines.sku", type: "string" },
+    title: { sql: "order_lines.title", type: "string" },
+    fulfillmentStatus: { sql: "order_lines.fulfillment_status", type: "string" }
+  },
+  scopeRules: own
+}
+
+export const analyticsModels = (): ReadonlyArray<AnalyticsModel> => [Orders, OrderLineItems]

@@ -1,0 +1,127 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+
+/** A capture that may be asked of the provider: minor units, and how often it has refused one of this order. */
+export interface ClaimedCapture {
+  readonly amount: number
+  readonly refusals: number
+}
+
+/** A capture that was asked for and has no end yet; `ended`: it has one since, and nothing is to be done. */
+export interface DueCapture extends ClaimedCapture {
+  readonly orderId: string
+  readonly organizationId: string
+  readonly ended: boolean
+}
+
+/** Captures by an operator of what a checkout has only authorized (contract §4.4). */
+export class CaptureRepo extends Context.Service<CaptureRepo, {
+  /**
+   * Claims the one capture of an order: `amount` minor units, absent: all of it. Repeating it with the same amount gives
+   * the same claim, so that a capture whose process died goes on. 404; 422 for more than the order's total; 409 when it
+   * is captured, ended, not authorized, waits for its shopper, or is being captured with another amount.
+   */
+  readonly claim: (
+    orderId: string,
+    amount: number | undefined
+  ) => Effect.Effect<ClaimedCapture, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** The provider refused: the order can be captured anew, under another key. */
+  readonly release: (orderId: string, refusals: number) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * Takes claims of all organizations that are a minute old, longest due first: the process that made one may have died
+   * before it asked the provider. Each is put off by ten minutes, so that a silent provider does not keep the others from
+   * their turn; one that has ended has no turn any more.
+   */
+  readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<DueCapture>>
+}>()("stoa/domain/payments/CaptureRepo") {}
+
+interface DueRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly amount: bigint
+  readonly refusals: number
+  readonly ended: boolean
+}
+
+interface OrderRow {
+  readonly status: string
+  readonly grand_total: bigint
+  readonly amount_captured: bigint | null
+  readonly authorized: boolean
+  readonly waits: boolean
+}
+
+const refusalOf = (row: OrderRow | undefined, amount: number | undefined) => {
+  if (row === undefined) return NotFound.of("Order not found.")
+  if (row.amount_captured !== null) return Conflict.of("The payment of this order was captured already.")
+  if (row.status === "cancelled" || row.status === "refunded") return Conflict.of(`The order is ${row.status}.`)
+  if (!row.authorized) return Conflict.of("The order has no payment that could be captured.")
+  if (row.waits) return Conflict.of("The shopper has yet to confirm the payment.")
+  if ((amount ?? 0) > Number(row.grand_total)) {
+    return ValidationFailed.of("amount", `is more than the ${row.grand_total} that were authorized`)
+  }
+  return Conflict.of("The order is being captured with another amount.")
+}
+
+/** `CaptureRepo` over the database of the process. */
+export const captureRepoLayer = Layer.effect(
+  CaptureRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const claim = Effect.fn("CaptureRepo.claim")(function*(orderId: string, amount: number | undefined) {
+      const actor = yield* CurrentActor
+      const wanted = sql`coalesce(${amount ?? null}::bigint, o.grand_total)`
+      const [claimed] = yield* Effect.orDie(
+        sql<{ readonly capture_amount: bigint; readonly capture_refusals: number }>`with claimed as (
+          update orders o set capture_amount = ${wanted}, capture_due_at = now() + interval '1 minute',
+            updated_at = now()
+          where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} and o.amount_captured is null
+            and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
+            and o.payment_provider is not null and o.payment_due_at is null and ${wanted} between 1 and o.grand_total
+            and (o.capture_amount is null or o.capture_amount = ${wanted})
+          returning o.capture_amount, o.capture_refusals)${mark(sql, actor, "claimed")}
+          select * from claimed`
+      )
+      if (claimed !== undefined) {
+        return { amount: Number(claimed.capture_amount), refusals: claimed.capture_refusals }
+      }
+      const [row] = yield* Effect.orDie(
+        sql<OrderRow>`select status, grand_total, amount_captured, payment_due_at is not null as waits,
+            payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
+          from orders where id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
+      )
+      return yield* refusalOf(row, amount)
+    })
+
+    const release = Effect.fn("CaptureRepo.release")(function*(orderId: string, refusals: number) {
+      const actor = yield* CurrentActor
+      yield* sql`update orders set capture_amount = null, capture_due_at = null,
+          capture_refusals = capture_refusals + 1, updated_at = now()
+        where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and capture_refusals = ${refusals}
+          and amount_captured is null`
+    }, Effect.orDie)
+
+    const takeDue = Effect.fn("CaptureRepo.takeDue")(function*(limit: number) {
+      const rows = yield* sql<DueRow>`update orders
+        set capture_due_at = case when amount_captured is null and status not in ('cancelled', 'refunded')
+          then now() + interval '10 minutes' end
+        where id = any(array(select id from orders where capture_due_at <= now() order by capture_due_at
+          limit ${limit} for update skip locked))
+        returning id, organization_id, capture_amount as amount, capture_refusals as refusals,
+          capture_due_at is null as ended`
+      return rows.map(({ amount, ended, id, organization_id: organizationId, refusals }) => ({
+        orderId: id,
+        organizationId,
+        amount: Number(amount),
+        refusals,
+        ended
+      }))
+    }, Effect.orDie)
+
+    return CaptureRepo.of({ claim, release, takeDue })
+  })
+)

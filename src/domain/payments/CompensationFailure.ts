@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { FreeText } from "../text/Storable.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+
+/** refund_failed: money that did not go back. void_failed: an authorization that may still be open. */
+export const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])
+
+/** open: nobody has seen to it. retried: its step was begun anew. resolved: an operator has settled it otherwise. */
+export const CompensationStatus = Schema.Literals(["open", "retried", "resolved"])
+
+/**
+ * A step about money that failed for good (contract §3.8); `amount` in minor units, 0 for a void. `actions` says what an
+ * operator can do here: `retry` asks the provider again, `resolve` notes that it was seen to elsewhere.
+ */
+export const CompensationFailure = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  kind: CompensationKind,
+  status: CompensationStatus,
+  orderId: Schema.NullOr(Uuid),
+  refundId: Schema.NullOr(Uuid),
+  provider: Schema.NullOr(Schema.String),
+  paymentIntentId: Schema.NullOr(Schema.String),
+  amount: Schema.Int,
+  message: Schema.String,
+  actions: Schema.Array(Schema.Literals(["retry", "resolve"])),
+  note: Schema.NullOr(Schema.String),
+  resolvedBy: Schema.NullOr(Schema.String),
+  resolvedAt: Schema.NullOr(Time),
+  createdAt: Time
+}).annotate({ identifier: "CompensationFailure" })
+export type CompensationFailure = typeof CompensationFailure.Type
+
+/** What an operator says about a failure that he has seen to. */
+export const Resolution = Schema.Struct({
+  note: Schema.optional(FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "How it was settled." }))
+}).annotate({ identifier: "Resolution" })
+
+/** What can be done about a failure in this state. */
+export const actionsOf = (
+  status: CompensationFailure["status"],
+  refundId: string | null
+): CompensationFailure["actions"] => {
+  if (status !== "open") return []
+  return refundId === null ? ["resolve"] : ["retry", "resolve"]
+}

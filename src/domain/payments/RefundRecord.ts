@@ -1,0 +1,57 @@
+import { Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+/**
+ * pending: its provider has yet to answer. completed: the money is back. failed: the provider refused for good.
+ * undone: taken back before the provider knew of it.
+ */
+export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
+
+/** Units of a line in a refund; `restocked` of them were put back into stock. Amounts in minor units. */
+export const RefundLine = Schema.Struct({
+  lineItemId: Uuid,
+  quantity: Schema.Int,
+  amount: Amount,
+  restocked: Schema.Int
+}).annotate({ identifier: "RefundLine" })
+
+/**
+ * An entry of the ledger of refunds (contract §4.3); amounts in minor units of the order's currency. `amount` is the
+ * whole of it, `shipping` and the lines' amounts are parts of it; a refund of an amount alone names no parts.
+ */
+export const RefundRecord = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  orderId: Uuid,
+  kind: Schema.Literals(["refund", "return"]),
+  amount: Amount,
+  currency: Schema.String,
+  shipping: Amount,
+  reason: Schema.String,
+  lines: Schema.Array(RefundLine),
+  status: RefundStatus,
+  failure: Schema.NullOr(Schema.String),
+  providerReference: Schema.NullOr(Schema.String),
+  performedBy: Schema.NullOr(Schema.String),
+  undoneAt: Schema.NullOr(Time),
+  undoneBy: Schema.NullOr(Schema.String),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "Refund" })
+export type RefundRecord = typeof RefundRecord.Type
+
+/** What can still be given back of an order; amounts in minor units. */
+export const RefundCap = Schema.Struct({
+  orderId: Uuid,
+  currency: Schema.String,
+  captured: Amount,
+  refunded: Amount,
+  pending: Amount,
+  cap: Amount.annotate({ description: "The most that one more refund can give back." }),
+  shipping: Amount.annotate({ description: "What is left of the shipping." }),
+  lines: Schema.Array(Schema.Struct({ lineItemId: Uuid, quantity: Schema.Int, amount: Amount }))
+}).annotate({ identifier: "RefundCap" })
+export type RefundCap = typeof RefundCap.Type

@@ -1,0 +1,129 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { Conflict, NotFound } from "../errors/ApiErrors.ts"
+import { refundNoted } from "../events/RefundEntryRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { newId } from "../ids/Id.ts"
+import { RefundedStock } from "../inventory/RefundedStock.ts"
+import type { StockAllocation } from "../inventory/StockRules.ts"
+import type { OrderStatus } from "../orders/OrderStatus.ts"
+import { lockMoney } from "./RefundableRepo.ts"
+
+/** Why a refund failed: `refused` by its provider, which knows nothing of it then; else it stayed silent for good. */
+export interface RefundFailure {
+  readonly message: string
+  readonly refused: boolean
+}
+
+/**
+ * Ends of refunds that came to nothing: units, worth and shipping that they accounted for can be refunded again, and
+ * units that they had released are held again as far as they are still there. What came back into stock stays there.
+ */
+export class RefundReversalRepo extends Context.Service<RefundReversalRepo, {
+  /** Nobody will give the money back; an operator has to see to it. False when it was settled before. */
+  readonly fail: (refundId: string, failure: RefundFailure) => Effect.Effect<boolean, never, CurrentActor>
+  /** Takes back a refund of this order that the provider has not heard of. 404 unknown; 409 settled or sent. */
+  readonly undo: (orderId: string, refundId: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
+}>()("stoa/domain/payments/RefundReversalRepo") {}
+
+interface EndedRow {
+  readonly order_id: string
+  readonly status: OrderStatus
+  readonly released_stock: ReadonlyArray<StockAllocation>
+}
+
+/** The parts that give back what the refunds of the part `ended` accounted for. */
+const accountedNoMore = (sql: SqlClient.SqlClient) =>
+  sql`counted as (
+      update order_lines l set refunded_quantity = l.refunded_quantity - r.quantity,
+        refunded_value = l.refunded_value - r.value
+      from ended join refund_lines r on r.refund_id = ended.id where l.id = r.order_line_id),
+    shipping as (
+      update orders o set refunded_shipping = o.refunded_shipping - ended.shipping_value, updated_at = now()
+      from ended where o.id = ended.order_id)`
+
+const asItWas = (sql: SqlClient.SqlClient) =>
+  sql`select ended.order_id, o.status, ended.released_stock from ended join orders o on o.id = ended.order_id`
+
+const failStatement = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  refundId: string,
+  { message, refused }: RefundFailure
+) =>
+  sql<EndedRow>`with ended as (
+      update refunds set status = 'failed', failure = ${message}, updated_at = now(),
+        refusals = refusals + ${refused ? 1 : 0}, sent_at = case when ${refused} then null else sent_at end
+      where id = ${refundId}::uuid and organization_id = ${actor.organizationId} and status = 'pending' returning *),
+    ${accountedNoMore(sql)},
+    recorded as (
+      insert into compensation_failures (id, organization_id, kind, order_id, refund_id, provider, payment_intent_id,
+        amount, message)
+      select ${newId()}::uuid, ended.organization_id,
+        case when ended.amount = 0 then 'void_failed' else 'refund_failed' end, ended.order_id, ended.id,
+        o.payment_provider, o.payment_intent_id, ended.amount, ${message}
+      from ended join orders o on o.id = ended.order_id),
+    entry as (${refundNoted(sql, actor, "refunds.fail", "ended")})
+    ${asItWas(sql)}`
+
+const undoStatement = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, refundId: string) =>
+  sql<EndedRow>`with ended as (
+      update refunds set status = 'undone', undone_at = now(), undone_by = ${actor.userId ?? actor.keyId ?? null}::text,
+        updated_at = now()
+      where id = ${refundId}::uuid and order_id = ${orderId}::uuid and organization_id = ${actor.organizationId}
+        and status = 'pending' and sent_at is null
+      returning *),
+    ${accountedNoMore(sql)},
+    entry as (${refundNoted(sql, actor, "refunds.undo", "ended")})${mark(sql, actor, "ended")}
+    ${asItWas(sql)}`
+
+/** Why a refund cannot be undone. */
+const stays = (status: string | undefined): NotFound | Conflict => {
+  if (status === undefined) return NotFound.of("Refund not found.")
+  return Conflict.of(
+    status === "pending"
+      ? "The provider has been asked for this refund: it cannot be undone any more."
+      : `The refund is ${status}: only one that the provider has not heard of can be undone.`
+  )
+}
+
+/** `RefundReversalRepo` over the database of the process. */
+export const refundReversalRepoLayer = Layer.effect(
+  RefundReversalRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const stock = yield* RefundedStock
+
+    const ended = Effect.fnUntraced(function*(rows: ReadonlyArray<EndedRow>) {
+      for (const { order_id: orderId, released_stock: released, status } of rows) {
+        if (["cancelled", "refunded", "fulfilled"].includes(status)) continue
+        yield* stock.holdAgain(orderId, released)
+      }
+      return rows.length > 0
+    })
+
+    const fail = Effect.fn("RefundReversalRepo.fail")((refundId: string, failure: RefundFailure) =>
+      sql.withTransaction(Effect.gen(function*() {
+        const actor = yield* CurrentActor
+        // The order's row before its refunds, as everybody who decides money has it.
+        const [of] = yield* sql<{ readonly order_id: string }>`select order_id from refunds
+          where id = ${refundId}::uuid and organization_id = ${actor.organizationId}`
+        if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.order_id)
+        return yield* ended(yield* failStatement(sql, actor, refundId, failure))
+      })).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+    )
+
+    const undo = Effect.fn("RefundReversalRepo.undo")((orderId: string, refundId: string) =>
+      sql.withTransaction(Effect.gen(function*() {
+        const actor = yield* CurrentActor
+        yield* lockMoney(sql, actor.organizationId, orderId)
+        if (yield* ended(yield* undoStatement(sql, actor, orderId, refundId))) return
+        const [found] = yield* sql<{ readonly status: string }>`select status from refunds where id = ${refundId}::uuid
+          and order_id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
+        return yield* stays(found?.status)
+      })).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+    )
+    return RefundReversalRepo.of({ fail, undo })
+  })
+)

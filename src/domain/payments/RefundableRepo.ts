@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { RefundableOrder } from "./RefundShares.ts"
+
+interface RefundableRow {
+  readonly currency: string
+  readonly captured: bigint
+  readonly uncaptured: boolean
+  readonly refunded_total: bigint
+  readonly pending: bigint
+  readonly shipping_total: bigint
+  readonly refunded_shipping: bigint
+  readonly tax_included: boolean
+  readonly lines: RefundableOrder["lines"]
+}
+
+const toRefundable = (row: RefundableRow): RefundableOrder => ({
+  currency: row.currency,
+  captured: Number(row.captured),
+  uncaptured: row.uncaptured,
+  refunded: Number(row.refunded_total),
+  pending: Number(row.pending),
+  shippingTotal: Number(row.shipping_total),
+  refundedShipping: Number(row.refunded_shipping),
+  taxIncluded: row.tax_included,
+  lines: row.lines
+})
+
+/**
+ * What a refund is decided on, in one statement; undefined when the organization has no such order. A line that was
+ * handed over as a whole has no unsent units, whatever fulfillments say.
+ */
+export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql<RefundableRow>`select o.currency, coalesce(o.amount_captured, 0) as captured, o.refunded_total, o.shipping_total,
+      o.payment_intent_id is not null and o.amount_captured is null as uncaptured,
+      o.refunded_shipping, o.tax_included,
+      coalesce((select sum(r.amount) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::bigint
+        as pending,
+      coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'sellable', coalesce(l.variant_id, l.entity_id),
+          'quantity', l.quantity, 'refundedQuantity', l.refunded_quantity, 'refundedValue', l.refunded_value,
+          'totalPrice', l.total_price, 'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
+          'unsent', case when l.fulfillment_status = 'fulfilled' then 0
+            else greatest(0, l.quantity - l.refunded_quantity - coalesce(sent.quantity, 0)) end) order by l.position)
+        from order_lines l left join (
+          select fl.order_line_id, sum(fl.quantity)::int4 as quantity
+          from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
+          where f.order_id = ${orderId}::uuid and f.status <> 'cancelled' group by fl.order_line_id
+        ) sent on sent.order_line_id = l.id
+        where l.order_id = o.id), '[]') as lines
+    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`.pipe(
+    Effect.map(([row]) => row === undefined ? undefined : toRefundable(row))
+  )
+
+/**
+ * Keeps an order's money from others until the transaction ends. By a statement of its own, so that the next one sees
+ * every refund that was decided or settled before it.
+ */
+export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`

@@ -1,0 +1,103 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
+import {
+  type Conflict,
+  type Forbidden,
+  NotFound,
+  type Unauthorized,
+  type ValidationFailed
+} from "../errors/ApiErrors.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { decideRefund } from "./RefundDecision.ts"
+import { RefundDecisionRepo, type WrittenRefund } from "./RefundDecisionRepo.ts"
+import type { RefundCap, RefundRecord } from "./RefundRecord.ts"
+import { RefundRecordRepo } from "./RefundRecordRepo.ts"
+import type { RefundRequest } from "./RefundRequest.ts"
+import { RefundReversalRepo } from "./RefundReversalRepo.ts"
+import { capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
+
+/** What a refund says where nobody gave a reason. */
+const unexplained = "requested_by_store"
+
+type Denied = Unauthorized | Forbidden
+
+/** Refunds and returns as records (contract §4.3, §4.4). Money moves afterwards, by a durable step. */
+export class Refunds extends Context.Service<Refunds, {
+  /**
+   * Writes a refund that was asked for (needs `orders:update`). 404 unknown order, 409 nothing left to give back, 422
+   * for more than is left. Its money is still to be settled, unless it is `settled`.
+   */
+  readonly request: (
+    orderId: string,
+    request: RefundRequest
+  ) => Effect.Effect<WrittenRefund, NotFound | Conflict | ValidationFailed | Denied, CurrentActor>
+  /** One refund; 404. */
+  readonly get: (refundId: string) => Effect.Effect<RefundRecord, NotFound, CurrentActor>
+  /** A page of an order's refunds, the last one first; 404 for an unknown order. */
+  readonly ofOrder: (
+    orderId: string,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<RefundRecord>, NotFound, CurrentActor>
+  /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
+  readonly cap: (orderId: string) => Effect.Effect<RefundCap, NotFound, CurrentActor>
+  /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
+  readonly undo: (
+    orderId: string,
+    refundId: string
+  ) => Effect.Effect<RefundRecord, NotFound | Conflict | Denied, CurrentActor>
+}>()("stoa/domain/payments/Refunds") {
+  static readonly layer = Layer.effect(
+    Refunds,
+    Effect.gen(function*() {
+      const decisions = yield* RefundDecisionRepo
+      const records = yield* RefundRecordRepo
+      const reversals = yield* RefundReversalRepo
+
+      const found = <A>(record: A | undefined, name: string) =>
+        record === undefined ? Effect.fail(NotFound.of(`${name} not found.`)) : Effect.succeed(record)
+      const permitted = Effect.flatMap(CurrentActor, (actor) => requireAnyOf(actor, ["orders:update"]))
+
+      const get = Effect.fn("Refunds.get")(function*(refundId: string) {
+        return yield* found(yield* records.find(refundId), "Refund")
+      })
+
+      return {
+        get,
+        request: Effect.fn("Refunds.request")(function*(orderId: string, request: RefundRequest) {
+          yield* permitted
+          const reason = request.reason ?? unexplained
+          return yield* decisions.write(orderId, reason, (order) => decideRefund(order, request))
+        }),
+        ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
+          return yield* found(yield* records.ofOrder(orderId, page), "Order")
+        }),
+        cap: Effect.fn("Refunds.cap")(function*(orderId: string) {
+          return { orderId, ...leftOf(yield* found(yield* records.refundable(orderId), "Order")) }
+        }),
+        undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {
+          yield* permitted
+          yield* reversals.undo(orderId, refundId)
+          return yield* Effect.catchTag(get(refundId), "NotFound", (error) => Effect.die(error))
+        })
+      }
+    })
+  )
+}
+
+const leftOf = (order: RefundableOrder): Omit<RefundCap, "orderId"> => {
+  const { captured, currency, lines, pending, refunded, refundedShipping } = order
+  const shares = capturedShares(order)
+  return {
+    currency,
+    captured,
+    refunded,
+    pending,
+    cap: capOf(order),
+    shipping: Math.max(0, shares.shipping - refundedShipping),
+    lines: lines.filter(({ quantity, refundedQuantity }) => quantity > refundedQuantity).map((line) => ({
+      lineItemId: line.id,
+      quantity: line.quantity - line.refundedQuantity,
+      amount: nextValue(line, shares.lines.get(line.id) ?? 0, line.quantity - line.refundedQuantity)
+    }))
+  }
+}

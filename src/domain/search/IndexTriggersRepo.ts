@@ -1,0 +1,105 @@
+/** A trigger once per statement: `ids` is a query over the changed rows that gives the entities to look at again. */
+const trigger = (table: string, operation: "insert" | "update" | "delete", ids: string): ReadonlyArray<string> => {
+  const name = `search_${table}_${operation}`
+  const rows = {
+    insert: "new table as added",
+    update: "old table as removed new table as added",
+    delete: "old table as removed"
+  }[operation]
+  return [
+    `create function ${name}() returns trigger language plpgsql as $$
+      declare ids uuid[] := array(${ids});
+      begin
+        if cardinality(ids) > 0 then perform search_index(ids); end if;
+        return null;
+      end $$`,
+    `create trigger ${name} after ${operation} on ${table} referencing ${rows}
+      for each statement execute function ${name}()`
+  ]
+}
+
+/** Triggers for rows that come, change in one of the columns, or go. `of`: from changed rows `x` to `entity_id`. */
+const triggers = (table: string, columns: ReadonlyArray<string>, of: string): ReadonlyArray<string> => {
+  const from = (rows: string) => of.replaceAll("$rows", rows)
+  const row = (name: string) => columns.map((column) => `${name}.${column}`).join(", ")
+  // Rows of both sides that have no equal on the other: what changed, before and after.
+  const changed = `(select ${row("a")} from added a except select ${row("r")} from removed r
+    union all (select ${row("r")} from removed r except select ${row("a")} from added a))`
+  return [
+    ...trigger(table, "insert", from("added")),
+    ...trigger(table, "update", from(changed)),
+    ...trigger(table, "delete", from("removed"))
+  ]
+}
+
+const direct = "select distinct x.entity_id from $rows x"
+
+/** Entities leave the index when they go, and when they change hands. */
+const leaving = (operation: "delete" | "update", whichOfRemoved: string): ReadonlyArray<string> => [
+  `create function search_leaving_${operation}() returns trigger language plpgsql set enable_seqscan = off as $$
+    begin
+      delete from search_documents d using removed r
+        where d.organization_id = r.organization_id and d.entity_id = r.id ${whichOfRemoved};
+      delete from search_titles t using removed r
+        where t.organization_id = r.organization_id and t.entity_id = r.id ${whichOfRemoved};
+      return null;
+    end $$`,
+  `create trigger search_leaving_${operation} after ${operation} on catalog_entities
+    referencing old table as removed ${operation === "update" ? "new table as added" : ""}
+    for each statement execute function search_leaving_${operation}()`
+]
+
+/**
+ * The guard that nothing forgets the index: whoever changes the catalog, by whatever statement, changes it too, in the
+ * same transaction. Once per statement, so that an import of many rows builds them together.
+ */
+export const indexTriggers: ReadonlyArray<string> = [
+  ...trigger("catalog_entities", "insert", "select id from added"),
+  // An entity's time of change moves with its words, which have a trigger of their own.
+  ...trigger(
+    "catalog_entities",
+    "update",
+    `select a.id from added a left join removed r on r.id = a.id
+      where (a.organization_id, a.type, a.slug, a.status, a.is_visible, a.metadata)
+        is distinct from (r.organization_id, r.type, r.slug, r.status, r.is_visible, r.metadata)`
+  ),
+  ...leaving("delete", ""),
+  ...leaving(
+    "update",
+    "and not exists (select 1 from added a where a.id = r.id and a.organization_id = r.organization_id)"
+  ),
+  ...triggers("entity_attributes", ["entity_id", "locale", "title", "subtitle", "description"], direct),
+  ...triggers("entity_categories", ["entity_id", "category_id"], direct),
+  ...triggers("entity_brands", ["entity_id", "brand_id"], direct),
+  ...triggers("variants", ["entity_id", "id", "sku", "barcode", "status"], direct),
+  ...triggers(
+    "variant_option_values",
+    ["variant_id", "option_value_id"],
+    "select distinct v.entity_id from $rows x join variants v on v.id = x.variant_id"
+  ),
+  // Categories, brands and options that come have no entities yet; those that go take their links along.
+  ...trigger(
+    "categories",
+    "update",
+    `select distinct l.entity_id from added a join removed r on r.id = a.id and r.slug <> a.slug
+      join entity_categories l on l.category_id = a.id`
+  ),
+  ...trigger(
+    "brands",
+    "update",
+    `select distinct l.entity_id from added a join removed r on r.id = a.id
+        and (r.slug, r.display_name) <> (a.slug, a.display_name)
+      join entity_brands l on l.brand_id = a.id`
+  ),
+  ...trigger(
+    "option_types",
+    "update",
+    "select distinct a.entity_id from added a join removed r on r.id = a.id and r.name <> a.name"
+  ),
+  ...trigger(
+    "option_values",
+    "update",
+    `select distinct t.entity_id from added a join removed r on r.id = a.id and r.value <> a.value
+      join option_types t on t.id = a.option_type_id`
+  )
+]

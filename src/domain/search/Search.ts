@@ -1,0 +1,94 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { seesUnpublished, withoutFile } from "../catalog/CatalogVisibility.ts"
+import type { ValidationFailed } from "../errors/ApiErrors.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import type { SearchHit, SearchPage } from "./SearchDocument.ts"
+import { SearchEngine } from "./SearchEngine.ts"
+import { asksForSomething, attributesOf, cutText, facetsOf, prefixOf, type SearchQuery } from "./SearchQuery.ts"
+import { SearchSettings } from "./SearchSettings.ts"
+
+/** A search as it came over HTTP. */
+export interface SentSearch extends PageRequest {
+  readonly q?: string | undefined
+  readonly type?: string | undefined
+  readonly category?: string | undefined
+  readonly brand?: string | undefined
+  readonly status?: string | undefined
+  readonly facets?: string | undefined
+  /** All parameters of the request; those that begin with `attr.` are filters. */
+  readonly parameters: Iterable<readonly [name: string, value: string]>
+}
+
+/** A wish for suggestions as it came; `limit` from 1 to 25. */
+export interface SentPrefix {
+  readonly prefix?: string | undefined
+  readonly type?: string | undefined
+  readonly limit: number
+}
+
+/** A parameter that is sent empty counts as absent. */
+const given = (text: string | undefined) => (text === "" ? undefined : text)
+
+/**
+ * Search of the catalog (contract §9). Shoppers find what the catalog lets them see, whatever status they ask for; a
+ * failure of the engine is an error and never an empty answer.
+ */
+export class Search extends Context.Service<Search, {
+  /** 422 for an attribute or facet whose name cannot be one. */
+  readonly search: (sent: SentSearch) => Effect.Effect<SearchPage, ValidationFailed, CurrentActor>
+  /** Titles; none for a prefix of less than two characters. */
+  readonly suggest: (sent: SentPrefix) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
+}>()("stoa/domain/search/Search") {
+  static readonly layer = Layer.effect(
+    Search,
+    Effect.gen(function*() {
+      const engine = yield* SearchEngine
+      const { defaultFacets } = yield* SearchSettings
+
+      const queryOf = Effect.fnUntraced(function*(sent: SentSearch) {
+        const query: SearchQuery = {
+          q: cutText(sent.q),
+          type: given(sent.type),
+          category: given(sent.category),
+          brand: given(sent.brand),
+          status: given(sent.status),
+          page: sent.page,
+          limit: sent.limit,
+          attributes: yield* attributesOf(sent.parameters),
+          facets: yield* facetsOf(sent.facets, defaultFacets)
+        }
+        return query
+      })
+
+      const search = Effect.fn("Search.search")(function*(sent: SentSearch) {
+        const query = yield* queryOf(sent)
+        const { facets, limit, page } = query
+        if (!asksForSomething(query)) return pageOfHits([], { total: 0, page, limit, facets: noneOf(facets) })
+        const showsAll = seesUnpublished(yield* CurrentActor)
+        const found = yield* engine.search(query, !showsAll)
+        const hits = showsAll ? found.hits : found.hits.map(withoutItsFile)
+        return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })
+      })
+
+      const suggest = Effect.fn("Search.suggest")(function*({ limit, prefix, type }: SentPrefix) {
+        const begins = prefixOf(prefix)
+        if (begins === undefined) return []
+        const publicOnly = !seesUnpublished(yield* CurrentActor)
+        return yield* engine.suggest({ prefix: begins, type: given(type), limit }, publicOnly)
+      })
+
+      return { search, suggest }
+    })
+  )
+}
+
+const pageOfHits = (data: ReadonlyArray<SearchHit>, meta: SearchPage["meta"]): SearchPage => ({ data, meta })
+
+const noneOf = (facets: ReadonlyArray<string>) => Object.fromEntries(facets.map((facet) => [facet, {}]))
+
+/** Shoppers get no file without buying it, by whatever way they see the metadata. */
+const withoutItsFile = (hit: SearchHit): SearchHit => ({
+  ...hit,
+  document: { ...hit.document, payload: withoutFile(hit.document.payload) }
+})

@@ -1,0 +1,45 @@
+import { Schema } from "effect"
+import { EntityStatus } from "../catalog/Entity.ts"
+import { Uuid } from "../ids/Id.ts"
+
+/** What is found of an entity (contract §9). `title` is the English one, else the first by locale, else the slug. */
+export const SearchDocument = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  type: Schema.String,
+  slug: Schema.String,
+  title: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  status: EntityStatus,
+  isVisible: Schema.Boolean,
+  categories: Schema.Array(Schema.String).annotate({ description: "Slugs." }),
+  brands: Schema.Array(Schema.String).annotate({ description: "Slugs." }),
+  text: Schema.String.annotate({
+    description: "Slug, titles and descriptions of all locales, slugs of categories and brands."
+  }),
+  attributes: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Array(Schema.String)).annotate({
+      description: "Values of the options of its variants, and plain values of its metadata."
+    })
+  ),
+  payload: Schema.Struct({ metadata: Schema.Record(Schema.String, Schema.Unknown) })
+}).annotate({ identifier: "SearchDocument" })
+export type SearchDocument = typeof SearchDocument.Type
+
+/** One that was found, and how well it fits: two for each word in a title, one for each word elsewhere. */
+export const SearchHit = Schema.Struct({ id: Uuid, score: Schema.Finite, document: SearchDocument })
+  .annotate({ identifier: "SearchHit" })
+export type SearchHit = typeof SearchHit.Type
+
+const Count = Schema.Int
+
+/** How many of all that was found have which value, by facet. */
+export const Facets = Schema.Record(Schema.String, Schema.Record(Schema.String, Count))
+export type Facets = typeof Facets.Type
+
+/** A page of what was found, with total and facets of all of it. */
+export const SearchPage = Schema.Struct({
+  data: Schema.Array(SearchHit),
+  meta: Schema.Struct({ total: Count, page: Count, limit: Count, facets: Facets })
+}).annotate({ identifier: "SearchPage" })
+export type SearchPage = typeof SearchPage.Type

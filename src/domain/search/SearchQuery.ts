@@ -1,0 +1,104 @@
+import { Effect } from "effect"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+
+/** Any of `values` in the attribute `name`. */
+export interface AttributeFilter {
+  readonly name: string
+  readonly values: ReadonlyArray<string>
+}
+
+/** What is searched for (contract §9). Filters that name something unknown find nothing. */
+export interface SearchQuery extends PageRequest {
+  /** The words; all of them must be found. */
+  readonly q?: string | undefined
+  readonly type?: string | undefined
+  /** Slug of a category. */
+  readonly category?: string | undefined
+  /** Slug of a brand. */
+  readonly brand?: string | undefined
+  readonly status?: string | undefined
+  /** All of them must hold. */
+  readonly attributes: ReadonlyArray<AttributeFilter>
+  /** Names of what is counted: type, category, brand, status, or an attribute with or without `attr.` before it. */
+  readonly facets: ReadonlyArray<string>
+}
+
+/** What titles are to begin with. */
+export interface SuggestionQuery {
+  readonly prefix: string
+  readonly type?: string | undefined
+  readonly limit: number
+}
+
+/** The longest text that is searched for; what comes after is cut off (contract §9). */
+const longest = 500
+
+/** Text as it is searched for: cut by whole characters, and nothing where it is blank. */
+export const cutText = (text: string | undefined): string | undefined => {
+  const cut = Array.from(text ?? "").slice(0, longest).join("")
+  return cut.trim() === "" ? undefined : cut
+}
+
+/** A text shorter than this has no suggestions (contract §9). */
+const shortest = 2
+
+/** What titles must begin with; undefined where it is too short to say. */
+export const prefixOf = (text: string | undefined): string | undefined => {
+  const cut = cutText(text)?.trimStart()
+  return cut === undefined || Array.from(cut).length < shortest ? undefined : cut
+}
+
+const attributeName = /^[A-Za-z0-9_-]+$/
+const mark = "attr."
+
+/** The facets that are counted where a request names none (contract §9). */
+export const usualFacets: ReadonlyArray<string> = ["type", "category", "brand", "status"]
+
+/** More than a page of filters shows; each one is counted. */
+const mostFacets = 20
+
+/** The name of the attribute that a facet counts, for all but the four that an entity itself has. */
+export const facetAttribute = (facet: string): string | undefined =>
+  usualFacets.includes(facet) ? undefined : facet.startsWith(mark) ? facet.slice(mark.length) : facet
+
+const badName = (path: string) => ValidationFailed.of(path, "an attribute's name has letters, digits, _ and - only")
+
+/** The comma list `facets`: without repeats, the usual ones where it is absent or blank; 422 for what cannot be a name. */
+export const facetsOf = (
+  text: string | undefined,
+  usual: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, ValidationFailed> => {
+  const named = [...new Set((text ?? "").split(",").map((name) => name.trim()).filter((name) => name !== ""))]
+  if (named.length > mostFacets) return Effect.fail(ValidationFailed.of("facets", `at most ${mostFacets} names`))
+  const isBad = named.some((name) => !attributeName.test(facetAttribute(name) ?? "type"))
+  return isBad ? Effect.fail(badName("facets")) : Effect.succeed(named.length === 0 ? usual : named)
+}
+
+/** PostgreSQL stores no NUL, and more values than this are no question of a shopper's. */
+const mostValues = 100
+
+/**
+ * The parameters `attr.<name>=<value>`: values of one name are alternatives, different names must all hold. 422 for a
+ * name of other characters (contract §9).
+ */
+export const attributesOf = (
+  sent: Iterable<readonly [name: string, value: string]>
+): Effect.Effect<ReadonlyArray<AttributeFilter>, ValidationFailed> => {
+  const byName = new Map<string, Set<string>>()
+  let values = 0
+  for (const [parameter, value] of sent) {
+    if (!parameter.startsWith(mark)) continue
+    const name = parameter.slice(mark.length)
+    if (!attributeName.test(name)) return Effect.fail(badName(parameter))
+    if (value.includes("\0")) return Effect.fail(ValidationFailed.of(parameter, "must be valid Unicode without NUL"))
+    if (++values > mostValues) return Effect.fail(ValidationFailed.of(parameter, `at most ${mostValues} values in all`))
+    byName.set(name, (byName.get(name) ?? new Set()).add(value))
+  }
+  return Effect.succeed(Array.from(byName, ([name, found]) => ({ name, values: [...found] })))
+}
+
+/** Whether anything is asked for at all; without words and filters nothing is found (contract §9). */
+export const asksForSomething = (query: SearchQuery): boolean =>
+  query.attributes.length > 0 ||
+  [query.q, query.type, query.category, query.brand, query.status].some((part) => part !== undefined)

@@ -1,0 +1,10 @@
+import { statements } from "../modules/StatementsRepo.ts"
+import { askedWords } from "./AskedWordsRepo.ts"
+import { documents, firstFill } from "./DocumentsRepo.ts"
+import { comparableWords } from "./FoldingRepo.ts"
+import { indexTriggers } from "./IndexTriggersRepo.ts"
+
+/** The index, its triggers on the catalog's tables, and what is in the catalog already (ADR 16). */
+export const migrations = {
+  "0001_search": statements(...comparableWords, ...documents, ...askedWords, ...indexTriggers, firstFill)
+}

@@ -1,0 +1,13 @@
+/** Where goods go, as an address of a checkout says it. */
+export interface Destination {
+  readonly line1: string
+  readonly line2?: string | null | undefined
+  readonly city: string
+  readonly state?: string | null | undefined
+  readonly postalCode: string
+  /** Zones know countries by their two letters (ISO 3166-1). */
+  readonly country: string
+}
+
+/** How names of places are compared: in upper case, without the spaces around them. */
+export const comparable = (place: string): string => place.trim().toUpperCase()

@@ -1,0 +1,49 @@
+import { Data, Effect, Schema } from "effect"
+import { askOutside, type Given } from "../modules/OutsideService.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import { Text } from "../text/Storable.ts"
+import type { Destination } from "./Destination.ts"
+
+/** What an outside service is asked to price. Amounts in minor units of `currency`, weight in grams. */
+export interface RateRequest {
+  readonly organizationId: string
+  readonly currency: string
+  readonly address: Destination
+  readonly subtotalAfterDiscount: number
+  readonly weightGrams: number
+}
+
+/** A way to ship at its price in minor units of the request's currency. `id` is what a shopper's choice names. */
+const AdapterRate = Schema.Struct({ id: Text, name: Text, amount: Amount })
+/** See the schema of the same name. */
+export type AdapterRate = typeof AdapterRate.Type
+
+/**
+ * An outside service that prices shipping (contract §3.4). No rates at all: it does not ship there. Whatever it throws or
+ * rejects with counts as no answer. `signal` is aborted when nobody waits for the answer any more.
+ */
+export interface RateAdapter {
+  readonly rates: (
+    request: RateRequest,
+    signal: AbortSignal
+  ) => Given<ReadonlyArray<AdapterRate>>
+}
+
+/** The service failed, did not answer in time, or answered with something that is no list of rates. */
+export class RatesUnknown extends Data.TaggedError("RatesUnknown")<{ readonly cause: unknown }> {}
+
+const read = Schema.decodeUnknownEffect(Schema.Array(AdapterRate))
+
+/** How long a checkout waits for an outside service, in milliseconds. */
+export const defaultTimeoutMs = 3_000
+
+const lost = (cause: unknown) => new RatesUnknown({ cause })
+
+/** Asks the service, for at most `timeoutMs`. The cheapest rate first; every way of not answering is `RatesUnknown`. */
+export const askAdapter = Effect.fn("RateAdapter.rates")(
+  function*(adapter: RateAdapter, request: RateRequest, timeoutMs: number) {
+    const answer = yield* Effect.mapError(askOutside((signal) => adapter.rates(request, signal), timeoutMs), lost)
+    const rates = yield* Effect.mapError(read(answer), lost)
+    return [...rates].sort((a, b) => a.amount - b.amount || (a.id < b.id ? -1 : 1))
+  }
+)

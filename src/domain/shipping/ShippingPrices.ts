@@ -1,0 +1,104 @@
+import { Context, Effect, Layer } from "effect"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import type { Destination } from "./Destination.ts"
+import { askAdapter, type RateAdapter } from "./RateAdapter.ts"
+import { RememberedRules } from "./RememberedRules.ts"
+import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
+import { ShippingSettings } from "./ShippingSettings.ts"
+
+/** What shipping costs an order in minor units, and which rate that is; null where there was nothing to choose from. */
+export interface ShippingPrice {
+  readonly total: number
+  /** Name of the rate. */
+  readonly method: string | null
+  readonly rateId: string | null
+}
+
+/**
+ * Prices of shipping (contract §3.4): of an outside service where the deployment has one, else of the organization's
+ * zones where it has any, else of the configuration. Never to be asked within a transaction: the service may take
+ * seconds.
+ */
+export class ShippingPrices extends Context.Service<ShippingPrices, {
+  /** The price of the rate the shopper chose, else of the cheapest. 422 for an address or a choice that nobody serves. */
+  readonly priceOf: (shipment: Shipment) => Effect.Effect<ShippingPrice, CheckoutFailed, CurrentActor>
+  /**
+   * The ways an order may be shipped, the one that is taken without a choice first; empty where nothing has to be
+   * carried. 422 for an address that nobody serves.
+   */
+  readonly optionsOf: (
+    shipment: Shipment
+  ) => Effect.Effect<ReadonlyArray<ShippingOption>, CheckoutFailed, CurrentActor>
+}>()("stoa/domain/shipping/ShippingPrices") {
+  static readonly layer = Layer.effect(
+    ShippingPrices,
+    Effect.gen(function*() {
+      const remembered = yield* RememberedRules
+      const { adapter, adapterFallback, adapterTimeoutMs, configured, unserved } = yield* ShippingSettings
+
+      const byConfiguration = (shipment: Shipment): ReadonlyArray<ShippingOption> => [
+        { id: null, name: null, amount: configuredPrice(configured, shipment) }
+      ]
+
+      const orUnserved = (found: ReadonlyArray<ShippingOption> | Unserved, shipment: Shipment, to: Destination) => {
+        if (typeof found !== "string") return Effect.succeed(found)
+        return unserved === "configured"
+          ? Effect.succeed(byConfiguration(shipment))
+          : Effect.fail(CheckoutFailed.of(refusals[found](to)))
+      }
+
+      const ofZones = Effect.fnUntraced(function*(shipment: Shipment, to: Destination) {
+        const rules = yield* remembered.value
+        if (rules.zones.length === 0) return byConfiguration(shipment)
+        return yield* orUnserved(fittingRates(rules, shipment, to), shipment, to)
+      })
+
+      const ofService = Effect.fnUntraced(function*(service: RateAdapter, shipment: Shipment, to: Destination) {
+        const { currency, subtotalAfterDiscount, weightGrams } = shipment
+        const organizationId = yield* currentOrganization
+        const request = { organizationId, currency, address: to, subtotalAfterDiscount, weightGrams }
+        const rates = yield* askAdapter(service, request, adapterTimeoutMs).pipe(
+          Effect.tapError(({ cause }) => Effect.logWarning("the service of shipping rates gave no answer", cause)),
+          Effect.catchTag("RatesUnknown", () => Effect.undefined)
+        )
+        if (rates === undefined) {
+          return adapterFallback === "refuse"
+            ? yield* CheckoutFailed.of("Shipping could not be priced. Try again later.")
+            : yield* ofZones(shipment, to)
+        }
+        const options = rates.map((rate) => shipment.freeByPromotion ? { ...rate, amount: 0 } : rate)
+        return yield* orUnserved(options.length === 0 ? "no zone" : options, shipment, to)
+      })
+
+      const optionsOf = Effect.fn("ShippingPrices.optionsOf")(function*(shipment: Shipment) {
+        if (shipment.digitalOnly) return []
+        if (shipment.address === null) return byConfiguration(shipment)
+        return adapter === undefined
+          ? yield* ofZones(shipment, shipment.address)
+          : yield* ofService(adapter, shipment, shipment.address)
+      })
+
+      const priceOf = Effect.fn("ShippingPrices.priceOf")(function*(shipment: Shipment) {
+        const options = yield* optionsOf(shipment)
+        const chosen = shipment.rateId ?? null
+        const option = chosen === null ? options[0] : options.find(({ id }) => id === chosen)
+        if (option !== undefined) return { total: option.amount, method: option.name, rateId: option.id }
+        return chosen === null ? nothingToShip : yield* CheckoutFailed.of(refusals["no choice"](chosen))
+      })
+
+      return { optionsOf, priceOf }
+    })
+  )
+}
+
+const nothingToShip: ShippingPrice = { total: 0, method: null, rateId: null }
+
+const refusals = {
+  "no zone": ({ country, state }: Destination) =>
+    `Shipping to ${
+      state === undefined || state === null || state === "" ? country : `${country}, ${state}`
+    } is not offered.`,
+  "no rate": ({ country }: Destination) => `No shipping rate to ${country} is for an order like this.`,
+  "no choice": (rateId: string) => `Shipping rate ${rateId} is not offered for this order.`
+}

@@ -1,0 +1,111 @@
+import { comparable, type Destination } from "./Destination.ts"
+import type { ShippingRate } from "./ShippingRate.ts"
+import type { ShippingZone } from "./ShippingZone.ts"
+
+/** What shipping is priced on. Amounts in minor units of `currency`, weight in grams. */
+export interface Shipment {
+  readonly currency: string
+  /** Where it goes; null while the shopper has not said. */
+  readonly address: Destination | null
+  readonly subtotalAfterDiscount: number
+  readonly weightGrams: number
+  /** Nothing of the order has to be carried anywhere. */
+  readonly digitalOnly: boolean
+  readonly freeByPromotion: boolean
+  /** The way of shipping that the shopper chose; the cheapest where he chose none. */
+  readonly rateId?: string | null | undefined
+}
+
+/** The active zones and rates of an organization, the zones by priority, the rates by amount. */
+export interface ShippingRuleSet {
+  readonly zones: ReadonlyArray<Pick<ShippingZone, "id" | "countries" | "states">>
+  readonly rates: ReadonlyArray<
+    Pick<
+      ShippingRate,
+      | "id"
+      | "zoneId"
+      | "name"
+      | "currency"
+      | "amount"
+      | "minSubtotal"
+      | "maxSubtotal"
+      | "minWeightGrams"
+      | "maxWeightGrams"
+      | "freeShippingThreshold"
+    >
+  >
+}
+
+/** A way to ship an order and what it costs it, in minor units. Id and name are null where there is nothing to choose. */
+export interface ShippingOption {
+  readonly id: string | null
+  readonly name: string | null
+  readonly amount: number
+}
+
+type Zone = ShippingRuleSet["zones"][number]
+type Rate = ShippingRuleSet["rates"][number]
+
+const serves = ({ countries, states }: Zone, { country, state }: Destination): boolean =>
+  (countries.includes("*") || countries.includes(comparable(country))) &&
+  (states === null || states.includes(comparable(state ?? "")))
+
+const within = (value: number, least: number | null, most: number | null): boolean =>
+  (least === null || value >= least) && (most === null || value <= most)
+
+const fits = (rate: Rate, { currency, subtotalAfterDiscount, weightGrams }: Shipment): boolean =>
+  rate.currency === currency && within(subtotalAfterDiscount, rate.minSubtotal, rate.maxSubtotal) &&
+  within(weightGrams, rate.minWeightGrams, rate.maxWeightGrams)
+
+const isFree = (threshold: number | null | undefined, { freeByPromotion, subtotalAfterDiscount }: Shipment): boolean =>
+  freeByPromotion || (threshold !== null && threshold !== undefined && subtotalAfterDiscount >= threshold)
+
+/** Why no rate of the zones is for an order. */
+export type Unserved = "no zone" | "no rate"
+
+/**
+ * The rates an order may be shipped at (contract §3.4): those that fit it of the first zone, by priority, that serves the
+ * address and has any. By ascending amount before what makes them free, so that the first is the one that is taken where
+ * nobody chooses.
+ */
+export const fittingRates = (
+  { rates, zones }: ShippingRuleSet,
+  shipment: Shipment,
+  address: Destination
+): ReadonlyArray<ShippingOption> | Unserved => {
+  const serving = zones.filter((zone) => serves(zone, address))
+  for (const zone of serving) {
+    const fitting = rates.filter((rate) => rate.zoneId === zone.id && fits(rate, shipment))
+    if (fitting.length === 0) continue
+    return fitting.map((rate) => ({
+      id: rate.id,
+      name: rate.name,
+      amount: isFree(rate.freeShippingThreshold, shipment) ? 0 : rate.amount
+    }))
+  }
+  return serving.length === 0 ? "no zone" : "no rate"
+}
+
+/** Shipping priced by configuration (contract §3.4); amounts in minor units of the cart's currency. */
+export interface FlatShipping {
+  readonly type: "flat"
+  readonly flatRate: number
+  readonly freeShippingThreshold?: number | undefined
+}
+
+/** Shipping by total weight: the first bracket that holds the weight, else the fallback (contract §3.4). */
+export interface WeightShipping {
+  readonly type: "weight_based"
+  readonly brackets: ReadonlyArray<{ readonly upToGrams: number; readonly cost: number }>
+  readonly fallbackCost: number
+  readonly freeShippingThreshold?: number | undefined
+}
+
+/** Price of shipping by the deployment's configuration (contract §3.4). */
+export const configuredPrice = (rule: FlatShipping | WeightShipping, shipment: Shipment): number => {
+  if (shipment.digitalOnly || isFree(rule.freeShippingThreshold, shipment)) return 0
+  if (rule.type === "flat") return rule.flatRate
+  const bracket = [...rule.brackets].sort((a, b) => a.upToGrams - b.upToGrams)
+    .find(({ upToGrams }) => shipment.weightGrams <= upToGrams)
+  return bracket?.cost ?? rule.fallbackCost
+}

@@ -1,0 +1,34 @@
+import { Context, Layer } from "effect"
+import { defaultTimeoutMs, type RateAdapter } from "./RateAdapter.ts"
+import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
+
+/** How shipping is priced beside the zones of the organization, as the deployment configured it (contract §3.4). */
+export interface ShippingSettingsValues {
+  /** The price where no zone and no outside service decides. */
+  readonly configured: FlatShipping | WeightShipping
+  /** What happens to an order whose address is served by nobody: it is refused, or costs the configured price. */
+  readonly unserved: "refuse" | "configured"
+  /** An outside service that prices shipping instead of the zones. */
+  readonly adapter: RateAdapter | undefined
+  /** How long it is waited for, in milliseconds. */
+  readonly adapterTimeoutMs: number
+  /** What happens when it does not answer: the zones decide, or the order is refused. */
+  readonly adapterFallback: "zones" | "refuse"
+}
+
+/** What holds where the deployment says nothing: shipping costs nothing. */
+export const defaultShipping: ShippingSettingsValues = {
+  configured: { type: "flat", flatRate: 0 },
+  unserved: "refuse",
+  adapter: undefined,
+  adapterTimeoutMs: defaultTimeoutMs,
+  adapterFallback: "zones"
+}
+
+/** The settings of shipping of this deployment. */
+export class ShippingSettings
+  extends Context.Service<ShippingSettings, ShippingSettingsValues>()("stoa/domain/shipping/ShippingSettings")
+{
+  static readonly layerOf = (settings: Partial<ShippingSettingsValues>): Layer.Layer<ShippingSettings> =>
+    Layer.succeed(ShippingSettings, { ...defaultShipping, ...settings })
+}

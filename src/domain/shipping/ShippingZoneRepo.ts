@@ -1,0 +1,112 @@
+import { Context, Effect, Layer, type Result } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import type { Change } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { deleteTold } from "../events/ToldDeletionRepo.ts"
+import { isSameRecord } from "../events/Unchanged.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { type ShippingZoneRow, toZone } from "./ShippingRows.ts"
+import type { ShippingZone } from "./ShippingZone.ts"
+
+/** All SQL of shipping zones themselves. Every change is in the journal by its own statement or transaction. */
+export class ShippingZoneRepo extends Context.Service<ShippingZoneRepo, {
+  /** A page in the order in which zones are tried, in two statements. */
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<ShippingZone>, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<ShippingZone, NotFound, CurrentActor>
+  /** Writes a new zone; 409 when its name is taken. */
+  readonly insert: (zone: ShippingZone) => Effect.Effect<void, Conflict, CurrentActor>
+  /**
+   * Changes a zone by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one another.
+   * A rule that changes nothing writes nothing. 404 for an unknown one, 409 when the name is taken, 422 as the rule says.
+   */
+  readonly change: (
+    id: string,
+    rule: (before: ShippingZone) => Result.Result<ShippingZone, ValidationFailed>
+  ) => Effect.Effect<ShippingZone, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** Deletes a zone; 409 while it has rates. */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
+}>()("stoa/domain/shipping/ShippingZoneRepo") {}
+
+const unknownZone = NotFound.of("Shipping zone not found.")
+
+const told = (
+  type: Extract<Change["type"], `shippingZones.${string}`>,
+  zone: ShippingZone,
+  before: ShippingZone | null
+): Change => ({ type, entityType: "shipping_zone", entityId: zone.id, payload: zone, before })
+
+const orRefused = (error: SqlError.SqlError) => {
+  const { reason } = error
+  if (reason._tag === "UniqueViolation" && reason.constraint === "shipping_zones_name") {
+    return Effect.fail(Conflict.of("A shipping zone with this name already exists."))
+  }
+  // The key of the rates: one that is added in this very moment keeps the zone.
+  return reason._tag === "ConstraintError"
+    ? Effect.fail(Conflict.of("There are rates in this zone. Delete them first."))
+    : Effect.die(error)
+}
+
+const writing = (sql: SqlClient.SqlClient) => {
+  const insert = Effect.fn("ShippingZoneRepo.insert")(function*(z: ShippingZone) {
+    const actor = yield* CurrentActor
+    yield* sql`with made as (
+        insert into shipping_zones (id, organization_id, name, countries, states, priority, is_active, metadata,
+          created_at, updated_at)
+        values (${z.id}::uuid, ${z.organizationId}, ${z.name}, ${z.countries}::text[], ${z.states}::text[],
+          ${z.priority}::int, ${z.isActive}, ${JSON.stringify(z.metadata)}::jsonb, ${z.createdAt}::timestamptz,
+          ${z.updatedAt}::timestamptz) returning id),
+      entry as (${journalInsert(sql, actor, [told("shippingZones.create", z, null)], "made")})${
+      mark(sql, actor, "made")
+    } select id from made`
+  }, Effect.catchTag("SqlError", orRefused))
+
+  const change = Effect.fn("ShippingZoneRepo.change")(
+    function*(id: string, rule: (before: ShippingZone) => Result.Result<ShippingZone, ValidationFailed>) {
+      const actor = yield* CurrentActor
+      const rows = yield* sql<ShippingZoneRow>`select * from shipping_zones
+        where id = ${id}::uuid and organization_id = ${actor.organizationId} for update`
+      if (rows[0] === undefined) return yield* unknownZone
+      const before = toZone(rows[0])
+      const z = yield* Effect.fromResult(rule(before))
+      if (isSameRecord(before, z)) return before
+      yield* sql`with entry as (${journalInsert(sql, actor, [told("shippingZones.update", z, before)])})${
+        mark(sql, actor)
+      }
+        update shipping_zones set name = ${z.name}, countries = ${z.countries}::text[], states = ${z.states}::text[],
+          priority = ${z.priority}::int, is_active = ${z.isActive}, metadata = ${JSON.stringify(z.metadata)}::jsonb,
+          updated_at = ${z.updatedAt}::timestamptz
+        where id = ${id}::uuid and organization_id = ${actor.organizationId}`
+      return z
+    },
+    sql.withTransaction,
+    Effect.catchTag("SqlError", orRefused)
+  )
+
+  const remove = Effect.fn("ShippingZoneRepo.remove")(function*(id: string) {
+    const gone = (row: ShippingZoneRow) => told("shippingZones.delete", toZone(row), toZone(row))
+    if ((yield* deleteTold(sql, "shipping_zones", id, gone)) === undefined) return yield* unknownZone
+  }, Effect.catchTag("SqlError", orRefused))
+
+  return { insert, change, remove }
+}
+
+/** `ShippingZoneRepo` over the database of the process. */
+export const shippingZoneRepoLayer = Layer.effect(
+  ShippingZoneRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const find = Effect.fn("ShippingZoneRepo.find")(function*(id: string) {
+      const rows = yield* sql<ShippingZoneRow>`select * from shipping_zones
+        where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+      return rows[0] === undefined ? yield* unknownZone : toZone(rows[0])
+    }, Effect.catchTag("SqlError", Effect.die))
+
+    const rows = { table: "shipping_zones", order: "priority, id", toRecord: toZone }
+    const list = Effect.fn("ShippingZoneRepo.list")((page: PageRequest) => Effect.orDie(ownPage(sql, rows, page)))
+
+    return ShippingZoneRepo.of({ find, list, ...writing(sql) })
+  })
+)

@@ -1,0 +1,70 @@
+import { Schema } from "effect"
+import type { Given } from "../modules/OutsideService.ts"
+import type { Destination } from "../shipping/Destination.ts"
+import type { Taxable } from "./TaxRules.ts"
+
+/** An order whose tax is asked for, before anything of it is stored; amounts in minor units of `currency`. */
+export interface TaxRequest extends Taxable {
+  readonly organizationId: string
+  /** Prices contain their tax: the part of them that is tax is asked for. */
+  readonly taxIncluded: boolean
+  /** Where the goods come from (`tax.defaultFromAddress`). */
+  readonly from: Destination | null
+}
+
+/** A tax in minor units. */
+const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+/** Tax in minor units: of each line, in their order, and of shipping. */
+export const TaxAnswer = Schema.Struct({
+  lineTaxes: Schema.Array(Amount),
+  shippingTax: Schema.optional(Amount)
+})
+/** See the schema of the same name. */
+export type TaxAnswer = typeof TaxAnswer.Type
+
+/** An order that was placed with tax of the adapter, or with the fallback in its place. Amounts in minor units. */
+export interface TaxedOrder {
+  readonly orderId: string
+  readonly organizationId: string
+  readonly orderNumber: string
+  readonly currency: string
+  readonly placedAt: Date
+  readonly address: Readonly<Record<string, unknown>> | null
+  readonly lines: ReadonlyArray<{
+    readonly lineItemId: string
+    readonly title: string
+    readonly sku: string | null
+    readonly quantity: number
+    /** After discount. */
+    readonly amount: number
+    /** With the line's share of the tax of shipping. */
+    readonly taxAmount: number
+  }>
+  readonly shippingTotal: number
+  readonly taxTotal: number
+  readonly taxIncluded: boolean
+  /** The same for every try. */
+  readonly idempotencyKey: string
+}
+
+/** An order that was cancelled, or refunded in full. */
+export interface VoidedOrder {
+  readonly orderId: string
+  readonly organizationId: string
+  readonly idempotencyKey: string
+}
+
+/**
+ * A service outside that knows taxes (contract §3.5, 3). It is asked only for what the organization's own rules say
+ * nothing about; never in a transaction, and before any stock is held. `signal` is aborted when its time is over.
+ */
+export interface TaxAdapter {
+  /** Kept with the orders it taxed. */
+  readonly id: string
+  readonly calculate: (request: TaxRequest, signal: AbortSignal) => Given<TaxAnswer>
+  /** Told of each order it taxed, after its placement; repeated until it succeeds, so it must know the key again. */
+  readonly report?: (order: TaxedOrder, signal: AbortSignal) => Given<unknown>
+  /** Told of cancelled and refunded ones; an order it was never told of, or has voided, is no failure. */
+  readonly void?: (order: VoidedOrder, signal: AbortSignal) => Given<unknown>
+}

@@ -1,0 +1,46 @@
+import { Schema } from "effect"
+import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
+import { Uuid } from "../ids/Id.ts"
+import { maybe, Time } from "../pricing/Bounds.ts"
+import { StorableObject } from "../text/Storable.ts"
+
+/** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */
+export const RateBps = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))
+
+/**
+ * A class of goods that are taxed alike (contract §3.5). Entities and variants name it as their `taxClass`; those that
+ * name none, or none that is active, are of the default class. At most one class is the default.
+ */
+export const TaxClass = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  name: Schema.String,
+  rateBps: RateBps,
+  isDefault: Schema.Boolean,
+  isActive: Schema.Boolean,
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "TaxClass" })
+/** See the schema of the same name. */
+export type TaxClass = typeof TaxClass.Type
+
+/** Body of a new class; its name is unique in the organization. As the default it takes the place of the one before. */
+export const NewTaxClass = Schema.Struct({
+  name: TaxClassName,
+  rateBps: RateBps,
+  isDefault: Schema.optional(Schema.Boolean),
+  isActive: Schema.optional(Schema.Boolean),
+  metadata: maybe(StorableObject)
+}).annotate({ identifier: "NewTaxClass" })
+/** See the schema of the same name. */
+export type NewTaxClass = typeof NewTaxClass.Type
+
+/** Body of a change: what is left out stays, `metadata` replaces all of it and null empties it. */
+export const TaxClassChange = Schema.Struct({
+  ...NewTaxClass.fields,
+  name: Schema.optional(TaxClassName),
+  rateBps: Schema.optional(RateBps)
+}).annotate({ identifier: "TaxClassChange" })
+/** See the schema of the same name. */
+export type TaxClassChange = typeof TaxClassChange.Type

@@ -1,0 +1,43 @@
+import { Effect } from "effect"
+import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
+import { Jobs } from "../jobs/Jobs.ts"
+import type { NewJob } from "../jobs/NewJob.ts"
+import { effectsOf } from "../orders/OrderStatus.ts"
+import { type OutsideTaxed, TaxNoticeRepo } from "./TaxNoticeRepo.ts"
+import { TaxSettings } from "./TaxSettings.ts"
+
+/** Slugs of the tasks that talk to the tax adapter, and their queue: a service that is slow holds up nothing else. */
+export const reportTaxSlug = "tax/report"
+export const voidTaxSlug = "tax/void"
+export const taxQueue = "tax"
+
+const jobOf = ({ orderId, organizationId, status, type }: OutsideTaxed): ReadonlyArray<NewJob> => {
+  const options = { organizationId, queue: taxQueue }
+  if (type === "orders.create") return [{ task: reportTaxSlug, input: { orderId }, options }]
+  return effectsOf[status].includes("voidTax") ? [{ task: voidTaxSlug, input: { orderId }, options }] : []
+}
+
+/**
+ * Has the tax adapter told of what it taxed: of each placed order, and of each that was cancelled or refunded (`voidTax`,
+ * contract §4.2). The jobs are written in the transaction of the relay, so there is one for every committed change and
+ * never two. Two statements for any number of events; one when no order is the adapter's, none where the adapter does not
+ * want to hear of them.
+ */
+export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeRepo | TaxSettings> = Effect.gen(
+  function*() {
+    const { adapter } = yield* TaxSettings
+    const repo = yield* TaxNoticeRepo
+    const jobs = yield* Jobs
+
+    const wanted = ({ type }: EventNotice): boolean =>
+      (type === "orders.create" && adapter?.report !== undefined) ||
+      (type === "orders.statusChange" && adapter?.void !== undefined)
+
+    return Effect.fn("taxNotices")(function*(events: ReadonlyArray<EventNotice>) {
+      const told = events.filter(wanted)
+      if (told.length === 0) return
+      const due = (yield* repo.outside(told.map(({ id }) => id))).flatMap(jobOf)
+      if (due.length > 0) yield* Effect.catch(jobs.enqueueAll(due), Effect.die)
+    })
+  }
+)

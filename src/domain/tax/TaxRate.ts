@@ -1,0 +1,63 @@
+import { Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import { maybe, Priority, Time } from "../pricing/Bounds.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
+import { RateBps } from "./TaxClass.ts"
+
+/** The two letters of a country (ISO 3166-1), in any case in requests and in upper case everywhere else. */
+const Country = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/)).pipe(
+  Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
+)
+
+/** Name of a state or province; the spaces around it do not count. */
+const State = Text.pipe(
+  Schema.decodeTo(Schema.String.check(Schema.isMinLength(1)), {
+    decode: SchemaGetter.transform((text) => text.trim()),
+    encode: SchemaGetter.transform((text) => text)
+  })
+)
+
+/**
+ * A tax of a region (contract §3.5). Rates of a state beat those of its country; all rates of one level are added up,
+ * each rounded by itself. `priority` orders lists, lower first, and changes no amount.
+ */
+export const TaxRate = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  name: Schema.String,
+  country: Schema.String,
+  state: Schema.NullOr(Schema.String),
+  rateBps: RateBps,
+  appliesToShipping: Schema.Boolean,
+  priority: Schema.Int,
+  isActive: Schema.Boolean,
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "TaxRate" })
+/** See the schema of the same name. */
+export type TaxRate = typeof TaxRate.Type
+
+/** Body of a new rate; its name is unique in its country and state. Shipping is taxed unless it says otherwise. */
+export const NewTaxRate = Schema.Struct({
+  name: Text,
+  country: Country,
+  state: maybe(State),
+  rateBps: RateBps,
+  appliesToShipping: Schema.optional(Schema.Boolean),
+  priority: Schema.optional(Priority),
+  isActive: Schema.optional(Schema.Boolean),
+  metadata: maybe(StorableObject)
+}).annotate({ identifier: "NewTaxRate" })
+/** See the schema of the same name. */
+export type NewTaxRate = typeof NewTaxRate.Type
+
+/** Body of a change: what is left out stays, a null `state` makes it the whole country's. */
+export const TaxRateChange = Schema.Struct({
+  ...NewTaxRate.fields,
+  name: Schema.optional(Text),
+  country: Schema.optional(Country),
+  rateBps: Schema.optional(RateBps)
+}).annotate({ identifier: "TaxRateChange" })
+/** See the schema of the same name. */
+export type TaxRateChange = typeof TaxRateChange.Type

@@ -1,0 +1,126 @@
+import { allocate } from "../money/Allocation.ts"
+import { roundHalfUp } from "../money/Money.ts"
+import { comparable, type Destination } from "../shipping/Destination.ts"
+
+/** A line to be taxed. */
+export interface TaxableLine {
+  /** What the line costs after discount, minor units. */
+  readonly amount: number
+  readonly quantity: number
+  /** Name of the class its variant, else its entity, says. */
+  readonly taxClass: string | null
+}
+
+/** An order to be taxed; amounts in minor units of its currency. */
+export interface Taxable {
+  readonly currency: string
+  readonly address: Destination | null
+  readonly lines: ReadonlyArray<TaxableLine>
+  readonly shippingTotal: number
+}
+
+/** A rate of a region, as the rules need it. */
+export interface RegionRate {
+  readonly country: string
+  readonly state: string | null
+  readonly rateBps: number
+  readonly appliesToShipping: boolean
+}
+
+/** The active rules of an organization. */
+export interface TaxRules {
+  readonly classes: ReadonlyArray<{ readonly name: string; readonly rateBps: number; readonly isDefault: boolean }>
+  readonly rates: ReadonlyArray<RegionRate>
+}
+
+/** How an organization's prices and shipping are taxed. */
+export interface TaxManner {
+  /** Prices contain their tax: it is then the part of them that is tax, and nothing is added. */
+  readonly included: boolean
+  /** With classes: shipping is taxed like the default class. Region rates say themselves whether they tax it. */
+  readonly shippingByDefaultClass: boolean
+}
+
+/** Tax of an order; minor units. `taxTotal` is the lines' and, beyond their sum, that of shipping. */
+export interface Tax {
+  readonly lineTaxes: ReadonlyArray<number>
+  readonly taxTotal: number
+}
+
+const sum = (amounts: ReadonlyArray<number>): number => amounts.reduce((left, right) => left + right, 0)
+
+/**
+ * Tax of one amount: on top of it, or the part of it that is tax. Rounded half up, once; of an inclusive amount the net
+ * is what is left, so that net + tax is the price to the unit.
+ */
+export const taxOn = (amount: number, rateBps: number, included: boolean): number =>
+  Number(roundHalfUp(BigInt(amount) * BigInt(rateBps), BigInt(included ? 10_000 + rateBps : 10_000)))
+
+/**
+ * Tax by classes of goods (contract §3.5, 1). Each line is rounded by itself, so the order's tax is the sum of what the
+ * lines say. A class that does not exist or is not active counts as none said: the default one.
+ */
+const byClasses = ({ classes }: TaxRules, { lines, shippingTotal }: Taxable, manner: TaxManner): Tax => {
+  const rates = new Map(classes.map(({ name, rateBps }) => [name, rateBps]))
+  const usual = classes.find(({ isDefault }) => isDefault)?.rateBps ?? 0
+  const rateOf = (name: string | null): number => name === null ? usual : rates.get(name) ?? usual
+  const lineTaxes = lines.map(({ amount, taxClass }) => taxOn(amount, rateOf(taxClass), manner.included))
+  const ofShipping = manner.shippingByDefaultClass ? taxOn(shippingTotal, usual, manner.included) : 0
+  return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
+}
+
+/** The rates of the address: those of its state, else those of its country as a whole. */
+const ratesAt = (rates: ReadonlyArray<RegionRate>, address: Destination): ReadonlyArray<RegionRate> => {
+  const country = comparable(address.country)
+  const inCountry = rates.filter((rate) => rate.country === country)
+  const state = comparable(address.state ?? "")
+  const ofState = inCountry.filter((rate) => rate.state !== null && comparable(rate.state) === state)
+  return ofState.length > 0 ? ofState : inCountry.filter((rate) => rate.state === null)
+}
+
+/**
+ * Tax that is added to the prices. Each rate is rounded half up once, over everything it taxes; what it comes to is split
+ * over the lines and shipping by the largest remainder, so that the lines add up to the order.
+ */
+const added = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
+  const parts = rates.map(({ appliesToShipping, rateBps }) => {
+    const taxed = [...amounts, appliesToShipping ? shippingTotal : 0]
+    const tax = taxOn(sum(taxed), rateBps, false)
+    return { tax, ofLines: allocate(tax, taxed) }
+  })
+  return {
+    lineTaxes: amounts.map((_, index) => sum(parts.map(({ ofLines }) => ofLines[index] ?? 0))),
+    taxTotal: sum(parts.map(({ tax }) => tax))
+  }
+}
+
+/**
+ * Tax that the prices contain: that of all rates together, rounded half up once for the goods and once for shipping,
+ * whose rates may be fewer. The goods' is split over the lines by the largest remainder; no line's exceeds its price.
+ */
+const contained = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
+  const rateOf = (some: ReadonlyArray<RegionRate>) => sum(some.map(({ rateBps }) => rateBps))
+  const lineTaxes = allocate(taxOn(sum(amounts), rateOf(rates), true), amounts)
+  const ofShipping = taxOn(shippingTotal, rateOf(rates.filter((rate) => rate.appliesToShipping)), true)
+  return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
+}
+
+/** Tax by the rates of a region (contract §3.5, 2); they know no classes. */
+export const byRates = (
+  rates: ReadonlyArray<RegionRate>,
+  { lines, shippingTotal }: Taxable,
+  { included }: Pick<TaxManner, "included">
+): Tax => (included ? contained : added)(rates, lines.map(({ amount }) => amount), shippingTotal)
+
+/** Nothing is taxed. */
+export const untaxed = ({ lines }: Taxable): Tax => ({ lineTaxes: lines.map(() => 0), taxTotal: 0 })
+
+/**
+ * Tax by the organization's own rules (contract §3.5): by classes when it has any, else by the rates of the address.
+ * Undefined when neither has anything to say, so that an outside service may.
+ */
+export const taxByRules = (rules: TaxRules, taxable: Taxable, manner: TaxManner): Tax | undefined => {
+  if (rules.classes.length > 0) return byClasses(rules, taxable, manner)
+  const rates = taxable.address === null ? [] : ratesAt(rules.rates, taxable.address)
+  return rates.length > 0 ? byRates(rates, taxable, manner) : undefined
+}

@@ -1,0 +1,35 @@
+import { Context, Layer } from "effect"
+import type { Destination } from "../shipping/Destination.ts"
+import type { TaxAdapter } from "./TaxAdapter.ts"
+
+/** What a deployment decides about tax (docs/tax.md). */
+export interface TaxOptions {
+  /** Whether the prices of an organization contain their tax; orders keep what held when they were placed. */
+  readonly pricesIncludeTax: (organizationId: string) => boolean
+  /** With tax classes: shipping is taxed like the default class, else not at all. */
+  readonly shippingByDefaultClass: boolean
+  /** Asked where the organization's own rules have nothing to say. */
+  readonly adapter: TaxAdapter | undefined
+  /** How long the adapter has for an answer, in milliseconds. */
+  readonly timeoutMs: number
+  /** Flat rate where the adapter gives no answer that can be used; undefined: the checkout is refused. */
+  readonly fallbackRateBps: number | undefined
+  /** Where goods come from, for the adapter. */
+  readonly from: Destination | null
+}
+
+/** What holds where the deployment says nothing. */
+export const defaultTaxOptions: TaxOptions = {
+  pricesIncludeTax: () => false,
+  shippingByDefaultClass: false,
+  adapter: undefined,
+  timeoutMs: 3_000,
+  fallbackRateBps: undefined,
+  from: null
+}
+
+/** The settings of this deployment's taxes. */
+export class TaxSettings extends Context.Service<TaxSettings, TaxOptions>()("stoa/domain/tax/TaxSettings") {
+  static readonly layerOf = (options: Partial<TaxOptions> = {}): Layer.Layer<TaxSettings> =>
+    Layer.succeed(TaxSettings, { ...defaultTaxOptions, ...options })
+}

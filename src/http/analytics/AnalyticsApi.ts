@@ -1,0 +1,27 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, judgedBy } from "../../domain/access/AccessRule.ts"
+import { AnalyticsMeta, AnalyticsQuery, AnalyticsResult } from "../../domain/analytics/AnalyticsQuery.ts"
+import { readsAll, scopeOf } from "../../domain/analytics/AnalyticsScope.ts"
+import { Data } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+
+/** Each caller has a scope, or none; what he sees of the models is the service's to say. */
+const hasScope = judgedBy((actor) => scopeOf(actor) !== undefined, readsAll)
+
+/** Figures of a store (spec §4 Analytics). A query changes nothing, so it takes no Idempotency-Key. */
+export const AnalyticsGroup = HttpApiGroup.make("analytics").add(
+  HttpApiEndpoint.get("meta", "/api/analytics/meta", { success: Data(AnalyticsMeta) })
+    .annotate(Access, hasScope)
+    .annotateMerge(OpenApi.annotations({ summary: "List the models that the caller can ask, with their members" })),
+  HttpApiEndpoint.post("query", "/api/analytics/query", { payload: AnalyticsQuery, success: Data(AnalyticsResult) })
+    .annotate(Access, hasScope)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Ask a model for figures",
+      description:
+        "Staff sees all rows of the store, a vendor and a customer their own. Nothing of a query is passed " +
+        "over: what there is not is 422, with what there is. 503 where the answer takes too long."
+    }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(AccessControl)

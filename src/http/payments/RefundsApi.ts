@@ -1,0 +1,66 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { RefundCap, RefundRecord } from "../../domain/payments/RefundRecord.ts"
+import { AmountRefund, RefundRequest } from "../../domain/payments/RefundRequest.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+
+const created = Data(RefundRecord).annotate({ httpApiStatus: 201 })
+
+/** Refunds and returns of an order (contract §4.3, §4.4). */
+export const RefundsGroup = HttpApiGroup.make("refunds").add(
+  HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: Uuid }, success: Data(RefundCap) })
+    .annotate(Access, anyOf("orders:read"))
+    .annotateMerge(OpenApi.annotations({
+      summary: "What can still be given back of an order",
+      description: "In all, of the shipping and of each line, in minor units."
+    })),
+  HttpApiEndpoint.post("refundAmount", "/api/orders/:id/refund", {
+    params: { id: Uuid },
+    payload: AmountRefund,
+    success: created
+  })
+    .annotate(Access, anyOf("orders:update"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Give an amount back, or everything that is left",
+      description:
+        "422 for more than is left, 409 when nothing is. The refund is pending where its provider takes long."
+    })),
+  HttpApiEndpoint.post("refund", "/api/orders/:id/refunds", {
+    params: { id: Uuid },
+    payload: RefundRequest,
+    success: created
+  })
+    .annotate(Access, anyOf("orders:update"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Refund units of lines, shipping or an amount",
+      description:
+        "Units that were never handed over come first and are released; of the others those with `restock` " +
+        "go back into the warehouses they came from."
+    })),
+  HttpApiEndpoint.get("list", "/api/orders/:id/refunds", {
+    params: { id: Uuid },
+    query: pageQuery,
+    success: Page(RefundRecord)
+  })
+    .annotate(Access, anyOf("orders:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "List the refunds of an order, the last one first" })),
+  HttpApiEndpoint.post("undo", "/api/orders/:id/refunds/:rid/undo", {
+    params: { id: Uuid, rid: Uuid },
+    success: Data(RefundRecord)
+  })
+    .annotate(Access, anyOf("orders:update"))
+    .annotate(MarkedChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Undo a refund that its provider has not heard of",
+      description: "409 when the provider was asked, or has given the money back: nobody can take it from the shopper."
+    }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

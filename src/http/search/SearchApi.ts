@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { SearchPage } from "../../domain/search/SearchDocument.ts"
+import { FreeText } from "../../domain/text/Storable.ts"
+import { Data } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+
+const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
+
+/** Search of the catalog (spec §4 Search, contract §9). */
+export const SearchGroup = HttpApiGroup.make("search").add(
+  HttpApiEndpoint.get("search", "/api/search", {
+    query: {
+      ...pageQuery,
+      q: text("Words, all of which must be found; what is beyond 500 characters is cut off."),
+      type: text("Entity type."),
+      category: text("Category slug."),
+      brand: text("Brand slug."),
+      status: text("draft, active, archived or discontinued. Shoppers find active and visible entities only."),
+      facets: text("Comma list of type, category, brand, status and attributes. Default: the first four.")
+    },
+    success: SearchPage
+  })
+    .annotate(Access, anyOf("catalog:read"))
+    .annotateMerge(OpenApi.annotations({
+      summary: "Search the catalog",
+      description:
+        "Best fitting first, then by title. `attr.<name>=<value>` narrows to values of an attribute and may be " +
+        "repeated: values of one name are alternatives. Total and facets are of all that was found. Without words and " +
+        "filters nothing is found."
+    })),
+  HttpApiEndpoint.get("suggest", "/api/search/suggest", {
+    query: {
+      prefix: text("What titles begin with, in any case; at least 2 characters."),
+      type: text("Entity type."),
+      limit: pageQuery.limit.annotate({ description: "1 to 25. Default 10." })
+    },
+    success: Data(Schema.Array(Schema.String))
+  })
+    .annotate(Access, anyOf("catalog:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "Titles that begin with a text" }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

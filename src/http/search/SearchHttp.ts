@@ -1,0 +1,27 @@
+import { Effect } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { pageOf, pageSize } from "../../domain/paging/Paging.ts"
+import { Search } from "../../domain/search/Search.ts"
+import { SearchGroup } from "./SearchApi.ts"
+
+/** Suggestions of one answer: 10 unless said otherwise, at most 25 (contract §9). */
+const suggestions = (limit: Parameters<typeof pageSize>[0]) => Math.min(pageSize(limit, 10), 25)
+
+/** Handlers of the routes that `SearchApi.ts` declares. */
+export const searchHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(SearchGroup),
+  "search",
+  Effect.fnUntraced(function*(handlers) {
+    const search = yield* Search
+    return handlers.handleAll({
+      search: ({ query, request }) =>
+        search.search({
+          ...query,
+          ...pageOf(query),
+          // Names of attributes are the clients' own, so no schema of the route names them.
+          parameters: new URL(request.url, "http://localhost").searchParams
+        }),
+      suggest: ({ query }) => search.suggest({ ...query, limit: suggestions(query.limit) })
+    })
+  })
+)

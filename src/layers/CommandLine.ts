@@ -1,0 +1,178 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Layer, Option, Runtime } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { writeFile } from "node:fs/promises"
+import deployment from "../../commerce.config.ts"
+import { openApiDocument } from "../http/docs/Docs.ts"
+import { keyCommands } from "./access/ApiKeyCommand.ts"
+import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
+import { type AppSettings, readSettings } from "./config/AppConfig.ts"
+import { examine } from "./Doctor.ts"
+import { runQueue, tellRun } from "./jobs/JobCommand.ts"
+import { verifyJournalOf } from "./JournalCheck.ts"
+import { migrate } from "./Migrations.ts"
+import { seedDemoStore } from "./seed/DemoStore.ts"
+import { collectStartGarbage } from "./StartGarbage.ts"
+import { strayRejectionsLayer } from "./StrayRejections.ts"
+import { version } from "./Version.ts"
+
+const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
+  Flag.withDescription("What this process does: everything, the HTTP edge alone, or the actors alone (STOA_ROLE)"),
+  Flag.optional
+)
+
+const serve = Command.make("serve", { role }, (flags) =>
+  Effect.gen(function*() {
+    const configured = yield* readSettings(deployment)
+    const settings: AppSettings = { ...configured, role: Option.getOrElse(flags.role, () => configured.role) }
+    const ready = Layer.effectDiscard(
+      (settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void).pipe(
+        Effect.andThen(announce(settings)),
+        Effect.andThen(Effect.forkScoped(collectStartGarbage))
+      )
+    )
+    return yield* Layer.launch(
+      Layer.merge(ready, strayRejectionsLayer).pipe(
+        Layer.provideMerge(processApp(settings)),
+        Layer.provide(loggingLayer(settings))
+      )
+    )
+  })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
+
+const migrateCommand = Command.make("migrate", {}, () =>
+  Effect.gen(function*() {
+    const settings = yield* readSettings(deployment)
+    const ran = yield* Effect.provide(migrate, databaseApp(settings))
+    yield* Console.log(ran.length === 0 ? "The tables are up to date." : `Migrated: ${ran.join(", ")}`)
+  })).pipe(Command.withDescription("Bring the tables of every module up to date"))
+
+const seed = Command.make("seed", {}, () =>
+  Effect.gen(function*() {
+    const settings = yield* readSettings(deployment)
+    yield* Effect.provide(
+      seedDemoStore,
+      Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
+    )
+  })).pipe(Command.withDescription("Fill an empty store with demo products, prices, stock and a promotion"))
+
+const output = Flag.String("output").pipe(
+  Flag.withAlias("o"),
+  Flag.withDescription("File to write; the terminal when absent"),
+  Flag.optional
+)
+
+const openapi = Command.make("openapi", { output }, ({ output }) =>
+  Effect.gen(function*() {
+    const text = JSON.stringify(openApiDocument(version), null, 2)
+    if (Option.isNone(output)) return yield* Console.log(text)
+    yield* Effect.promise(() => writeFile(output.value, `${text}\n`))
+  })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
+
+const doctor = Command.make("doctor", {}, () => Effect.flatMap(readSettings(deployment), examine)).pipe(
+  Command.withDescription("Check configuration, ports, database and tables, and say what to do")
+)
+
+const queue = Flag.String("queue").pipe(Flag.withDescription("Queue to run"), Flag.withDefault("default"))
+const limit = Flag.Int("limit").pipe(Flag.withDescription("Jobs at most, 1 to 100"), Flag.withDefault(10))
+
+const runJobs = Command.make("run", { queue, limit }, ({ limit, queue }) =>
+  Effect.gen(function*() {
+    const settings = yield* readSettings(deployment)
+    const counts = yield* Effect.provide(
+      runQueue(queue, limit),
+      Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
+    )
+    yield* Console.log(tellRun(queue, counts))
+  })).pipe(Command.withDescription("Run due background jobs of a queue once"))
+
+const jobs = Command.make("jobs").pipe(
+  Command.withDescription("Background jobs"),
+  Command.withSubcommands([runJobs])
+)
+
+const verify = Command.make("verify", {}, () => Effect.flatMap(readSettings(deployment), verifyJournalOf)).pipe(
+  Command.withDescription("Compute the chains of the journal anew; exit code 1 when an entry is not what was written")
+)
+
+const org = Flag.String("org").pipe(
+  Flag.withDescription("Organization of the key; the default one when absent"),
+  Flag.optional
+)
+
+const lines = (text: ReadonlyArray<string>) => Console.log(text.join("\n"))
+
+const keyName = Flag.String("name").pipe(Flag.withDescription("What the key is for, for whoever sees the list"))
+const keyRole = Flag.String("role").pipe(
+  Flag.withDescription("Role whose permissions the key has, such as staff"),
+  Flag.optional
+)
+const keyScope = Flag.String("scope").pipe(
+  Flag.withDescription("In place of a role: one of the deployment's scopes (auth.apiKeyScopes)"),
+  Flag.optional
+)
+const expires = Flag.String("expires").pipe(
+  Flag.withDescription("When it runs out: a span such as 12h, 90d or 8w, or a date; never when absent"),
+  Flag.optional
+)
+
+const createKey = Command.make(
+  "create",
+  { name: keyName, role: keyRole, scope: keyScope, org, expires },
+  (asked) =>
+    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).create(asked), lines))
+).pipe(
+  Command.withDescription("Make an API key and show it, this once")
+)
+
+const listKeys = Command.make(
+  "list",
+  { org },
+  ({ org }) =>
+    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).list(org), lines))
+).pipe(
+  Command.withDescription("List the API keys of an organization")
+)
+
+const keyId = Argument.String("id").pipe(Argument.withDescription("Id of the key, as the list shows it"))
+
+const revokeKey = Command.make(
+  "revoke",
+  { id: keyId, org },
+  ({ id, org }) =>
+    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).revoke(id, org), lines))
+).pipe(
+  Command.withDescription("Revoke an API key at once, in every process")
+)
+
+const apiKey = Command.make("api-key").pipe(
+  Command.withDescription("API keys of integrations"),
+  Command.withSubcommands([createKey, listKeys, revokeKey])
+)
+
+const audit = Command.make("audit").pipe(
+  Command.withDescription("The journal of changes"),
+  Command.withSubcommands([verify])
+)
+
+const stoa = Command.make("stoa").pipe(
+  Command.withDescription("Stoa, a headless commerce backend"),
+  Command.withSubcommands([serve, migrateCommand, seed, openapi, apiKey, jobs, audit, doctor])
+)
+
+/** One line for whoever started it wrongly; the whole story only where something is broken inside. */
+const explain = (error: { readonly _tag: string; readonly message?: string }) =>
+  Console.error(`stoa: ${error.message ?? error._tag}`)
+
+/** Does what the arguments of the process say, and ends it: exit code 0 when that went well. */
+export const runCommandLine = (): void =>
+  stoa.pipe(
+    Command.run({ version }),
+    Effect.provide(NodeServices.layer),
+    Effect.tapError(explain),
+    NodeRuntime.runMain({
+      disableErrorReporting: true,
+      // Being told to stop is how a service ends well: only then the interruption is not an error to the supervisor.
+      teardown: (exit, onExit) => Runtime.defaultTeardown(exit, (code) => onExit(code === 130 ? 0 : code))
+    })
+  )

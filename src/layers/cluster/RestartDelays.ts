@@ -1,0 +1,61 @@
+import { Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Entity, Sharding } from "effect/cluster"
+
+const first = 500
+const growth = 1.5
+const longest = 10_000
+
+/** An actor that has lived for so long begins anew. */
+const forgottenAfter = 60_000
+
+interface Deaths {
+  readonly times: number
+  readonly last: number
+}
+
+/**
+ * How long an actor that died is dead: half a second, and each time longer, up to ten seconds; anew after a minute of life.
+ *
+ * Each for itself. The sharding keeps one schedule for all actors of a type, for as long as the process lives: by its own
+ * one, some ten deaths of any checkouts ever would make every later one wait ten seconds for its next run, and its shopper
+ * with it.
+ */
+export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.fromStep(Effect.sync(() => {
+  const deaths = new Map<string, Deaths>()
+
+  /** Whoever died last stands last, so the forgotten ones are in front. */
+  const forget = (now: number) => {
+    for (const [actor, { last }] of deaths) {
+      if (now - last <= forgottenAfter) return
+      deaths.delete(actor)
+    }
+  }
+
+  const next = (actor: string, now: number): Duration.Duration => {
+    forget(now)
+    const times = deaths.get(actor)?.times ?? 0
+    deaths.delete(actor)
+    deaths.set(actor, { times: times + 1, last: now })
+    return Duration.millis(Math.min(first * growth ** times, longest))
+  }
+
+  return (now: number) =>
+    Effect.map(Effect.serviceOption(Entity.CurrentAddress), (address) => {
+      const delay = next(
+        Option.match(address, { onNone: () => "", onSome: (one) => `${one.entityType}/${one.entityId}` }),
+        now
+      )
+      return [delay, delay]
+    })
+}))
+
+/** The sharding, whose actors come back by these delays; those of the workflow engine as well, which offers no setting. */
+export const withRestartDelays: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding> = Layer.effect(
+  Sharding.Sharding,
+  Effect.map(Sharding.Sharding, (sharding) =>
+    Sharding.Sharding.of({
+      ...sharding,
+      registerEntity: (entity, build, options) =>
+        sharding.registerEntity(entity, build, { defectRetryPolicy: restartDelays, ...options })
+    }))
+)

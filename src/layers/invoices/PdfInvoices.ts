@@ -1,0 +1,78 @@
+import { Effect, Layer } from "effect"
+import { Worker } from "node:worker_threads"
+import type { ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
+import { InvoicePdf } from "../../domain/invoices/InvoicePdf.ts"
+import { InvoiceSettings } from "../../domain/invoices/InvoiceSettings.ts"
+import type { Fonts } from "./InvoiceSheet.ts"
+import type { DrawAnswer, DrawRequest } from "./InvoiceWorker.ts"
+
+interface Waiting {
+  readonly done: (pdf: Uint8Array) => void
+  readonly failed: (error: Error) => void
+}
+
+/** A thread that draws one document after the other. It is started by the first one, as most processes draw none. */
+class DrawingThread {
+  readonly #fonts: Fonts<string> | null
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #last = 0
+
+  constructor(fonts: Fonts<string> | null) {
+    this.#fonts = fonts
+  }
+
+  draw(document: ShownDocument): Promise<Uint8Array> {
+    const worker = this.#worker ?? this.#start()
+    const request: DrawRequest = { id: ++this.#last, document }
+    return new Promise((done, failed) => {
+      this.#waiting.set(request.id, { done, failed })
+      // It keeps the process alive while it draws, and no longer.
+      worker.ref()
+      worker.postMessage(request)
+    })
+  }
+
+  async end(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./InvoiceWorker.ts", import.meta.url), { workerData: this.#fonts })
+    worker.on("message", (answer: DrawAnswer) => {
+      const waiting = this.#waiting.get(answer.id)
+      this.#waiting.delete(answer.id)
+      if (this.#waiting.size === 0) worker.unref()
+      if ("pdf" in answer) waiting?.done(answer.pdf)
+      else waiting?.failed(new Error(answer.failure))
+    })
+    // The next document starts another one.
+    worker.on("error", (error) => this.#lost(error instanceof Error ? error : new Error(String(error))))
+    worker.on("exit", () => this.#lost(new Error("The thread that draws invoices has ended.")))
+    this.#worker = worker
+    return worker
+  }
+
+  #lost(error: Error): void {
+    this.#worker = undefined
+    for (const { failed } of this.#waiting.values()) failed(error)
+    this.#waiting.clear()
+  }
+}
+
+/**
+ * Invoices drawn with pdfkit by a thread of its own: a document takes a tenth of a second of reading fonts and setting
+ * letters, in which the requests of everybody else would wait.
+ */
+export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Layer.effect(
+  InvoicePdf,
+  Effect.gen(function*() {
+    const { fonts } = yield* InvoiceSettings
+    const thread = yield* Effect.acquireRelease(
+      Effect.sync(() => new DrawingThread(fonts)),
+      (started) => Effect.promise(() => started.end())
+    )
+    const draw = Effect.fn("InvoicePdf.draw")((document: ShownDocument) => Effect.promise(() => thread.draw(document)))
+    return { draw }
+  })
+)

@@ -1,0 +1,53 @@
+import { Effect, Layer } from "effect"
+import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { migrations } from "../../domain/tax/migrations.ts"
+import { RememberedTaxRules } from "../../domain/tax/RememberedTaxRules.ts"
+import { TaxClasses } from "../../domain/tax/TaxClasses.ts"
+import { taxClassRepoLayer } from "../../domain/tax/TaxClassRepo.ts"
+import { Taxes } from "../../domain/tax/Taxes.ts"
+import { taxNoticeRepoLayer } from "../../domain/tax/TaxNoticeRepo.ts"
+import { taxNotices } from "../../domain/tax/TaxNotices.ts"
+import { taxRateRepoLayer } from "../../domain/tax/TaxRateRepo.ts"
+import { TaxRates } from "../../domain/tax/TaxRates.ts"
+import { taxRuleRepoLayer } from "../../domain/tax/TaxRuleRepo.ts"
+import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
+import { TaxVoids } from "../../domain/tax/TaxVoids.ts"
+import { taxClassesHttp } from "../../http/tax/TaxClassesHttp.ts"
+import { taxRatesHttp } from "../../http/tax/TaxRatesHttp.ts"
+import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
+import { AppConfig } from "../config/AppConfig.ts"
+import { taxOptionsOf } from "../config/TaxConfig.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
+
+const settings = Layer.unwrap(
+  Effect.map(AppConfig, ({ deployment }) => TaxSettings.layerOf(taxOptionsOf(deployment.tax)))
+)
+
+const subscription = Layer.effectDiscard(
+  Effect.flatMap(taxNotices, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
+)
+
+/** Tax of orders: by classes of goods, by regions, or by a service outside (contract §3.5, docs/tax.md). */
+export const tax = defineModule({
+  id: "tax",
+  version: "1.0.0",
+  requires: ["tenancy", "events", "jobs", "catalog", "shipping", "orders"],
+  permissions: [{ scope: "tax:manage", description: "Read and change tax classes and tax rates" }],
+  migrations,
+  services: Layer.mergeAll(
+    Taxes.layer,
+    TaxClasses.layer,
+    TaxRates.layer,
+    TaxVoids.layer,
+    subscription,
+    Tasks.add(reportTax),
+    Tasks.add(voidTax)
+  ).pipe(
+    Layer.provideMerge(settings),
+    Layer.provide(RememberedTaxRules.layer),
+    Layer.provide(Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, taxNoticeRepoLayer))
+  ),
+  routes: Layer.merge(taxClassesHttp, taxRatesHttp).pipe(seeing(TaxClasses, TaxRates, ...ofRoutes))
+})

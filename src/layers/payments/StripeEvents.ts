@@ -1,0 +1,86 @@
+import { Effect, Redacted, Schema } from "effect"
+import Stripe from "stripe"
+import { type PaymentAdapter, type PaymentEvent, WebhookRejected } from "../../domain/payments/PaymentAdapter.ts"
+import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
+import type { StripeAccount } from "../config/PaymentConfig.ts"
+import { fromStripe } from "./StripeMoney.ts"
+
+const text = Schema.optional(Schema.NullOr(Schema.String))
+const units = Schema.optional(Schema.NullOr(Schema.Int))
+const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
+
+/** What is read of an event. Endpoints have versions of their own, so only what is needed has to be as we know it. */
+const EventBody = Schema.fromJsonString(Schema.Struct({
+  id: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  type: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
+  data: Schema.Struct({
+    object: Schema.Struct({
+      id: text,
+      object: text,
+      amount: units,
+      amount_received: units,
+      amount_refunded: units,
+      currency: text,
+      payment_intent: Schema.optional(Schema.NullOr(Reference)),
+      metadata: Schema.optional(Schema.NullOr(Schema.Struct({ orderId: text, organizationId: text })))
+    })
+  })
+}))
+
+const readEvent = Schema.decodeUnknownEffect(EventBody)
+
+type EventObject = typeof EventBody.Type["data"]["object"]
+
+/** The payment that the object is, or belongs to. */
+const intentOf = ({ id, object, payment_intent: intent }: EventObject): string =>
+  (object === "payment_intent" ? id : typeof intent === "string" ? intent : intent?.id) ?? ""
+
+/** What was taken where it was taken, what has been given back in all where it was given back, else what it is about. */
+const unitsOf = (type: string, object: EventObject) => {
+  if (type === "charge.refunded") return object.amount_refunded
+  return type === "payment_intent.succeeded" ? object.amount_received ?? object.amount : object.amount
+}
+
+const verification = (message: string) => new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message })
+
+/** Whether one of the secrets signed this body lately; the comparison is the library's. */
+const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: string, signature: string): boolean =>
+  webhookSecrets.some((secret) => {
+    try {
+      return Stripe.webhooks.signature?.verifyHeader(rawBody, signature, Redacted.value(secret), toleranceSeconds) ===
+        true
+    } catch {
+      return false
+    }
+  })
+
+/**
+ * Checks `Stripe-Signature` over the raw body against each of the account's secrets, of which there are two while one
+ * replaces the other, and reads the event (contract §11).
+ */
+export const verifyStripeEvent = (account: StripeAccount): PaymentAdapter["verifyWebhook"] =>
+  Effect.fn("StripeProvider.verifyWebhook")(function*(headers, rawBody) {
+    if (account.webhookSecrets.length === 0) {
+      const message = "The secret of the provider's events is not configured."
+      return yield* new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message })
+    }
+    const signature = headers["stripe-signature"]
+    if (signature === undefined) {
+      return yield* new WebhookRejected({ code: "WEBHOOK_SIGNATURE_MISSING", message: "The event is not signed." })
+    }
+    if (!isSigned(account, rawBody, signature)) return yield* verification("The signature does not fit the event.")
+    const { data: { object }, id, type } = yield* readEvent(rawBody).pipe(
+      Effect.mapError(() => verification("The body is not an event of this provider."))
+    )
+    const amount = unitsOf(type, object)
+    const event: PaymentEvent = {
+      id,
+      type,
+      intentId: intentOf(object),
+      amount: amount === undefined || amount === null ? null : fromStripe(amount, object.currency ?? ""),
+      currency: object.currency ?? null,
+      orderId: object.metadata?.orderId ?? null,
+      organizationId: object.metadata?.organizationId ?? null
+    }
+    return event
+  })

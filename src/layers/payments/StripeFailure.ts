@@ -1,0 +1,69 @@
+import { Data, Effect } from "effect"
+import Stripe from "stripe"
+import { PaymentDeclined, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
+
+/**
+ * What a refusal by Stripe means. `busy`: another request with the same key is being worked on. `card`: the bank said no
+ * and the message is for the shopper. `invalid`: Stripe said no. `reused`: the key has been used with other parameters.
+ * `silent`: no answer, or none that tells anything about the money.
+ */
+export type FailureKind = "busy" | "card" | "invalid" | "reused" | "silent"
+
+/** A call that Stripe did not answer with success. */
+export class StripeFailure extends Data.TaggedError("StripeFailure")<{
+  readonly kind: FailureKind
+  readonly message: string
+  /** Stripe's own word for it, and its name of the request; for the log. */
+  readonly code: string
+  readonly requestId: string
+  /** Stripe remembered this answer from an earlier request with the same key. */
+  readonly replayed: boolean
+}> {}
+
+const kindOf = (error: InstanceType<typeof Stripe.errors.StripeError>): FailureKind => {
+  if (error instanceof Stripe.errors.StripeIdempotencyError) {
+    return error.code === "idempotency_key_in_use" ? "busy" : "reused"
+  }
+  if (error.code === "idempotency_key_in_use" || error.code === "lock_timeout" || error.statusCode === 409) {
+    return "busy"
+  }
+  if (error instanceof Stripe.errors.StripeCardError) return "card"
+  return error instanceof Stripe.errors.StripeInvalidRequestError ? "invalid" : "silent"
+}
+
+/** Header of an answer that Stripe gives a second time. */
+export const isReplayed = (headers: Readonly<Record<string, string>> | undefined): boolean =>
+  headers?.["idempotent-replayed"] === "true"
+
+/** Reads what the library threw. */
+export const failureOf = (error: unknown): StripeFailure =>
+  error instanceof Stripe.errors.StripeError
+    ? new StripeFailure({
+      kind: kindOf(error),
+      message: error.message,
+      code: error.code ?? error.type,
+      requestId: error.requestId ?? "",
+      replayed: isReplayed(error.headers)
+    })
+    : new StripeFailure({
+      kind: "silent",
+      message: "The library failed.",
+      code: "library",
+      requestId: "",
+      replayed: false
+    })
+
+/**
+ * The refusal that our side knows. Only the words of a bank reach the shopper; anything else may name accounts, keys or
+ * parameters, and is told in the log.
+ */
+export const refusalOf = (code: PaymentDeclined["code"]) =>
+  Effect.fnUntraced(function*(failure: StripeFailure) {
+    const { kind, requestId } = failure
+    if (kind === "card") return yield* new PaymentDeclined({ code, message: failure.message })
+    yield* Effect.logWarning("stripe refused a request", { kind, code: failure.code, requestId })
+    if (kind === "invalid") {
+      return yield* new PaymentDeclined({ code, message: "The payment provider refused the request." })
+    }
+    return yield* new PaymentUnknown({ message: "The payment provider gave no answer that can be used." })
+  })

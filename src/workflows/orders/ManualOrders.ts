@@ -1,0 +1,110 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { CurrentActor, isAnonymous } from "../../domain/access/Actor.ts"
+import { actsForShop } from "../../domain/access/Ownership.ts"
+import { type BasketError, Baskets } from "../../domain/checkout/Baskets.ts"
+import type { Decision } from "../../domain/checkout/Checkout.ts"
+import { Decisions } from "../../domain/checkout/Decisions.ts"
+import type { ManualOrderRequest } from "../../domain/checkout/ManualOrder.ts"
+import { placedOrder } from "../../domain/checkout/PlacedOrder.ts"
+import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { basketWithout } from "../../domain/checkout/Quotes.ts"
+import { Customers } from "../../domain/customers/Customers.ts"
+import { CheckoutFailed, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import type { Hooks } from "../../domain/hooks/Hooks.ts"
+import { newId } from "../../domain/ids/Id.ts"
+import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import { OrderNotes } from "../../domain/orders/OrderNotes.ts"
+import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
+import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import type { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
+import { reserveFor } from "../checkout/ReserveStep.ts"
+
+/** Why no order was made; nothing of it is left behind then. */
+export type ManualOrderError = BasketError | CheckoutFailed | Unauthorized
+
+/** Orders that are written and not checked out (contract §4.4). */
+export class ManualOrders extends Context.Service<ManualOrders, {
+  /**
+   * Places an unpaid order: prices of the catalog, promotions, shipping and tax as at checkout, stock held, hooks
+   * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Only `orders:manage` gives prices and
+   * discounts (contract §12.3). A shopper's own order waits for its payment as long as one that a provider asks about.
+   */
+  readonly create: (request: ManualOrderRequest) => Effect.Effect<Order, ManualOrderError, CurrentActor>
+}>()("stoa/workflows/orders/ManualOrders") {
+  static readonly layer = Layer.effect(
+    ManualOrders,
+    Effect.gen(function*() {
+      const services = yield* Effect.context<
+        | HoldRepo
+        | Hooks
+        | OrderNotes
+        | OrderNumbers
+        | PlaceRepo
+        | StockDeskClient
+        | StoreSettings
+        | UnconfirmedOrderRepo
+      >()
+      const [baskets, customers, decisions] = yield* Effect.all([Baskets, Customers, Decisions])
+
+      const create = Effect.fn("ManualOrders.create")(
+        function*(request: ManualOrderRequest) {
+          const actor = yield* CurrentActor
+          // Nobody could read it, pay it or be asked about it, and it would hold stock.
+          if (isAnonymous(actor)) return yield* Unauthorized.of()
+          const forShop = actsForShop(actor)
+          const own = forShop ? null : yield* customers.ownProfileId
+          const basket = basketWithout(request.currency, yield* baskets.ofLines(request.lineItems))
+          const decided = yield* decisions.decide(basket, request, own)
+          const orderId = newId()
+          const decision = yield* beforeManualOrder(orderId, request, decided)
+          const placing = Effect.andThen(reserveFor(orderId, decision), place(orderId, request, decision, forShop))
+          const order = yield* Effect.tapError(
+            placing,
+            () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
+          )
+          yield* afterOrder(order)
+          return order
+        },
+        Effect.provideContext(services)
+      )
+
+      return { create }
+    })
+  )
+}
+
+const place = Effect.fnUntraced(
+  function*(id: string, request: ManualOrderRequest, decision: Decision, forShop: boolean) {
+    const { organizationId } = yield* CurrentActor
+    const order = placedOrder(decision, request, {
+      id,
+      organizationId,
+      orderNumber: yield* (yield* OrderNumbers).next,
+      paymentIntentId: null,
+      paymentMethodId: null,
+      idempotencyKey: null,
+      isDraft: forShop && request.draft === true,
+      placedAt: DateTime.toDateUtc(yield* DateTime.now),
+      metadata: request.customerGroupIds === undefined ? {} : { customerGroupIds: decision.customerGroupIds ?? [] }
+    })
+    const note = typeof request.note === "string" ? request.note : undefined
+    const noted = note === undefined ? Effect.void : (yield* OrderNotes).noteWith(id, note)
+    const placed = yield* (yield* PlaceRepo).placeManual(
+      { order, decision, email: forShop ? request.email ?? null : null },
+      // With the order: a process that dies behind it must not leave stock with a shopper for ever.
+      forShop ? noted : yield* awaitingPayment(id)
+    )
+    return placed === "placed"
+      ? order
+      : yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
+  }
+)
+
+const awaitingPayment = (orderId: string) =>
+  Effect.map(
+    Effect.all([UnconfirmedOrderRepo, StoreSettings]),
+    ([orders, settings]) => orders.awaitConfirmation(orderId, settings.confirmationMinutes)
+  )

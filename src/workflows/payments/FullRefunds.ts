@@ -1,0 +1,38 @@
+import { Context, Effect, Layer, Result } from "effect"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+import { isRefundedInFull } from "../../domain/orders/Order.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
+import { transition } from "../../domain/orders/OrderStatus.ts"
+import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { TaxVoids } from "../../domain/tax/TaxVoids.ts"
+
+/** Orders of which nothing is left (contract §4.1, §4.3). */
+export class FullRefunds extends Context.Service<FullRefunds, {
+  /**
+   * Moves an order to `refunded` when all that was captured has been given back and the table of transitions allows it:
+   * from `partially_fulfilled` and `fulfilled`. In every other status, and after a refund of a part, it stays what it
+   * is; refunded in full, its tax is void all the same. Repeating it is harmless; an order that changes in this moment, or that a hook keeps, stays too.
+   */
+  readonly conclude: (orderId: string) => Effect.Effect<void, never, CurrentActor>
+}>()("stoa/workflows/payments/FullRefunds") {
+  static readonly layer = Layer.effect(
+    FullRefunds,
+    Effect.gen(function*() {
+      const orders = yield* Orders
+      const statuses = yield* OrderStatusRepo
+      const taxes = yield* TaxVoids
+      const conclude = Effect.fn("FullRefunds.conclude")(function*(orderId: string) {
+        const stored = yield* orders.find(orderId)
+        if (stored === undefined) return
+        const { order } = stored
+        if (!isRefundedInFull(order)) return
+        if (Result.isFailure(transition(order.status, "refunded", "payment"))) return yield* taxes.refunded(stored)
+        const request = { status: "refunded", source: "payment", reason: "refunded_in_full" } as const
+        yield* orders.changeStatus(orderId, request, statuses.transition).pipe(
+          Effect.catch((error) => Effect.logWarning(`order ${orderId} is refunded in full and stays`, error))
+        )
+      })
+      return { conclude }
+    })
+  )
+}

@@ -1,0 +1,48 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import type { Conflict, NotFound } from "../../domain/errors/ApiErrors.ts"
+import type { CompensationFailure } from "../../domain/payments/CompensationFailure.ts"
+import { CompensationFailures } from "../../domain/payments/CompensationFailures.ts"
+import type { RefundRecord } from "../../domain/payments/RefundRecord.ts"
+import type { RefundRequest } from "../../domain/payments/RefundRequest.ts"
+import { RefundRetryRepo } from "../../domain/payments/RefundRetryRepo.ts"
+import { Refunds } from "../../domain/payments/Refunds.ts"
+import { RefundSettlement } from "./RefundSettlement.ts"
+
+/** Refunds that somebody asks for, with the money that follows them (contract §4.3, §4.4). */
+export class RefundRequests extends Context.Service<RefundRequests, {
+  /**
+   * Writes the refund and waits a moment for its provider, so that the answer shows how it ended where it answers at
+   * once; else it is pending and ends by itself. Errors as of `Refunds.request`.
+   */
+  readonly refund: (
+    orderId: string,
+    request: RefundRequest
+  ) => Effect.Effect<RefundRecord, Effect.Error<ReturnType<Refunds["Service"]["request"]>>, CurrentActor>
+  /** Asks the provider of a failed refund again, and gives the failure as it is then. 404, 409. */
+  readonly retry: (failureId: string) => Effect.Effect<CompensationFailure, NotFound | Conflict, CurrentActor>
+}>()("stoa/workflows/payments/RefundRequests") {
+  static readonly layer = Layer.effect(
+    RefundRequests,
+    Effect.gen(function*() {
+      const refunds = yield* Refunds
+      const retries = yield* RefundRetryRepo
+      const failures = yield* CompensationFailures
+      const settlement = yield* RefundSettlement
+
+      const refund = Effect.fn("RefundRequests.refund")(function*(orderId: string, request: RefundRequest) {
+        const { organizationId } = yield* CurrentActor
+        const { refundId, settled } = yield* refunds.request(orderId, request)
+        if (!settled) yield* settlement.settle({ refundId, organizationId })
+        return yield* Effect.catchTag(refunds.get(refundId), "NotFound", (error) => Effect.die(error))
+      })
+
+      const retry = Effect.fn("RefundRequests.retry")(function*(failureId: string) {
+        yield* settlement.settle(yield* retries.retry(failureId))
+        return yield* failures.get(failureId)
+      })
+
+      return { refund, retry }
+    })
+  )
+}

@@ -1,0 +1,97 @@
+import { Effect, Schema } from "effect"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { defineTask, GiveUp, type Retries, type Task, type TaskCall } from "../../domain/jobs/Task.ts"
+import { askOutside, OutsideFailed } from "../../domain/modules/OutsideService.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
+import type { TaxAdapter, TaxedOrder } from "../../domain/tax/TaxAdapter.ts"
+import { reportTaxSlug, taxQueue, voidTaxSlug } from "../../domain/tax/TaxNotices.ts"
+import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
+import { isVoid } from "../../domain/tax/TaxVoids.ts"
+
+const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
+
+/** Nobody waits for it, so the service has longer than in a checkout. */
+const limitMs = 20_000
+
+/** After 30 s, then twice as long each time, 4 hours at most; together about a day. Then an operator has to look. */
+const retries: Retries = {
+  attempts: 14,
+  backoff: { type: "exponential", delay: 30_000, jitter: 0.2, ceiling: 4 * 3_600_000 }
+}
+
+/** A report that is still tried must not overtake the end of its order: the two never run at the same time. */
+const concurrency = { key: ({ orderId }: { readonly orderId?: unknown }) => `tax/${String(orderId)}` }
+
+const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
+  orderId: order.id,
+  organizationId: order.organizationId,
+  orderNumber: order.orderNumber,
+  currency: order.currency,
+  placedAt: order.placedAt,
+  address: order.shippingAddress,
+  lines: order.lineItems.map(({ discountAmount, id, quantity, sku, taxAmount, title, totalPrice }) => ({
+    lineItemId: id,
+    title,
+    sku,
+    quantity,
+    amount: totalPrice - discountAmount,
+    taxAmount
+  })),
+  shippingTotal: order.shippingTotal,
+  taxTotal: order.taxTotal,
+  taxIncluded: order.taxIncluded,
+  idempotencyKey
+})
+
+/** A task about an order of the adapter's; a deployment without the adapter keeps it among the failed jobs. */
+const about = (
+  slug: string,
+  work: (adapter: TaxAdapter, order: Order) => Effect.Effect<string, OutsideFailed>
+): Effect.Effect<Task, never, Orders | TaxSettings> =>
+  Effect.gen(function*() {
+    const orders = yield* Orders
+    const { adapter } = yield* TaxSettings
+    return defineTask({
+      slug,
+      queue: taxQueue,
+      retries,
+      concurrency,
+      handler: Effect.fn(slug)(function*({ input }: TaskCall) {
+        const { orderId } = yield* Effect.mapError(decode(input), () => new GiveUp("The input names no order."))
+        const stored = yield* orders.find(orderId)
+        if (stored === undefined) return yield* Effect.fail(new GiveUp("There is no such order."))
+        if (adapter === undefined || adapter.id !== stored.taxProvider) {
+          return yield* new OutsideFailed({ cause: `The tax adapter '${stored.taxProvider}' is not configured.` })
+        }
+        return { output: { outcome: yield* work(adapter, stored.order) } }
+      })
+    })
+  })
+
+/**
+ * The task `tax/report`: tells the adapter of an order it taxed (contract §3.5). One that has ended meanwhile is not
+ * reported: its end may have been told already, and a report behind it would stay for ever.
+ */
+export const reportTax = about(
+  reportTaxSlug,
+  (adapter, order) =>
+    adapter.report === undefined || isVoid(order)
+      ? Effect.succeed("skipped")
+      : Effect.as(
+        // The key is the order's and the purpose's, so a try after a lost answer is the same report.
+        askOutside(
+          (signal) => adapter.report?.(taxedOrder(order, `${order.id}:report`), signal) ?? Effect.void,
+          limitMs
+        ),
+        "reported"
+      )
+)
+
+/** The task `tax/void`: tells it that an order was cancelled or refunded (contract §4.2, `voidTax`). */
+export const voidTax = about(voidTaxSlug, (adapter, { id, organizationId }) => {
+  const order = { orderId: id, organizationId, idempotencyKey: `${id}:void` }
+  return adapter.void === undefined
+    ? Effect.succeed("skipped")
+    : Effect.as(askOutside((signal) => adapter.void?.(order, signal) ?? Effect.void, limitMs), "voided")
+})

@@ -1,0 +1,165 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { aVisitor, type Visitor } from "../auth/Visitors.ts"
+import { holding, onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { eventually } from "../support/Eventually.ts"
+import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { aKey } from "./People.ts"
+
+const app = testAppLayer({
+  auth: {
+    requireEmailVerification: false,
+    apiKeys: { enabled: true, defaultPermissions: ["orders:read", "webhooks:manage"] },
+    roles: { keeper: ["api-keys:manage", "orders:read", "inventory:*"] },
+    apiKeyScopes: {
+      warehouse: {
+        prefix: "wh_",
+        permissions: { orders: ["read"], inventory: ["read"] },
+        rateLimit: { timeWindow: 60_000, maxRequests: 3 },
+        keyExpiration: 90,
+        enableMetadata: true
+      },
+      robots: { prefix: "robot_", permissions: { orders: ["read"] }, references: "organization" },
+      everything: { prefix: "all_", permissions: { "*": ["*"] } }
+    }
+  }
+})
+
+const make = (body: object, as = asAdmin) => api("POST", "/api/admin/api-keys", { as, body })
+
+const status = (key: string, path: string) =>
+  Effect.map(api("GET", path, { headers: { "x-api-key": key } }), (answer) => answer.status)
+
+const may = (key: string) =>
+  Effect.all([status(key, "/api/orders"), status(key, "/api/pricing/prices"), status(key, "/api/webhooks")])
+
+/** Somebody who signed up and got a role of the default organization. */
+const memberOf = Effect.fnUntraced(function*(role: string) {
+  const visitor = yield* aVisitor()
+  yield* onDatabase((sql) =>
+    sql`insert into members (organization_id, user_id, role) values ('org_default', ${visitor.userId}::uuid, ${role})`
+  )
+  return visitor
+})
+
+const makeOwn = ({ browser }: Visitor, body: object) => browser.post("/api/auth/api-key/create", body)
+
+const daysAhead = (answer: Answer, path: string) =>
+  Math.round((new Date(answer.text(path)).getTime() - Date.now()) / 86_400_000)
+
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are made over HTTP", (it) => {
+  it.effect("are shown once, stored as a hash, told in the audit trail, and have their role as it is when they are used", () =>
+    Effect.gen(function*() {
+      const made = yield* make({ name: "Till", role: "staff" })
+      assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+      const key = made.text("data.key")
+      assert.match(key, /^stoa_[\w-]{43}$/)
+      assert.deepStrictEqual([made.at("data.role"), made.at("data.scope"), made.at("data.expiresAt")], [
+        "staff",
+        null,
+        null
+      ])
+      assert.deepStrictEqual(yield* may(key), [200, 403, 403])
+      const stored = yield* onDatabase((sql) => sql`select * from api_keys`)
+      const told = yield* eventually(
+        "the entry",
+        Effect.map(
+          api("GET", `/api/audit/api_key/${made.text("data.id")}`, { as: asAdmin }),
+          (trail) => trail.list("data").length > 0 ? trail : undefined
+        )
+      )
+      assert.strictEqual(told.at("data.0.event"), "apiKeys.create")
+      const listed = yield* api("GET", "/api/admin/api-keys", { as: asAdmin })
+      assert.notInclude(JSON.stringify([stored, told.body, listed.body]), key.slice(10))
+
+      const narrow = yield* make({ name: "Prices", role: "admin", permissions: ["pricing:read"] })
+      assert.deepStrictEqual(narrow.at("data.permissions"), ["pricing:read"])
+      assert.deepStrictEqual(yield* may(narrow.text("data.key")), [403, 200, 403])
+    }))
+
+  it.effect("may no more than whoever makes them, and are refused when they make no sense", () =>
+    Effect.gen(function*() {
+      const keeper = { ...holding("api-keys:manage", "orders:read", "inventory:*"), role: "keeper" }
+      for (const body of [{ role: "admin" }, { role: "staff" }, { scope: "everything" }]) {
+        refused(yield* make({ name: "A", ...body }, keeper), 403, "FORBIDDEN", JSON.stringify(body))
+      }
+      assert.strictEqual((yield* make({ name: "A", scope: "warehouse" }, keeper)).status, 201)
+      refused(yield* make({ name: "A", role: "staff" }, holding("orders:read")), 403, "FORBIDDEN", "no permission")
+      const wrong = [
+        { role: "nobody" },
+        { scope: "nothing" },
+        { scope: "default" },
+        { role: "staff", scope: "warehouse" },
+        {},
+        { role: "staff", permissions: ["pricing:read"] },
+        { role: "staff", metadata: { a: 1 } },
+        { role: "staff", expiresAt: "2020-01-01T00:00:00Z" },
+        { name: " ", role: "staff" },
+        { name: "x".repeat(65), role: "staff" }
+      ]
+      for (const body of wrong) {
+        refused(yield* make({ name: "A", ...body }), 422, "VALIDATION_FAILED", JSON.stringify(body))
+      }
+      const all = yield* make({ name: "A", scope: "everything" })
+      refused(
+        yield* api("DELETE", `/api/admin/api-keys/${all.text("data.id")}`, { as: keeper }),
+        403,
+        "FORBIDDEN",
+        "a key that may more"
+      )
+    }))
+
+  it.effect("of a scope have its prefix, permissions, limit, life and remarks, and open nothing without it", () =>
+    Effect.gen(function*() {
+      const made = yield* make({ name: "Scanner", scope: "warehouse", metadata: { aisle: 4 } })
+      assert.match(made.text("data.key"), /^wh_[\w-]{43}$/)
+      assert.deepStrictEqual([made.at("data.role"), made.at("data.scope")], [null, "warehouse"])
+      assert.deepStrictEqual(made.at("data.metadata"), { aisle: 4 })
+      assert.strictEqual(daysAhead(made, "data.expiresAt"), 90)
+      assert.deepStrictEqual(yield* may(made.text("data.key")), [200, 403, 403])
+      assert.strictEqual(yield* status(made.text("data.key"), "/api/orders"), 429)
+      const [row] = (yield* api("GET", "/api/admin/api-keys?limit=1", { as: asAdmin })).list("data")
+      assert.deepInclude(row, { scope: "warehouse", metadata: { aisle: 4 } })
+
+      const gone = yield* aKey({ role: "staff" })
+      yield* onDatabase((sql) =>
+        sql`update api_keys set role = null, config_id = 'of_yesterday' where id = ${gone.id}::uuid`
+      )
+      assert.deepStrictEqual(yield* may(gone.key), [403, 403, 403])
+      yield* onDatabase((sql) => sql`update api_keys set expires_at = now() where id = ${made.text("data.id")}::uuid`)
+      yield* eventually(
+        "the key to be over",
+        Effect.map(status(made.text("data.key"), "/api/orders"), (now) => now === 401)
+      )
+    }))
+
+  it.effect("by a user for himself may what he may, no more, and only as long as he may it", () =>
+    Effect.gen(function*() {
+      const keeper = yield* memberOf("keeper")
+      const plain = yield* makeOwn(keeper, { name: "mine" })
+      // The deployment's default grants webhooks too, which he may not.
+      assert.deepStrictEqual(yield* may(plain.text("key")), [200, 403, 403])
+      const scanner = yield* makeOwn(keeper, { name: "scan", configId: "warehouse", metadata: { aisle: 4 } })
+      assert.match(scanner.text("key"), /^wh_/)
+      assert.strictEqual(daysAhead(scanner, "expiresAt"), 90)
+      assert.deepStrictEqual(yield* may(scanner.text("key")), [200, 403, 403])
+
+      const refusedOnes = [
+        { configId: "everything" },
+        { configId: "robots" },
+        { configId: "nothing" },
+        { prefix: "all_" },
+        { configId: "warehouse", prefix: "stoa_" }
+      ]
+      for (const body of refusedOnes) {
+        assert.strictEqual((yield* makeOwn(keeper, body)).status, 403, JSON.stringify(body))
+      }
+      assert.strictEqual(
+        (yield* makeOwn(keeper, { permissions: { orders: ["read"] } })).at("code"),
+        "SERVER_ONLY_PROPERTY"
+      )
+
+      yield* onDatabase((sql) => sql`delete from members where user_id = ${keeper.userId}::uuid`)
+      yield* eventually("his key to open no more", Effect.map(may(plain.text("key")), ([orders]) => orders === 403))
+    }))
+})

@@ -1,0 +1,183 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { refused } from "../checkout/ShopFloor.ts"
+import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { footprintOf } from "../tenancy/Footprint.ts"
+import { ask, issuesOf } from "./Questions.ts"
+
+const measures = ["Orders.count"]
+
+const filtered = (...filters: ReadonlyArray<unknown>) => ({ measures, filters })
+
+const by = (member: string, operator: unknown, ...values: ReadonlyArray<unknown>) =>
+  filtered({ member: `Orders.${member}`, operator, values })
+
+const nested = (depth: number): unknown =>
+  depth === 0 ? { member: "Orders.status", operator: "set" } : { and: [nested(depth - 1)] }
+
+const over = (timeDimension: object) => ({
+  measures,
+  timeDimensions: [{ dimension: "Orders.placedAt", ...timeDimension }]
+})
+
+/** A query that cannot be answered, and how the first issue of its refusal begins and goes on. */
+const wrong: ReadonlyArray<readonly [query: unknown, path: string, message: RegExp]> = [
+  [{}, "measures", /Missing|Expected/],
+  [{ measures: [] }, "measures", /at least one measure.*Orders\.revenue/],
+  [{ measures: "Orders.count" }, "measures", /Expected/],
+  [{ measures: ["Orders.total"] }, "measures.0", /unknown measure "Orders\.total"\. Available: Orders\.count, /],
+  [{ measures: ["count"] }, "measures.0", /unknown measure "count"\. Available: /],
+  [{ measures: ["Nothing.count"] }, "measures.0", /unknown measure "Nothing\.count"/],
+  [{ measures: ["Orders.constructor"] }, "measures.0", /unknown measure/],
+  [{ measures: ["Orders.status"] }, "measures.0", /unknown measure/],
+  [{ measures: ["Orders.count", "Inventory.totalOnHand"] }, "measures.1", /a query asks one model/],
+  [{ measures: Array.from({ length: 51 }, () => "Orders.count") }, "measures", /50/],
+  [{ measures, dimensions: ["Orders.total"] }, "dimensions.0", /unknown dimension.*Available: Orders\.id, /],
+  [{ measures, dimensions: ["Customers.createdAt"] }, "dimensions.0", /unknown dimension/],
+  [{ measures, dimensions: ["OrderLineItems.sku"] }, "dimensions.0", /unknown dimension/],
+  [{ measures, segments: ["Orders.big"] }, "segments.0", /unknown segment "Orders\.big"\. Available: none/],
+  [
+    { measures: ["Inventory.totalOnHand"], segments: ["lowStock"] },
+    "segments.0",
+    /Available: Inventory\.lowStock/
+  ],
+  [over({ granularity: "hour" }), "timeDimensions.0.granularity", /Available: day, week, month, year/],
+  [over({ dimension: "Orders.status" }), "timeDimensions.0.dimension", /Available: Orders\.placedAt/],
+  [over({ dateRange: "last decade" }), "timeDimensions.0.dateRange", /unknown range.*last N days.*all time/],
+  [over({ dateRange: "last 0 days" }), "timeDimensions.0.dateRange", /unknown range/],
+  [over({ dateRange: "last 1001 days" }), "timeDimensions.0.dateRange", /unknown range/],
+  [over({ dateRange: "this day" }), "timeDimensions.0.dateRange", /unknown range/],
+  [over({ dateRange: "Q5 2026" }), "timeDimensions.0.dateRange", /unknown range/],
+  [over({ dateRange: "" }), "timeDimensions.0.dateRange", /unknown range/],
+  [over({ dateRange: "2026-01-01" }), "timeDimensions.0.dateRange", /unknown range/],
+  [over({ dateRange: ["2026-01-01"] }), "timeDimensions.0.dateRange", /expected two dates/],
+  [over({ dateRange: ["2026-01-01", "2026-02-30"] }), "timeDimensions.0.dateRange", /expected two dates/],
+  [over({ dateRange: ["2026-01-01", "2026-01-02", "2026-01-03"] }), "timeDimensions.0.dateRange", /expected two/],
+  [over({ dateRange: 5 }), "timeDimensions.0.dateRange", /Expected/],
+  [
+    {
+      measures,
+      dimensions: ["Orders.placedAt"],
+      timeDimensions: [{ dimension: "Orders.placedAt", granularity: "day" }]
+    },
+    "timeDimensions",
+    /"Orders\.placedAt" is grouped by twice/
+  ],
+  [over({ granularty: "day" }), "timeDimensions.0.granularty", /unknown property\. Available: dimension, gra/],
+  [{ measures, filter: [] }, "filter", /unknown property\. Available: measures, dimensions/],
+  [{ measures, order: { "Orders.revenue": "asc" } }, "order.Orders.revenue", /not in the result.*Orders\.count/],
+  [{ measures, order: { "Orders.count": "down" } }, "order.Orders.count", /Available: asc, desc/],
+  [{ measures, limit: "10" }, "limit", /Expected/],
+  [{ measures, limit: null }, "limit", /Expected/],
+  [by("total", "equals", "x"), "filters.0.member", /unknown member "Orders\.total"\. Available: Orders\.id, /],
+  [by("status", "like", "x"), "filters.0.operator", /unknown operator "like"\. Available: equals, notEquals, contains/],
+  [by("status", undefined, "x"), "filters.0.operator", /unknown operator/],
+  [by("status", "constructor", "x"), "filters.0.operator", /unknown operator/],
+  [by("status", "gt", "x"), "filters.0.operator", /gt does not apply to a member of type string/],
+  [by("placedAt", "contains", "2026"), "filters.0.operator", /contains does not apply to a member of type time/],
+  [by("revenue", "contains", "1"), "filters.0.operator", /contains does not apply to a member of type number/],
+  [by("status", "equals"), "filters.0.values", /at least one value/],
+  [filtered({ member: "Orders.status", operator: "equals" }), "filters.0.values", /at least one value/],
+  [filtered({ member: "Orders.status", operator: "equals", values: "x" }), "filters.0.values", /a list/],
+  [by("status", "equals", "x", 5), "filters.0.values.1", /expected a text/],
+  [by("status", "equals", null), "filters.0.values.0", /expected a text/],
+  [by("status", "set", "x"), "filters.0.values", /set takes no values/],
+  [by("revenue", "gt", "many"), "filters.0.values.0", /expected a number/],
+  [by("revenue", "gt", 1, 2), "filters.0.values", /exactly one value/],
+  [by("placedAt", "afterDate", "soon"), "filters.0.values.0", /expected a date/],
+  [by("placedAt", "beforeDate", "2026-02-30"), "filters.0.values.0", /expected a date/],
+  [by("placedAt", "inDateRange", "2026-01-01"), "filters.0.values", /exactly two values/],
+  [filtered("Orders.status"), "filters.0", /expected \{ member, operator, values \}/],
+  [filtered({ and: [], or: [] }), "filters.0", /expected \{ member/],
+  [filtered({ and: [] }), "filters.0.and", /at least one filter/],
+  [filtered({ or: {} }), "filters.0.or", /at least one filter/],
+  [filtered({ and: [{ or: [by("a", "set")] }] }), "filters.0.and.0.or.0", /expected \{ member/],
+  [
+    filtered({ or: [{ member: "Orders.status", operator: "set" }, { member: "Orders.count", operator: "set" }] }),
+    "filters.0",
+    /about dimensions or about measures, not about both/
+  ],
+  [filtered(nested(11)), "filters.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and", /10 deep/],
+  [filtered(...Array.from({ length: 201 }, () => nested(0))), "filters.200", /200 filters at most/],
+  [by("status", "in", ...Array.from({ length: 1001 }, () => "x")), "filters.0.values", /1000 values at most/],
+  [by("status", "equals", "a\0b"), "filters.0", /NUL/],
+  [filtered(nested(150)), "filters.0", /levels deep/]
+]
+
+withApp("what cannot be answered", (it) => {
+  it.effect("is refused with its place and with what there is", () =>
+    Effect.gen(function*() {
+      const before = yield* footprintOf("org_default")
+      for (const [query, path, message] of wrong) {
+        const answer = yield* ask(query)
+        refused(answer, 422, "VALIDATION_FAILED", JSON.stringify(query).slice(0, 200))
+        const [first = ""] = issuesOf(answer)
+        assert.isTrue(first.startsWith(`${path}: `), `${first} is not about ${path}`)
+        assert.match(first.slice(path.length + 2), message)
+      }
+      refused(yield* api("POST", "/api/analytics/query", { as: asAdmin, body: "{" }), 400, "BAD_REQUEST")
+      assert.deepStrictEqual(yield* footprintOf("org_default"), before)
+    }))
+
+  it.effect("is told of as a whole", () =>
+    Effect.gen(function*() {
+      const answer = yield* ask({
+        measures: ["Orders.count", "Orders.total"],
+        dimensions: ["Orders.nothing"],
+        filters: [{ member: "Orders.status", operator: "is", values: ["x"] }],
+        order: { "Orders.status": "asc" }
+      })
+      assert.deepStrictEqual(
+        issuesOf(answer).map((issue) => issue.split(":")[0]),
+        ["measures.1", "dimensions.0", "filters.0.operator", "order.Orders.status"]
+      )
+    }))
+
+  it.effect("as much as a tree of filters may hold is answered", () =>
+    Effect.gen(function*() {
+      for (
+        const query of [
+          filtered(nested(10)),
+          filtered(...Array.from({ length: 200 }, () => nested(0))),
+          by("status", "in", ...Array.from({ length: 1000 }, (_, n) => `s${n}`))
+        ]
+      ) assert.strictEqual((yield* ask(query)).status, 200)
+    }))
+
+  it.effect("nothing that is sent becomes a part of the statement", () =>
+    Effect.gen(function*() {
+      const before = yield* footprintOf("org_default")
+      const attempts = [
+        "' or '1'='1",
+        "\"; drop table orders; --",
+        "Orders.id\" from users --",
+        "\\'; select pg_sleep(10); --",
+        "Orders.count); select $1; --",
+        "%"
+      ]
+      for (const text of attempts) {
+        const places: ReadonlyArray<unknown> = [
+          { measures: [text] },
+          { measures: [`Orders.${text}`] },
+          { measures, dimensions: [`Orders.${text}`] },
+          { measures, segments: [text] },
+          { measures, order: { [text]: "asc" } },
+          { measures, order: { "Orders.count": text } },
+          over({ granularity: text }),
+          over({ granularity: `day', now()); --${text}` }),
+          over({ dateRange: text }),
+          over({ dateRange: [text, text] }),
+          filtered({ member: text, operator: "equals", values: ["x"] }),
+          filtered({ member: "Orders.status", operator: text, values: ["x"] }),
+          filtered({ member: "Orders.placedAt", operator: "equals", values: [text] }),
+          filtered({ member: "Orders.revenue", operator: "gt", values: [text] })
+        ]
+        for (const query of places) refused(yield* ask(query), 422, "VALIDATION_FAILED", JSON.stringify(query))
+        for (const operator of ["equals", "contains", "in"]) {
+          const answer = yield* ask(by("status", operator, text))
+          assert.deepStrictEqual([answer.status, answer.at("data.rows")], [200, [{ "Orders.count": 0 }]], text)
+        }
+      }
+      assert.deepStrictEqual(yield* footprintOf("org_default"), before)
+    }))
+})

@@ -1,0 +1,104 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Metric } from "effect"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { GuestOrderClaims } from "../../src/domain/auth/GuestOrderClaims.ts"
+import { AuthGateway } from "../../src/http/auth/AuthGateway.ts"
+import { authGatewayLayer } from "../../src/layers/auth/Auth.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { statementsOf } from "../pricing/Statements.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+import { makeOutbox, newEmail, password } from "./Visitors.ts"
+
+/** Nobody's orders are claimed here. */
+const noClaims = Layer.succeed(GuestOrderClaims, { claim: () => Effect.void })
+
+const app = Layer.provide(authGatewayLayer, noClaims).pipe(
+  Layer.provideMerge(testAppLayer({
+    email: { send: makeOutbox().send },
+    rateLimits: { signInPerEmail: 1_000 },
+    jobs: { autorun: { enabled: false } }
+  }))
+)
+
+const hashesSoFar = Effect.map(
+  Metric.snapshot,
+  (all) =>
+    all.flatMap((one) =>
+      one.id === "stoa_password_hashes_total" && one.type === "Counter" ? [Number(one.state.count)] : []
+    )
+      .reduce((sum, count) => sum + count, 0)
+)
+
+/** Text of a statement without what differs from one to the next of its kind. */
+const kindOf = (text: string): string => /^\s*(with \w+|\w+)/.exec(text)?.[1] ?? text
+
+/** What an answer of `/api/auth` cost: hashes of passwords, and the kinds of its statements. */
+const workOf = Effect.fnUntraced(function*(path: string, body: object) {
+  const gateway = yield* AuthGateway
+  const request = new Request(`http://127.0.0.1/api/auth${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  const before = yield* hashesSoFar
+  let status = 0
+  const sent = yield* statementsOf(
+    gateway.answer(request).pipe(
+      Effect.tap((answer) => Effect.sync(() => status = answer.status)),
+      Effect.provideService(CurrentActor, systemActor("org_default"))
+    )
+  )
+  const hashes = (yield* hashesSoFar) - before
+  return { status, hashes, statements: sent.map(([text]) => kindOf(text)).toSorted() }
+})
+
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
+  "an address costs the same work, known or not",
+  (it) => {
+    const known = newEmail()
+    const unverified = newEmail()
+
+    it.effect("at sign-up", () =>
+      Effect.gen(function*() {
+        const signUp = (email: string) => workOf("/sign-up/email", { name: "Ada", email, password })
+        // The first call of all prepares what later ones find.
+        yield* signUp(newEmail())
+        const free = yield* signUp(known)
+        const taken = yield* signUp(known)
+        yield* signUp(unverified)
+        yield* onDatabase((sql) => sql`update users set email_verified = true where email = ${known}`)
+        assert.deepStrictEqual(taken, free)
+        assert.deepStrictEqual([free.status, free.hashes], [200, 1])
+        assert.isAtLeast(free.statements.length, 4)
+        const left = yield* onDatabase((sql) => sql`select 1 from users where email like '%.invalid'`)
+        assert.strictEqual(left.length, 0)
+      }))
+
+    it.effect("at a sign-in that is refused", () =>
+      Effect.gen(function*() {
+        const signIn = (email: string) => workOf("/sign-in/email", { email, password: "wrong horse" })
+        const [wrong, open, unknown] = [yield* signIn(known), yield* signIn(unverified), yield* signIn(newEmail())]
+        assert.deepStrictEqual([wrong.status, wrong.hashes], [401, 1])
+        assert.deepStrictEqual(unknown, wrong)
+        assert.deepStrictEqual(open, wrong)
+      }))
+
+    it.effect("at the request for a new password", () =>
+      Effect.gen(function*() {
+        const reset = (email: string) => workOf("/request-password-reset", { email })
+        const [there, absent] = [yield* reset(known), yield* reset(newEmail())]
+        assert.deepStrictEqual(absent, there)
+        assert.deepStrictEqual([there.status, there.hashes], [200, 0])
+        const left = yield* onDatabase((sql) => sql`select 1 from verifications`)
+        assert.strictEqual(left.length, 1)
+      }))
+
+    it.effect("at the request for another link of verification", () =>
+      Effect.gen(function*() {
+        const again = (email: string) => workOf("/send-verification-email", { email })
+        const [waiting, done, absent] = [yield* again(unverified), yield* again(known), yield* again(newEmail())]
+        assert.deepStrictEqual([done, absent], [waiting, waiting])
+        assert.deepStrictEqual([waiting.status, waiting.hashes], [200, 0])
+      }))
+  }
+)

@@ -1,0 +1,37 @@
+import { layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { anOffer, assertEndsWell, interleavedStore } from "../payments/InterleavedCheckout.ts"
+import { drawn, happenings, sequencesOf } from "../payments/Sequences.ts"
+import { audit } from "../support/Audit.ts"
+import { TestApp } from "../support/TestApp.ts"
+
+/** Most happenings of a sequence, and which part of all sequences: `1/4` is the first of four. */
+const most = Number(process.env["STOA_CHAOS_HAPPENINGS"] ?? happenings.length)
+const [part = 1, parts = 1] = (process.env["STOA_CHAOS_ORDERS"] ?? "1/1").split("/").map(Number)
+
+/** So many of them, drawn anew each time unless a seed is named: all of them, both ways, take about an hour on one core. */
+const sample = Number(process.env["STOA_CHAOS_SAMPLE"] ?? 0)
+const seed = Number(process.env["STOA_CHAOS_SEED"] ?? Date.now() % 1_000_000)
+
+const all = Array.from({ length: most + 1 }, (_, size) => sequencesOf(size)).flat()
+const ofPart = all.filter((_, n) => n % parts === part - 1)
+const sequences = sample === 0 ? ofPart : drawn(ofPart, sample, seed)
+const named = sample === 0 ? "" : `, seed ${seed}`
+
+layer(interleavedStore, { excludeTestServices: true, timeout: "60 seconds" })(
+  "every order of what may happen",
+  (it) => {
+    for (const taking of ["when asked", "by itself"] as const) {
+      it.effect(
+        `${sequences.length} of ${all.length} sequences${named}, money taken ${taking}, end well`,
+        () =>
+          Effect.gen(function*() {
+            const offer = yield* anOffer
+            yield* Effect.forEach(sequences, (sequence) => assertEndsWell(sequence, taking, offer), { concurrency: 8 })
+            yield* audit((yield* TestApp).databaseUrl, "60 seconds")
+          }),
+        3_600_000
+      )
+    }
+  }
+)

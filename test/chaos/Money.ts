@@ -1,0 +1,32 @@
+import { it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { seedOfRun } from "../reckoning/Chance.ts"
+import { countedPayments } from "../reckoning/CountedPayments.ts"
+import { deploymentOf, tradeOverHttp } from "../reckoning/OpenShops.ts"
+import { reckon } from "../reckoning/Reckonings.ts"
+import { testAppLayer } from "../support/TestApp.ts"
+
+const carts = Number(process.env["STOA_CHAOS_CARTS"] ?? 1_000_000)
+/** Of each of four shops, over HTTP. */
+const purchases = Number(process.env["STOA_CHAOS_PURCHASES"] ?? 500)
+
+const seed = seedOfRun()
+const payments = countedPayments()
+
+const timed = Effect.fnUntraced(function*<A, R>(run: Effect.Effect<A, never, R>) {
+  const started = performance.now()
+  const seen = yield* run
+  console.log(`seed ${seed}, ${Math.round((performance.now() - started) / 1_000)} s: ${JSON.stringify(seen)}`)
+})
+
+it.live(
+  `${carts} generated carts cost what the contract says, to the unit, and come back to the unit`,
+  () => timed(reckon(seed, carts))
+)
+
+layer(testAppLayer(deploymentOf(payments)), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+  it.effect(
+    `so do cart, quote, checkout, order, payment and refunds of ${4 * purchases} carts`,
+    () => timed(tradeOverHttp(seed, payments, purchases, 2))
+  )
+})

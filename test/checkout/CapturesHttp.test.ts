@@ -1,0 +1,141 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, asAdmin, asCustomer, asStaff, inOrganization, type TestApp, testAppLayer } from "../support/TestApp.ts"
+import { refusal, scriptedProvider } from "./ScriptedProvider.ts"
+import { onDatabase } from "./ShopFloor.ts"
+
+const provider = scriptedProvider("scripted")
+
+const byHand = layer(testAppLayer({ payments: { adapters: [provider.adapter], capture: "manual" } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+/** An order of two units at 5.00 whose checkout has authorized its payment by this instrument. */
+const authorized = Effect.fnUntraced(function*(token: string, type = "product") {
+  const cart = yield* aCartWith(yield* aProduct({ price: 500, type }), 2)
+  const made = yield* checkOut(cart, { paymentMethodId: "scripted", paymentMethodToken: token })
+  assert.deepStrictEqual([made.status, made.at("data.status"), made.at("data.amountCaptured")], [201, "pending", null])
+  assert.strictEqual(provider.callsOf(token, "capture"), 0)
+  return {
+    id: made.text("data.id"),
+    intentId: made.text("data.paymentIntentId"),
+    line: made.text("data.lineItems.0.id")
+  }
+})
+
+const capture = (id: string, body: object = {}, as: typeof asAdmin = asStaff) =>
+  api("POST", `/api/orders/${id}/capture`, { as, body })
+
+byHand("a deployment that captures by hand", (it) => {
+  it.effect("takes the money once, however often and by how many it is asked, confirms the order and hands over what is digital", () =>
+    Effect.gen(function*() {
+      const { id } = yield* authorized("whole", "course")
+      const answers = yield* Effect.all(Array.from({ length: 4 }, () => capture(id)), { concurrency: "unbounded" })
+      assert.isTrue(answers.every(({ status }) => status === 200 || status === 409), JSON.stringify(answers))
+      const won = answers.find(({ status }) => status === 200)
+      assert.deepStrictEqual([won?.at("data.status"), won?.at("data.amountCaptured")], ["confirmed", 1_000])
+      assert.strictEqual(provider.callsOf("whole", "capture"), 1)
+      const again = yield* capture(id)
+      assert.deepStrictEqual([again.status, again.at("error.code")], [409, "CONFLICT"])
+      const after = yield* api("GET", `/api/orders/${id}`, { as: asAdmin })
+      assert.strictEqual(after.at("data.lineItems.0.fulfillmentStatus"), "fulfilled")
+    }))
+
+  it.effect("takes it once for one Idempotency-Key, confirms the order, and says so again", () =>
+    Effect.gen(function*() {
+      const { id } = yield* authorized("keyed")
+      const headers = { "idempotency-key": newId() }
+      const ask = api("POST", `/api/orders/${id}/capture`, { as: asStaff, body: {}, headers })
+      const [first, again] = [yield* ask, yield* ask]
+      assert.deepStrictEqual([first.status, first.at("data.status")], [200, "confirmed"])
+      assert.deepStrictEqual(again.body, first.body)
+      assert.strictEqual(provider.callsOf("keyed", "capture"), 1)
+    }))
+
+  it.effect("takes a part; of two parts at once one; and gives back no more than that, to the unit", () =>
+    Effect.gen(function*() {
+      const { id, line } = yield* authorized("part")
+      const answers = yield* Effect.all([capture(id, { amount: 333 }), capture(id, { amount: 334 })], {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
+      const taken = answers.find(({ status }) => status === 200)?.number("data.amountCaptured") ?? 0
+      assert.strictEqual(provider.paymentOf("part")?.captured, taken)
+      const amounts: Array<number> = []
+      for (let unit = 0; unit < 2; unit++) {
+        const body = { lines: [{ lineItemId: line, quantity: 1 }] }
+        const made = yield* api("POST", `/api/orders/${id}/refunds`, { as: asStaff, body })
+        amounts.push(made.number("data.amount"))
+      }
+      assert.strictEqual(amounts.reduce((sum, amount) => sum + amount, 0), taken)
+      assert.strictEqual(provider.paymentOf("part")?.refunded, taken)
+    }))
+
+  it.effect("leaves an order authorized whose provider refuses, to be tried again or cancelled, which voids it", () =>
+    Effect.gen(function*() {
+      const { id } = yield* authorized("broke")
+      for (const calls of [1, 2]) {
+        const refused = yield* capture(id)
+        assert.deepStrictEqual([refused.status, refused.at("error.code")], [422, "PAYMENT_CAPTURE_FAILED"])
+        assert.strictEqual(provider.callsOf("broke", "capture"), calls)
+      }
+      assert.strictEqual((yield* api("GET", `/api/orders/${id}`, { as: asAdmin })).text("data.status"), "pending")
+      yield* api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status: "cancelled" } })
+      assert.strictEqual(provider.paymentOf("broke")?.status, "canceled")
+      assert.strictEqual((yield* capture(id)).status, 409)
+    }))
+
+  it.effect("asks anew after a refusal, and not by the key that the provider has refused", () =>
+    Effect.gen(function*() {
+      provider.obstruct("second try", (operation, nth) => operation === "capture" && nth === 1 ? refusal : Effect.void)
+      const { id } = yield* authorized("second try")
+      assert.strictEqual((yield* capture(id)).status, 422)
+      assert.deepInclude((yield* capture(id)).at("data"), { status: "confirmed", amountCaptured: 1_000 })
+    }))
+
+  it.effect("gives the money back, and says so, when its order was cancelled while it was captured", () =>
+    Effect.gen(function*() {
+      const { id } = yield* authorized("meanwhile")
+      const cancel = onDatabase((sql) => sql`update orders set status = 'cancelled' where id = ${id}::uuid`).pipe(
+        Effect.provide(yield* Effect.context<TestApp>())
+      )
+      provider.obstruct("meanwhile", (operation) => operation === "capture" ? Effect.asVoid(cancel) : Effect.void)
+      const answer = yield* capture(id)
+      assert.deepStrictEqual([answer.status, answer.at("error.code")], [409, "CONFLICT"])
+      assert.deepInclude(provider.paymentOf("meanwhile"), { status: "canceled", captured: 1_000, refunded: 1_000 })
+    }))
+
+  it.effect("waits for its shopper first, and then for its operator only", () =>
+    Effect.gen(function*() {
+      const { id, intentId } = yield* authorized("asks by hand")
+      assert.strictEqual((yield* capture(id)).status, 409)
+      provider.confirm("asks by hand")
+      const metadata = { orderId: id, organizationId: "org_default" }
+      const body = JSON.stringify({
+        id: newId(),
+        type: "payment_intent.amount_capturable_updated",
+        data: { object: { id: intentId, amount: 1_000, currency: "usd", metadata } }
+      })
+      const headers = { "x-payment-signature": signTestEvent("scripted", body) }
+      assert.strictEqual((yield* api("POST", "/api/payments/webhook", { body, headers })).status, 200)
+      const due = yield* onDatabase((sql) => sql`select payment_due_at from orders where id = ${id}::uuid`)
+      assert.deepStrictEqual(due, [{ payment_due_at: null }])
+      assert.strictEqual(provider.callsOf("asks by hand", "capture"), 0)
+      assert.strictEqual((yield* capture(id)).at("data.amountCaptured"), 1_000)
+    }))
+
+  it.effect("refuses strangers and what cannot be captured", () =>
+    Effect.gen(function*() {
+      const { id } = yield* authorized("guarded")
+      assert.strictEqual((yield* api("POST", `/api/orders/${id}/capture`, { body: {} })).status, 401)
+      assert.strictEqual((yield* capture(id, {}, asCustomer("u1"))).status, 403)
+      assert.strictEqual((yield* capture(id, {}, inOrganization("org_else", asAdmin))).status, 404)
+      assert.strictEqual((yield* capture(newId())).status, 404)
+      for (const amount of [0, 1.5, 1_001, "1"]) assert.strictEqual((yield* capture(id, { amount })).status, 422)
+      assert.strictEqual(provider.callsOf("guarded", "capture"), 0)
+    }))
+})

@@ -1,0 +1,123 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { freshDatabase } from "../support/Postgres.ts"
+import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
+import { type SentStatement, type StatementTap, tapOn } from "../support/StatementTap.ts"
+import { type Answer, api, asAdmin, at, testAppOn } from "../support/TestApp.ts"
+import { aTaxRate, to } from "../tax/TaxedShop.ts"
+import { journalAtRest } from "../tenancy/Footprint.ts"
+
+/** Every statement that the service sends. */
+class Tap extends Context.Service<Tap, StatementTap>()("stoa/test/checkout/StatementCounts/Tap") {}
+
+const tapped = Layer.unwrap(Effect.gen(function*() {
+  const { url } = yield* freshDatabase
+  const tap = yield* tapOn(url)
+  const app = testAppOn(tap.url, { jobs: { autorun: { enabled: false } } })
+  return Layer.merge(app, Layer.succeed(Tap, tap))
+}))
+
+/**
+ * What goes on beside requests: runners and their messages, sweeps, statistics, now and then a block of order numbers
+ * or a grant of requests; and the frames of transactions.
+ */
+const beside =
+  /cluster_|pg_locks|advisory|^(begin|commit|savepoint|release)|pg_stat_user|order_counters|rate_limit_counters|from holds where state = 'held' and expires_at/i
+
+/** The relay of the journal, which tells of a change after it was made, asks first and works in a transaction then. */
+const ofRelay = /from journal_entries where position is null|journal_heads/
+
+/** Takes out what the relay did: from its statements on to the end of their transaction, connection by connection. */
+const withoutRelay = (sent: ReadonlyArray<SentStatement>): ReadonlyArray<SentStatement> => {
+  const relaying = new Set<number>()
+  return sent.filter(({ connection, text }) => {
+    if (/journal_heads/.test(text)) relaying.add(connection)
+    if (/^(commit|rollback)$/i.test(text)) relaying.delete(connection)
+    return !ofRelay.test(text) && !relaying.has(connection)
+  })
+}
+
+/** What a request sends until it is answered, in the first words of each statement. */
+const sentBy = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, never, R>) {
+  const tap = yield* Tap
+  yield* journalAtRest
+  tap.take()
+  const answer = yield* request
+  const statements = withoutRelay(tap.take()).map(({ text }) => text).filter((text) => !beside.test(text))
+  assert.include([200, 201], answer.status, JSON.stringify(answer.body))
+  return { answer, statements: statements.map((text) => text.slice(0, 120)) }
+})
+
+/** Everything that decides a price is there: modifiers, promotions by themselves and by code, zones and rates, tax. */
+const aShop = Effect.gen(function*() {
+  const post = (path: string, body: object) => Effect.asVoid(api("POST", `/api/${path}`, { as: asAdmin, body }))
+  yield* post("pricing/modifiers", { name: "A tenth off", type: "percentage_discount", value: 10 })
+  for (const [code, isAutomatic] of [["SPRING", true], ["CODE", false]] as const) {
+    yield* post("promotions", { code, name: code, type: "percentage_off_order", value: 5, isAutomatic })
+  }
+  const zone = yield* api("POST", "/api/shipping/zones", { as: asAdmin, body: { name: "NL", countries: ["NL"] } })
+  yield* post("shipping/rates", { zoneId: zone.text("data.id"), name: "Post", currency: "USD", amount: 490 })
+  yield* aTaxRate({ country: "NL", rateBps: 2_100 })
+})
+
+const bodyOf = (more: object) => ({ currency: "USD", promotionCodes: ["CODE"], ...to("NL"), ...more })
+
+/** Sends each request about a cart of so many lines, and tells what each of them sent to the database. */
+const purchase = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
+  const cart: GuestCart = yield* aGuestCart()
+  for (const id of products.slice(1)) yield* addTo(cart, id)
+  const add = yield* sentBy(addTo(cart, products[0] ?? ""))
+  const view = yield* sentBy(api("GET", `/api/carts/${cart.id}`, { headers: cart.headers }))
+  const quoted = (body: object) => sentBy(api("POST", "/api/orders/quote", { as: asAdmin, body: bodyOf(body) }))
+  const quote = yield* quoted({ cartId: cart.id })
+  const unbound = yield* quoted({ lineItems: products.map((entityId) => ({ entityId, quantity: 1 })) })
+  const rates = yield* sentBy(
+    api("POST", "/api/shipping/quotes", { headers: cart.headers, body: { cartId: cart.id, ...to("NL") } })
+  )
+  const checkout = yield* sentBy(
+    api("POST", "/api/checkout", {
+      headers: cart.headers,
+      body: bodyOf({ cartId: cart.id, paymentMethodId: "test" })
+    })
+  )
+  const { answer: order } = checkout
+  for (const field of ["discountTotal", "shippingTotal", "taxTotal"]) assert.isAbove(order.number(`data.${field}`), 0)
+  assert.strictEqual(quote.answer.at("data.grandTotal"), order.at("data.grandTotal"))
+  const path = `/api/orders/${order.text("data.id")}`
+  const read = yield* sentBy(api("GET", path, { as: asAdmin }))
+  const lines = order.list("data.lineItems").map((line) => ({ lineItemId: at(line, "id"), quantity: 1 }))
+  assert.strictEqual(lines.length, products.length)
+  const refund = yield* sentBy(api("POST", `${path}/refunds`, { as: asAdmin, body: { lines, shipping: true } }))
+  assert.strictEqual(refund.answer.at("data.amount"), order.at("data.grandTotal"))
+  const sent = { add, view, quote, unbound, rates, checkout, read, refund }
+  return Object.fromEntries(Object.entries(sent).map(([name, { statements }]) => [name, statements]))
+})
+
+/** The most that each request may send; docs/performance.md tells the same. */
+const most: Readonly<Record<string, number>> = {
+  add: 3,
+  view: 1,
+  quote: 3,
+  unbound: 3,
+  rates: 4,
+  checkout: 7,
+  read: 1,
+  refund: 10
+}
+
+layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("with promotions, shipping and tax", (it) => {
+  it.effect("every request about a purchase sends as many statements for fifty lines as for one", () =>
+    Effect.gen(function*() {
+      yield* aShop
+      const products = yield* Effect.forEach(Array.from({ length: 52 }), () => aProduct(), { concurrency: 4 })
+      // The first purchase reads the rules of tax and shipping, which are remembered then; what was sold before, the stock
+      // desk remembers too, so each purchase is of other things.
+      yield* purchase(products.slice(0, 1))
+      const one = yield* purchase(products.slice(1, 2))
+      const fifty = yield* purchase(products.slice(2))
+      for (const [name, statements] of Object.entries(one)) {
+        assert.deepStrictEqual(fifty[name], statements, name)
+        assert.isAtMost(statements.length, most[name] ?? 0, `${name}: ${statements.join("\n")}`)
+      }
+    }))
+})

@@ -1,0 +1,58 @@
+import { assert, describe } from "@effect/vitest"
+import { it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
+import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { Handover } from "../../src/domain/fulfillment/Handover.ts"
+import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
+import { shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
+import { Shipments } from "../../src/domain/fulfillment/Shipments.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
+import { orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
+import { Orders } from "../../src/domain/orders/Orders.ts"
+import { orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
+import { statementsOf } from "../pricing/Statements.ts"
+import { buildOrder, manager } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const shipments = Shipments.layer.pipe(
+  Layer.provide(Orders.layer),
+  Layer.provide(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, shipmentRepoLayer, Hooks.layerNone)),
+  Layer.provide(Layer.mergeAll(SoldStock.layer, Unplacement.layer, Handover.layer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, unplaceRepoLayer, handoverRepoLayer)),
+  Layer.provideMerge(TestDatabase)
+)
+
+/** How many statements it takes to send the first half of each line, the second half, and to take that back. */
+const countsFor = Effect.fnUntraced(function*(count: number) {
+  const order = yield* buildOrder({
+    status: "confirmed",
+    onHand: 5,
+    lines: Array.from({ length: count }, () => ({ quantity: 2 }))
+  })
+  const { change, create } = yield* Shipments
+  const lineItems = order.lines.map(({ id }) => ({ orderLineItemId: id, quantity: 1 }))
+  const first = yield* statementsOf(create(order.id, { lineItems }))
+  const second = yield* statementsOf(create(order.id, { lineItems }))
+  const made = yield* create(order.id, { lineItems }).pipe(Effect.flip, Effect.map(({ _tag }) => _tag))
+  assert.strictEqual(made, "ValidationFailed")
+  const other = yield* buildOrder({ status: "confirmed", onHand: 5, lines: order.lines.map(() => ({ quantity: 2 })) })
+  const all = other.lines.map(({ id }) => ({ orderLineItemId: id, quantity: 2 }))
+  const sent = yield* create(other.id, { lineItems: all })
+  const back = yield* statementsOf(change(other.id, sent.id, { status: "cancelled" }))
+  return [first.length, second.length, back.length]
+})
+
+describe("statements of a fulfillment", () => {
+  it.layer(shipments)((it) => {
+    it.effect("are as many for fifty lines as for one", () =>
+      Effect.gen(function*() {
+        const one = yield* countsFor(1)
+        assert.deepStrictEqual(yield* countsFor(50), one)
+        assert.isAtMost(Math.max(...one), 32)
+      }).pipe(Effect.provideService(CurrentActor, manager())))
+  })
+})

@@ -1,0 +1,392 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { atOnce } from "../support/AtOnce.ts"
+import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { type Answer, api, asAdmin, asCustomer, asNobody, at, type Call, TestApp, withApp } from "../support/TestApp.ts"
+
+const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    TestApp,
+    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+  )
+
+/** A paid order that waits for its parcel, its lines' stock reserved. */
+const given = (spec: OrderSpec = {}) => onDatabase(buildOrder({ status: "confirmed", onHand: 20, ...spec }))
+
+const pathOf = (order: BuiltOrder) => `/api/orders/${order.id}/fulfillments`
+
+/** Sends units of lines: how many of the first, how many of the second. */
+const send = (
+  order: BuiltOrder,
+  quantities: ReadonlyArray<number>,
+  body: object = {},
+  call: Call = { as: asAdmin }
+) => {
+  const lineItems = quantities.flatMap((quantity, index) =>
+    quantity === 0 ? [] : [{ orderLineItemId: order.lines[index]?.id, quantity }]
+  )
+  return api("POST", pathOf(order), { ...call, body: { lineItems, ...body } })
+}
+
+const change = (order: BuiltOrder, made: Answer, body: object, as: typeof asAdmin = asAdmin) =>
+  api("PATCH", `${pathOf(order)}/${made.text("data.id")}`, { as, body })
+
+const cancel = (order: BuiltOrder, made: Answer) => change(order, made, { status: "cancelled" })
+
+const read = (order: BuiltOrder) => api("GET", `/api/orders/${order.id}`, { as: asAdmin })
+
+const setStatus = (order: BuiltOrder, status: string) =>
+  api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: { status } })
+
+/** Status of the order and of its lines. */
+const state = (order: BuiltOrder) =>
+  Effect.map(read(order), (found) => [
+    found.text("data.status"),
+    ...found.list("data.lineItems").map((line) => at(line, "fulfillmentStatus"))
+  ])
+
+const shelf = (order: BuiltOrder, line = 0) =>
+  Effect.map(onDatabase(stockOf(order, line)), (stock) => [stock?.onHand, stock?.reserved])
+
+const rowsOf = (order: BuiltOrder, of: "history" | "journal" | "events") =>
+  onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+    of === "history"
+      ? sql`select from_status, to_status from order_status_history where order_id = ${order.id}::uuid order by id`
+      : of === "journal"
+      ? sql`select type, before is null as fresh from journal_entries
+          where payload->>'orderId' = ${order.id} or entity_id = ${order.id} order by id`
+      : sql`select event_type, from_status, to_status, description, actor_id from fulfillment_events e
+          join fulfillments f on f.id = e.fulfillment_id where f.order_id = ${order.id}::uuid order by e.id`))
+
+withApp("fulfillments by hand", (it) => {
+  describe("moving the order", () => {
+    it.effect("a part of it makes it partially fulfilled, the rest makes it fulfilled, and stock leaves with each", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 3, title: "Mug", sku: "MUG" }, { quantity: 1 }] })
+        const tracking = { carrier: "Post", trackingNumber: "T-1", trackingUrl: "https://post.example/T-1" }
+        const first = yield* send(order, [2], {
+          ...tracking,
+          estimatedDelivery: "2026-12-24",
+          metadata: { box: "small" }
+        })
+        assert.strictEqual(first.status, 201)
+        assert.deepInclude(first.at("data"), {
+          ...tracking,
+          orderId: order.id,
+          type: "physical",
+          status: "shipped",
+          lineItems: [{ id: order.lines[0]?.id, title: "Mug", sku: "MUG", quantity: 2 }],
+          entityId: order.lines[0]?.entityId,
+          estimatedDelivery: "2026-12-24T00:00:00.000Z",
+          metadata: { box: "small" }
+        })
+        assert.isString(first.at("data.shippedAt"))
+        for (const absent of ["deliveredAt", "customerId", "downloadUrl"]) {
+          assert.notProperty(first.at("data"), absent)
+        }
+        assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial", "unfulfilled"])
+        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[18, 1], [20, 1]])
+
+        const second = yield* send(order, [1, 1], { status: "delivered" })
+        assert.isString(second.at("data.deliveredAt"))
+        assert.notProperty(second.at("data"), "entityId")
+        assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled", "fulfilled"])
+        assert.isString((yield* read(order)).at("data.fulfilledAt"))
+        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[17, 0], [19, 0]])
+
+        const listed = yield* api("GET", pathOf(order), { as: asAdmin })
+        assert.deepStrictEqual(listed.at("data"), [first.at("data"), second.at("data")])
+        assert.deepStrictEqual(yield* rowsOf(order, "history"), [
+          { from_status: "confirmed", to_status: "processing" },
+          { from_status: "processing", to_status: "partially_fulfilled" },
+          { from_status: "partially_fulfilled", to_status: "fulfilled" }
+        ])
+        const told = [
+          { type: "fulfillment.create", fresh: true },
+          { type: "orders.statusChange", fresh: false },
+          { type: "orders.statusChange", fresh: false },
+          { type: "fulfillment.create", fresh: true },
+          { type: "orders.statusChange", fresh: false }
+        ]
+        assert.sameDeepMembers([...(yield* rowsOf(order, "journal"))], told)
+      }))
+
+    it.effect("a part of an order that is partially fulfilled already leaves its status", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 3 }] })
+        yield* send(order, [1])
+        yield* send(order, [1])
+        assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial"])
+        assert.strictEqual((yield* rowsOf(order, "history")).length, 1)
+      }))
+
+    it.effect("refunded units are not sent, and an order without them is whole", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 3, refundedQuantity: 1 }] })
+        refused(yield* send(order, [3]), 422, "VALIDATION_FAILED")
+        assert.strictEqual((yield* send(order, [2])).status, 201)
+        assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled"])
+        // What nobody will send any more is not held any more.
+        assert.deepStrictEqual(yield* shelf(order), [18, 0])
+      }))
+
+    it.effect("declaring it fulfilled makes a fulfillment of what is left", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 3 }, { quantity: 2 }] })
+        assert.strictEqual((yield* setStatus(order, "fulfilled")).status, 200)
+        const [rest, ...more] = (yield* api("GET", pathOf(order), { as: asAdmin })).list("data")
+        assert.deepStrictEqual(more, [])
+        assert.deepInclude(rest, { type: "physical", status: "fulfilled" })
+        assert.deepStrictEqual([at(rest, "lineItems.0.quantity"), at(rest, "lineItems.1.quantity")], [3, 2])
+        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[17, 0], [18, 0]])
+        refused(yield* send(order, [1]), 422, "VALIDATION_FAILED")
+      }))
+
+    it.effect("cancelling what was partly sent gives back what is still here and nothing else", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 3 }, { quantity: 2 }] })
+        yield* send(order, [3])
+        yield* setStatus(order, "cancelled")
+        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[17, 0], [20, 0]])
+      }))
+  })
+
+  describe("refused", () => {
+    for (const status of ["pending", "cancelled", "refunded"]) {
+      it.effect(`for an order that is ${status}`, () =>
+        Effect.gen(function*() {
+          const order = yield* given({ status })
+          refused(yield* send(order, [1]), 422, "INVALID_TRANSITION")
+          assert.deepStrictEqual(yield* shelf(order), [20, 1])
+        }))
+    }
+
+    it.effect("for an order that is not paid; one that costs nothing needs no payment", () =>
+      Effect.gen(function*() {
+        const unpaid = yield* given({ captured: null })
+        refused(yield* send(unpaid, [1]), 422, "INVALID_TRANSITION")
+        const gift = yield* given({ captured: null, lines: [{ unitPrice: 0 }] })
+        assert.strictEqual((yield* send(gift, [1])).status, 201)
+      }))
+
+    it.effect("for more units than are left, naming each line, and nothing of it is sent", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 3 }, { quantity: 1 }] })
+        yield* send(order, [2])
+        const answer = yield* send(order, [2, 1])
+        refused(answer, 422, "VALIDATION_FAILED")
+        assert.deepStrictEqual(answer.at("error.details.issues"), [
+          { path: "lineItems.0.quantity", message: "only 1 remaining", code: "over_quantity" }
+        ])
+        assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial", "unfulfilled"])
+        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[18, 1], [20, 1]])
+      }))
+
+    it.effect("for bodies that say nothing that can be sent", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const other = yield* given()
+        const orderLineItemId = order.lines[0]?.id
+        const once = { orderLineItemId, quantity: 1 }
+        const bodies: ReadonlyArray<readonly [path: string, body: object]> = [
+          ["lineItems", {}],
+          ["lineItems", { lineItems: [] }],
+          ["lineItems.0.quantity", { lineItems: [{ orderLineItemId, quantity: 0 }] }],
+          ["lineItems.0.quantity", { lineItems: [{ orderLineItemId, quantity: 1.5 }] }],
+          ["lineItems.0.orderLineItemId", { lineItems: [{ orderLineItemId: other.lines[0]?.id, quantity: 1 }] }],
+          ["lineItems.1.orderLineItemId", { lineItems: [once, once] }],
+          ["status", { lineItems: [once], status: "cancelled" }],
+          ["type", { lineItems: [once], type: "pigeon" }],
+          ["trackingUrl", { lineItems: [once], trackingUrl: "javascript:alert(1)" }],
+          ["estimatedDelivery", { lineItems: [once], estimatedDelivery: "soon" }],
+          ["carrier", { lineItems: [once], carrier: "half a \ud83d pair" }]
+        ]
+        for (const [path, body] of bodies) {
+          const answer = yield* api("POST", pathOf(order), { as: asAdmin, body })
+          assert.deepStrictEqual([answer.status, answer.at("error.details.issues.0.path")], [422, path])
+        }
+        assert.deepStrictEqual(yield* state(order), ["confirmed", "unfulfilled"])
+      }))
+
+    it.effect("to those who may not, and for an order of somebody else's store", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }] })
+        const made = yield* send(order, [1])
+        yield* openElsewhere
+        refused(yield* send(order, [1], {}, {}), 401, "UNAUTHORIZED")
+        refused(yield* send(order, [1], {}, { as: asCustomer("u1") }), 403, "FORBIDDEN")
+        refused(yield* change(order, made, { status: "delivered" }, asNobody), 403, "FORBIDDEN")
+        refused(yield* send(order, [1], {}, { as: elsewhere }), 404, "NOT_FOUND")
+        refused(yield* change(order, made, { status: "delivered" }, elsewhere), 404, "NOT_FOUND")
+        const nowhere = { ...order, id: newId() }
+        refused(yield* send(nowhere, [1]), 404, "NOT_FOUND")
+        refused(yield* change(nowhere, made, { status: "delivered" }), 404, "NOT_FOUND")
+        const other = yield* given()
+        refused(yield* change(other, made, { status: "delivered" }), 404, "NOT_FOUND")
+        assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial"])
+      }))
+  })
+
+  describe("at once", () => {
+    it.effect("six of one unit each: every one counts, on the shelf too", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 8 }] })
+        const answers = yield* Effect.all(Array.from({ length: 6 }, () => send(order, [1])), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 201, 201, 201, 201])
+        assert.deepStrictEqual(yield* shelf(order), [14, 2])
+        assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial"])
+      }))
+
+    it.effect("two that are the rest together: the order is fulfilled, though neither foresaw it", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 3 }] })
+        yield* send(order, [1])
+        const answers = yield* onDatabase(
+          atOnce((sql) => sql`select 1 from orders where id = ${order.id}::uuid for update`, [
+            send(order, [1]),
+            send(order, [1])
+          ])
+        )
+        assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201])
+        assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled"])
+      }))
+
+    it.effect("six of two units each, of five that are left: two win", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 6 }] })
+        yield* send(order, [1])
+        const answers = yield* Effect.all(Array.from({ length: 6 }, () => send(order, [2])), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 201, 422, 422, 422, 422])
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [
+          15,
+          1
+        ]])
+      }))
+
+    it.effect("six of the last unit: one wins", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 1 }] })
+        const answers = yield* Effect.all(Array.from({ length: 6 }, () => send(order, [1])), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "fulfilled"], [19, 0]])
+      }))
+
+    it.effect("a cancellation of the order: either it is sent or it is given back", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }] })
+        const [sent] = yield* Effect.all([send(order, [1]), setStatus(order, "cancelled")], {
+          concurrency: "unbounded"
+        })
+        const [status] = yield* state(order)
+        assert.deepStrictEqual(
+          [status, yield* shelf(order)],
+          // A change of status that lost against the parcel is told so and can be asked for again.
+          status === "cancelled" ? ["cancelled", [sent.status === 201 ? 19 : 20, 0]] : ["partially_fulfilled", [19, 1]]
+        )
+      }))
+
+    it.effect("the same request twice with one key: one parcel", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }] })
+        const call = { as: asAdmin, headers: { "idempotency-key": `parcel-${order.id}` } }
+        const marks = onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+          sql<{ count: number }>`select count(*)::int4 as count from keyed_changes`))
+        const [before] = yield* marks
+        const [first, second] = [yield* send(order, [1], {}, call), yield* send(order, [1], {}, call)]
+        const [after] = yield* marks
+        assert.strictEqual(Number(after?.count) - Number(before?.count), 1)
+        assert.deepStrictEqual(second.body, first.body)
+        assert.deepStrictEqual(yield* shelf(order), [19, 1])
+      }))
+  })
+
+  describe("a change", () => {
+    it.effect("of status and tracking is kept with its history; the same again changes nothing", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const made = yield* send(order, [1], { status: "pending", carrier: "Post" })
+        assert.notProperty(made.at("data"), "shippedAt")
+        const shipped = yield* change(order, made, { status: "shipped", trackingNumber: "T-2", carrier: null })
+        assert.strictEqual(shipped.status, 200)
+        assert.deepInclude(shipped.at("data"), { status: "shipped", trackingNumber: "T-2" })
+        assert.isString(shipped.at("data.shippedAt"))
+        assert.notProperty(shipped.at("data"), "carrier")
+        const moved = yield* change(order, made, { trackingUrl: "https://post.example/T-2" })
+        const delivered = yield* change(order, made, { status: "delivered", description: "at the neighbour's" })
+        assert.deepInclude(delivered.at("data"), { status: "delivered", trackingUrl: moved.at("data.trackingUrl") })
+        const again = yield* change(order, made, { status: "delivered" })
+        assert.deepStrictEqual(again.at("data"), delivered.at("data"))
+        const by = { actor_id: "user-admin", description: null }
+        assert.deepStrictEqual(yield* rowsOf(order, "events"), [
+          { ...by, event_type: "created", from_status: null, to_status: "pending" },
+          { ...by, event_type: "status_changed", from_status: "pending", to_status: "shipped" },
+          { ...by, event_type: "tracking_changed", from_status: "shipped", to_status: "shipped" },
+          {
+            ...by,
+            event_type: "status_changed",
+            from_status: "shipped",
+            to_status: "delivered",
+            description: "at the neighbour's"
+          }
+        ])
+      }))
+
+    it.effect("to cancelled gives the units back, to be sent again from where they were", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }] })
+        const made = yield* send(order, [2])
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "fulfilled"], [18, 0]])
+        yield* change(order, made, { status: "failed" })
+        assert.deepStrictEqual(yield* shelf(order), [18, 0])
+        assert.strictEqual((yield* cancel(order, made)).at("data.status"), "cancelled")
+        // The order has no way back; its lines say what is open.
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "unfulfilled"], [20, 2]])
+        refused(yield* change(order, made, { status: "shipped" }), 422, "INVALID_TRANSITION")
+        const anew = yield* send(order, [1])
+        assert.strictEqual(anew.status, 201)
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "partial"], [19, 1]])
+      }))
+
+    it.effect("to cancelled by six at once gives the units back once", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 3 }] })
+        const made = yield* send(order, [1])
+        yield* Effect.all(Array.from({ length: 6 }, () => cancel(order, made)), { concurrency: "unbounded" })
+        assert.deepStrictEqual(yield* shelf(order), [20, 3])
+      }))
+
+    it.effect("is refused where a shipment cannot go, after the order's end, and where units were refunded", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }] })
+        const made = yield* send(order, [1])
+        refused(yield* change(order, made, { status: "processing" }), 422, "INVALID_TRANSITION")
+        refused(yield* change(order, made, { status: "lost" }), 422, "VALIDATION_FAILED")
+        yield* onDatabase(
+          Effect.flatMap(
+            PgClient.PgClient,
+            (sql) => sql`update order_lines set refunded_quantity = 1 where order_id = ${order.id}::uuid`
+          )
+        )
+        refused(yield* cancel(order, made), 422, "INVALID_TRANSITION")
+        yield* onDatabase(
+          Effect.flatMap(
+            PgClient.PgClient,
+            (sql) => sql`update order_lines set refunded_quantity = 0 where order_id = ${order.id}::uuid`
+          )
+        )
+        yield* setStatus(order, "cancelled")
+        refused(yield* cancel(order, made), 422, "INVALID_TRANSITION")
+        assert.strictEqual((yield* change(order, made, { status: "delivered" })).status, 200)
+        assert.deepStrictEqual(yield* shelf(order), [19, 0])
+      }))
+  })
+})

@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { InvoiceContent } from "../../src/domain/invoices/InvoiceContent.ts"
+import { type InvoiceDocument, shown } from "../../src/domain/invoices/InvoiceDocument.ts"
+import { htmlOf } from "../../src/domain/invoices/InvoiceHtml.ts"
+import { InvoicePdf } from "../../src/domain/invoices/InvoicePdf.ts"
+import { defaultInvoiceOptions, InvoiceSettings, wordsOf } from "../../src/domain/invoices/InvoiceSettings.ts"
+import { taxGroups } from "../../src/domain/invoices/TaxGroups.ts"
+import { pdfInvoices } from "../../src/layers/invoices/PdfInvoices.ts"
+import { anInvoice } from "./AnInvoice.ts"
+
+const words = wordsOf(defaultInvoiceOptions, "en")
+
+const show = (content: InvoiceContent, more: Partial<InvoiceDocument> = {}) =>
+  shown({
+    kind: "invoice",
+    number: "INV-000007",
+    date: new Date("2026-11-22T10:00:00Z"),
+    content,
+    payments: [],
+    refunds: [],
+    ...more
+  }, words)
+
+const drawing = pdfInvoices.pipe(Layer.provide(InvoiceSettings.layerOf()))
+
+const pagesOf = (pdf: Uint8Array) => Buffer.from(pdf).toString("latin1").match(/\/Type \/Page\b(?!s)/g)?.length ?? 0
+
+describe("an invoice", () => {
+  it("adds up: its lines and the shipping with its tax are the total", () => {
+    const content = anInvoice({ lines: 7, shippingTax: 105 })
+    const lines = content.lines.reduce((sum, { amount }) => sum + amount, 0)
+    assert.strictEqual(lines + content.shippingTotal + 105, content.grandTotal)
+    const groups = taxGroups(content)
+    assert.strictEqual(groups.reduce((sum, { tax }) => sum + tax, 0), content.taxTotal)
+    assert.deepStrictEqual(groups.map(({ rate }) => rate), [210, 90, null])
+  })
+
+  it("tells of tax that is in the prices, and adds none", () => {
+    const { totals } = show(anInvoice({ lines: 2, taxIncluded: true }))
+    assert.deepStrictEqual(totals.map(({ label }) => label), [
+      "Subtotal",
+      "Discount",
+      "Shipping",
+      "Total",
+      "Tax included"
+    ])
+  })
+
+  it("writes amounts with the decimals of their currency and as its language does", () => {
+    const first = (currency: string, locale: string) => {
+      const { rows } = show({ ...anInvoice({ lines: 1 }), currency, locale })
+      return rows[0]?.cells[1]?.replace(/\s/g, " ")
+    }
+    assert.deepStrictEqual([first("EUR", "en"), first("JPY", "en"), first("KWD", "en"), first("EUR", "de")], [
+      "€12.50",
+      "¥1,250",
+      "KWD 1.250",
+      "12,50 €"
+    ])
+  })
+
+  it("says what is still to be paid", () => {
+    const content = anInvoice({ lines: 1 })
+    const at = new Date("2026-11-22T10:00:00Z")
+    const due = (paid: number) => show(content, { payments: [{ at, amount: paid }] }).payments.facts.at(-1)?.value
+    assert.strictEqual(due(content.grandTotal), "€0.00")
+    assert.strictEqual(due(content.grandTotal - 150), "€1.50")
+  })
+
+  it("speaks the words of a deployment, and English where it has none", () => {
+    const { amount, invoice } = wordsOf({ words: { de: { invoice: "Rechnung" } } }, "de-AT")
+    assert.deepStrictEqual([invoice, amount], ["Rechnung", "Amount"])
+  })
+
+  it("holds nothing that a browser would run or fetch", () => {
+    const content = anInvoice({ lines: 1 })
+    const hostile = "\"><img src=x onerror=alert(1)>"
+    const html = htmlOf(show({
+      ...content,
+      billTo: [hostile],
+      seller: { name: hostile, lines: [hostile], taxNumber: hostile, notes: [hostile] },
+      lines: content.lines.map((line) => ({ ...line, title: hostile, sku: hostile })),
+      locale: "en"
+    }))
+    assert.notInclude(html, "<img")
+    assert.strictEqual(html.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length, 7)
+  })
+
+  it.layer(drawing)("that cannot be drawn", (it) => {
+    it.effect("fails alone, and the next one is drawn", () =>
+      Effect.gen(function*() {
+        const { draw } = yield* InvoicePdf
+        const whole = show(anInvoice({ lines: 1 }))
+        const exits = yield* Effect.all([
+          Effect.exit(draw({ ...whole, date: new Date(Number.NaN) })),
+          Effect.exit(draw(whole))
+        ], { concurrency: "unbounded" })
+        assert.deepStrictEqual(exits.map(({ _tag }) => _tag), ["Failure", "Success"])
+      }), 30_000)
+  })
+
+  const withoutFonts = pdfInvoices.pipe(
+    Layer.provide(InvoiceSettings.layerOf({ ...defaultInvoiceOptions, fonts: { regular: "/gone", bold: "/gone" } }))
+  )
+
+  it.layer(withoutFonts)("whose fonts are gone", (it) => {
+    it.effect("fails each time and keeps nobody waiting", () =>
+      Effect.gen(function*() {
+        const { draw } = yield* InvoicePdf
+        for (let time = 0; time < 2; time++) {
+          assert.strictEqual((yield* Effect.exit(draw(show(anInvoice({ lines: 1 })))))._tag, "Failure")
+        }
+      }), 30_000)
+  })
+
+  it.layer(drawing)((it) => {
+    it.effect("of many lines goes over several pages, one of few stays on one", () =>
+      Effect.gen(function*() {
+        const { draw } = yield* InvoicePdf
+        assert.strictEqual(pagesOf(yield* draw(show(anInvoice({ lines: 3 })))), 1)
+        const many = pagesOf(yield* draw(show(anInvoice({ lines: 200 }))))
+        assert.isAtLeast(many, 5)
+        assert.isAtMost(many, 15)
+      }), 30_000)
+  })
+})

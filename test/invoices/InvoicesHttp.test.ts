@@ -1,0 +1,252 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import type { AdapterMail } from "../../src/layers/mail/AdapterTransport.ts"
+import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { mailing } from "../mail/MailedShop.ts"
+import { buildOrder, type BuiltOrder, type OrderSpec } from "../support/OrderBuilder.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  asStaff,
+  inOrganization,
+  TestApp,
+  testAppLayer
+} from "../support/TestApp.ts"
+
+const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    TestApp,
+    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+  )
+
+/** Mails that left. */
+const sent: Array<AdapterMail> = []
+
+const withInvoices = layer(
+  testAppLayer({
+    storeName: "Mugs & Co",
+    invoices: { sellerLines: ["1 Main St", "1234 AB Town"], taxNumber: "NL-1", notes: ["IBAN NL00 0000"] },
+    email: { send: (mail) => Effect.sync(() => void sent.push(mail)) },
+    jobs: { autorun: { enabled: false } }
+  }),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)
+
+const hostile = "<script>alert(\"1\")</script> & 'mug'"
+
+const given = (spec: OrderSpec = {}) =>
+  onDatabase(buildOrder({ status: "confirmed", lines: [{ quantity: 2, unitPrice: 1_250, title: hostile }], ...spec }))
+
+const html = (order: BuiltOrder, kind = "invoice", as: typeof asAdmin = asAdmin) =>
+  api("GET", `/api/orders/${order.id}/${kind}.html`, { as })
+
+const numberIn = (body: unknown) => /INV-\d{6}/.exec(String(body))?.[0]
+
+/** Bytes as they came; the test's own client reads texts. */
+const pdf = (order: BuiltOrder) =>
+  Effect.flatMap(TestApp, ({ url }) =>
+    Effect.promise(async () => {
+      const answer = await fetch(`${url}/api/orders/${order.id}/invoice.pdf`, {
+        headers: { "x-test-actor": JSON.stringify(asAdmin) }
+      })
+      return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
+    }))
+
+withInvoices("invoices", (it) => {
+  describe("as a page", () => {
+    it.effect("say who sells what to whom, escaped, and nothing in them runs or is kept on the way", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const answer = yield* html(order)
+        const body = String(answer.body)
+        assert.strictEqual(answer.status, 200)
+        for (const text of ["Mugs &amp; Co", "1234 AB Town", "NL-1", "IBAN NL00 0000", order.orderNumber, "$25.00"]) {
+          assert.include(body, text)
+        }
+        assert.include(body, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;mug&#39;")
+        assert.notMatch(body, /<script|javascript:|onerror|https?:\/\//i)
+        assert.strictEqual(answer.headers.get("content-type"), "text/html; charset=utf-8")
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+        assert.strictEqual(answer.headers.get("content-disposition"), `inline; filename="${numberIn(body)}.html"`)
+        assert.match(answer.headers.get("content-security-policy") ?? "", /^default-src 'none'/)
+      }))
+
+    it.effect("go on saying what they said, and tell of refunds", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const first = yield* html(order)
+        yield* onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+          sql`update order_lines set title = 'Renamed' where order_id = ${order.id}::uuid`))
+        assert.strictEqual((yield* html(order)).body, first.body)
+        yield* onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+          sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+            values (gen_random_uuid(), 'org_default', ${order.id}::uuid, 777, 'broken', 'completed')`))
+        const later = String((yield* html(order)).body)
+        assert.include(later, "-$7.77")
+        assert.strictEqual(numberIn(later), numberIn(first.body))
+        const receipt = String((yield* html(order, "receipt")).body)
+        assert.include(receipt, "-$7.77")
+        assert.notInclude(receipt, "Renamed")
+      }))
+
+    it.effect("tell of no refund that has yet to arrive, and of no void", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const first = yield* html(order)
+        for (const [amount, status] of [[777, "pending"], [778, "failed"], [0, "completed"]] as const) {
+          yield* onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+            sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+              values (gen_random_uuid(), 'org_default', ${order.id}::uuid, ${amount}, 'broken', ${status})`))
+        }
+        assert.strictEqual((yield* html(order)).body, first.body)
+      }))
+
+    it.effect("stay what they are when their order is cancelled", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ captured: null })
+        const first = yield* html(order)
+        assert.strictEqual(first.status, 200)
+        yield* onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+          sql`update orders set status = 'cancelled' where id = ${order.id}::uuid`))
+        assert.strictEqual((yield* html(order)).body, first.body)
+      }))
+
+    it.effect("of what was paid is the receipt, which takes no number", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const answer = yield* html(order, "receipt")
+        assert.include(String(answer.body), "<h1>Receipt</h1>")
+        assert.isUndefined(numberIn(answer.body))
+        const issued = onDatabase(
+          Effect.flatMap(PgClient.PgClient, (sql) => sql`select 1 from invoices where order_id = ${order.id}::uuid`)
+        )
+        assert.deepStrictEqual(yield* issued, [])
+        refused(yield* html(yield* given({ captured: null }), "receipt"), 409, "CONFLICT")
+      }))
+  })
+
+  describe("as PDF", () => {
+    it.effect("is a document of that name", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ title: "Кружка · Κούπα · Mug ✓" }] })
+        const { answer, bytes } = yield* pdf(order)
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(bytes.subarray(0, 5).toString(), "%PDF-")
+        assert.strictEqual(answer.headers.get("content-type"), "application/pdf")
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+        assert.match(answer.headers.get("content-disposition") ?? "", /^inline; filename="INV-\d{6}\.pdf"$/)
+      }))
+  })
+
+  describe("numbers", () => {
+    it.effect("have no gaps, whoever asks at once and however often, and each store counts for itself", () =>
+      Effect.gen(function*() {
+        const organizationId = "org_numbered"
+        const as = inOrganization(organizationId, asAdmin)
+        const orders = yield* Effect.forEach(Array.from({ length: 16 }), () => given({ organizationId }))
+        // With a counter that is there already, whose row is all that keeps them apart.
+        yield* html(yield* given({ organizationId }), "invoice", as)
+        const asked = [...orders, ...orders].map((order) => html(order, "invoice", as))
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        const numbers = [...new Set(answers.map(({ body }) => numberIn(body)))].sort()
+        assert.deepStrictEqual(numbers, orders.map((_, n) => `INV-${String(n + 2).padStart(6, "0")}`))
+        const told = yield* onDatabase(
+          Effect.flatMap(
+            PgClient.PgClient,
+            (sql) =>
+              sql`select 1 from journal_entries where type = 'invoices.create' and organization_id = ${organizationId}`
+          )
+        )
+        assert.strictEqual(told.length, 17)
+      }))
+
+    it.effect("are one order's, from 1, whoever writes them", () =>
+      Effect.gen(function*() {
+        const [order, other] = [yield* given(), yield* given()]
+        const write = (id: string, number: number) =>
+          onDatabase(
+            Effect.flatMap(PgClient.PgClient, (sql) =>
+              Effect.result(
+                sql`insert into invoices (order_id, organization_id, number, content)
+                values (${id}::uuid, 'org_written', ${number}, '{}')`
+              ))
+          )
+        assert.strictEqual((yield* write(order.id, 0))._tag, "Failure")
+        assert.strictEqual((yield* write(order.id, 7))._tag, "Success")
+        assert.strictEqual((yield* write(other.id, 7))._tag, "Failure")
+        assert.strictEqual((yield* write(order.id, 8))._tag, "Failure")
+      }))
+
+    it.effect("are not taken by orders that may come to nothing", () =>
+      Effect.gen(function*() {
+        for (const status of ["pending", "cancelled"]) {
+          refused(yield* html(yield* given({ status, captured: null })), 409, "CONFLICT")
+        }
+        assert.strictEqual((yield* html(yield* given({ status: "pending" }))).status, 200)
+      }))
+  })
+
+  describe("belong to", () => {
+    it.effect("whoever may read the order and nobody else", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ cartSecret: "a-secret-of-a-cart" })
+        yield* openElsewhere
+        for (const path of ["invoice.pdf", "invoice.html", "receipt.html"]) {
+          const ask = (call: object) => api("GET", `/api/orders/${order.id}/${path}`, call)
+          assert.strictEqual((yield* ask({ as: asStaff })).status, 200)
+          assert.strictEqual((yield* ask({ headers: { "x-cart-secret": "a-secret-of-a-cart" } })).status, 200)
+          refused(yield* ask({ headers: { "x-cart-secret": "another" } }), 403, "FORBIDDEN")
+          refused(yield* ask({ as: asCustomer("stranger") }), 403, "FORBIDDEN")
+          refused(yield* ask({ as: asNobody }), 403, "FORBIDDEN")
+          refused(yield* ask({ as: elsewhere }), 404, "NOT_FOUND")
+          refused(yield* api("GET", `/api/orders/nonsense/${path}`, { as: asAdmin }), 422, "VALIDATION_FAILED")
+        }
+        const customers = yield* given({ cartSecret: "a-customers-secret", customerId: newId() })
+        const shown = { headers: { "x-cart-secret": "a-customers-secret" } }
+        refused(yield* api("GET", `/api/orders/${customers.id}/invoice.html`, shown), 403, "FORBIDDEN")
+        const week = new Date(Date.now() - 8 * 86_400_000)
+        const old = yield* given({ cartSecret: "an-older-secret", placedAt: week })
+        const late = { headers: { "x-cart-secret": "an-older-secret" } }
+        refused(yield* api("GET", `/api/orders/${old.id}/invoice.pdf`, late), 403, "FORBIDDEN")
+      }))
+  })
+
+  describe("by mail", () => {
+    const mail = (order: BuiltOrder, body: object, as: Partial<typeof asAdmin> = asAdmin) =>
+      api("POST", `/api/orders/${order.id}/invoice/email`, { as, body })
+
+    it.effect("leave with the PDF", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const answer = yield* mail(order, { to: "ann@home.example" })
+        assert.deepStrictEqual(answer.body, { data: { queued: true, to: "ann@home.example" } })
+        const [left] = yield* mailing(
+          "the mail with the invoice",
+          Effect.sync(() => {
+            const found = sent.filter(({ template }) => template === "order-invoice")
+            return found.length === 0 ? undefined : found
+          })
+        )
+        assert.strictEqual(left?.to, "ann@home.example")
+        assert.include(left?.subject ?? "", order.orderNumber)
+        assert.deepStrictEqual(left?.attachments.map(({ contentType }) => contentType), ["application/pdf"])
+        assert.match(left?.attachments[0]?.fileName ?? "", /^INV-\d{6}\.pdf$/)
+        assert.strictEqual(Buffer.from(left?.attachments[0]?.content ?? []).subarray(0, 5).toString(), "%PDF-")
+      }))
+
+    it.effect("are refused without an address, to strangers, and before there is an invoice", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        refused(yield* mail(order, {}), 422, "VALIDATION_FAILED")
+        refused(yield* mail(order, { to: "nowhere" }), 422, "VALIDATION_FAILED")
+        refused(yield* mail(order, { to: "ann@home.example" }, asCustomer("u1")), 403, "FORBIDDEN")
+        refused(yield* mail(order, { to: "ann@home.example" }, elsewhere), 404, "NOT_FOUND")
+        const open = yield* given({ status: "pending", captured: null })
+        refused(yield* mail(open, { to: "ann@home.example" }), 409, "CONFLICT")
+      }))
+  })
+})

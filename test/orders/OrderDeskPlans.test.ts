@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { OrderLookup } from "../../src/domain/orders/OrderLookup.ts"
+import { orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
+import { StaleOrderRepo, staleOrderRepoLayer } from "../../src/domain/orders/StaleOrderRepo.ts"
+import { TimelineRepo, timelineRepoLayer } from "../../src/domain/orders/TimelineRepo.ts"
+import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { manager } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** 100,000 orders of two organizations, a fifth of them of 5,000 customers, a fifth of them with steps, events and mails. */
+const many = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into organizations (id, slug, name) values ('org_0', 'o0', 'O0'), ('org_1', 'o1', 'O1')`
+  yield* sql`insert into customers (id, organization_id, email, first_name, last_name)
+    select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org_' || n % 2, 'who' || n || '@mail.test',
+      'First' || n, 'Last' || n from generate_series(1, 5000) n`
+  yield* sql`insert into order_counters (organization_id, year, last_number)
+    values ('org_0', 2025, 100000), ('org_1', 2025, 100000)`
+  yield* sql`insert into orders (id, organization_id, order_number, customer_id, email, status, currency, subtotal,
+      tax_total, shipping_total, discount_total, grand_total, amount_captured, placed_at)
+    select ('00000000-0000-7000-9000-' || lpad(n::text, 12, '0'))::uuid, 'org_' || n % 2,
+      'ORD-2025-' || lpad(n::text, 6, '0'),
+      case when n % 5 = 0 then ('00000000-0000-7000-8000-' || lpad((n / 20 + 1)::text, 12, '0'))::uuid end,
+      case when n % 5 > 0 then 'guest' || n || '@mail.test' end,
+      case when n % 100 = 1 then 'pending' else 'fulfilled' end, 'USD', 100, 0, 0, 0, 100,
+      case when n % 100 = 1 then null else 100 end, timestamptz '2025-01-01' + n * interval '1 minute'
+    from generate_series(1, 100000) n`
+  yield* sql`insert into order_status_history (id, organization_id, order_id, from_status, to_status, changed_at)
+    select gen_random_uuid(), organization_id, id, 'pending', 'confirmed', placed_at from orders where placed_at < '2025-01-15'`
+  yield* sql`insert into payment_events (organization_id, provider, event_id, type, order_id, received_at)
+    select organization_id, 'test', id::text, 'payment_intent.succeeded', id, placed_at from orders where placed_at < '2025-01-15'`
+  yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, at)
+    select gen_random_uuid(), organization_id, id, 'order-confirmation', 'sent', placed_at from orders where placed_at < '2025-01-15'`
+  for (const table of ["customers", "orders", "order_status_history", "payment_events", "order_mails"]) {
+    yield* sql`analyze ${sql(table)}`
+  }
+})
+
+const asOrg1 = Effect.provideService(CurrentActor, manager("org_1"))
+const lookUp = (text: string) => asOrg1(Effect.flatMap(OrderLookup, (lookup) => lookup.find(text)))
+
+/** No table of any size is walked. */
+const assertIndexed = (plan: string, why: string) =>
+  assert.notMatch(
+    plan,
+    /Seq Scan on (orders|customers|order_status_history|payment_events|order_mails)/,
+    `${why}\n${plan}`
+  )
+
+const order = "00000000-0000-7000-9000-000000000501"
+
+describe("what the desk asks of 100,000 orders", () => {
+  it.layer(
+    Layer.mergeAll(OrderLookup.layer.pipe(Layer.provide(orderLookupRepoLayer)), timelineRepoLayer, staleOrderRepoLayer)
+      .pipe(Layer.provideMerge(TestDatabase)),
+    { timeout: "60 seconds" }
+  )((it) => {
+    it.effect(
+      "looks orders up by number, digits, address and name: one statement each, from indexes alone",
+      () =>
+        Effect.gen(function*() {
+          yield* many
+          const asked: ReadonlyArray<readonly [text: string, found: ReadonlyArray<string>]> = [
+            ["ord-2025-000501", ["ORD-2025-000501"]],
+            ["501", ["ORD-2025-000501"]],
+            ["GUEST501@MAIL.TEST", ["ORD-2025-000501"]],
+            ["who27@mail", ["ORD-2025-000535", "ORD-2025-000525"]],
+            ["first27 last27", ["ORD-2025-000535", "ORD-2025-000525"]],
+            ["nobody at all", []]
+          ]
+          for (const [text, found] of asked) {
+            const hits = yield* lookUp(text)
+            assert.deepStrictEqual(hits.items.slice(0, 2).map(({ orderNumber }) => orderNumber), found, text)
+            assert.strictEqual((yield* statementsOf(lookUp(text))).length, 1, text)
+            for (const plan of yield* plansOf(lookUp(text))) assertIndexed(plan, text)
+          }
+          assert.isAtMost((yield* lookUp("guest")).items.length, 50)
+        }),
+      60_000
+    )
+
+    it.effect("reads the timeline of one order in one statement, from indexes alone", () =>
+      Effect.gen(function*() {
+        const read = asOrg1(Effect.flatMap(TimelineRepo, (repo) => repo.of(order, { page: 1, limit: 50 })))
+        const kinds = (yield* read)?.items.map(({ kind }) => kind)
+        assert.deepStrictEqual(kinds, ["event", "status", "mail"])
+        assert.strictEqual((yield* statementsOf(read)).length, 1)
+        for (const plan of yield* plansOf(read)) assertIndexed(plan, "timeline")
+      }), 60_000)
+
+    it.effect("finds what nobody paid by the index of statuses", () =>
+      Effect.gen(function*() {
+        const first = "00000000-0000-0000-0000-000000000000"
+        const read = Effect.flatMap(StaleOrderRepo, (repo) => repo.older(48, first, 100))
+        assert.strictEqual((yield* read).length, 100)
+        for (const plan of yield* plansOf(read)) {
+          assertIndexed(plan, "stale")
+          assert.include(plan, "orders_status")
+        }
+      }), 60_000)
+  })
+})

@@ -1,0 +1,73 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { atOnce } from "../support/AtOnce.ts"
+import { aProduct } from "../support/Purchase.ts"
+import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
+
+const write = (body: object, as: typeof asAdmin = asAdmin) =>
+  api("POST", "/api/orders", { as, body: { currency: "USD", ...body } })
+
+const anOrder = (entityId: string) => write({ lineItems: [{ entityId, quantity: 1 }] })
+
+withApp("notes about an order", (it) => {
+  it.effect("are listed in pages, shown to the customer where they are for him, and deleted", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const as = asCustomer("reader-1")
+      const order = yield* write({ lineItems: [{ entityId, quantity: 1 }] }, as)
+      const path = `/api/orders/${order.text("data.id")}/notes`
+      const note = (body: object) => api("POST", path, { as: asStaff, body })
+      const internal = yield* note({ text: "Rude on the telephone." })
+      assert.deepInclude(internal.at("data"), { visibility: "internal", authorId: "user-staff", authorName: "staff" })
+      yield* note({ text: "Comes on Monday.", visibility: "customer" })
+      const page = yield* api("GET", `${path}?limit=1&page=2`, { as: asStaff })
+      assert.deepStrictEqual(page.at("meta.pagination"), { page: 2, limit: 1, total: 2, totalPages: 2 })
+      assert.strictEqual(page.at("data.0.text"), "Comes on Monday.")
+      const mine = yield* api("GET", `/api/me/orders/${order.text("data.orderNumber")}/notes`, { as })
+      assert.deepStrictEqual(mine.list("data").map((one) => at(one, "text")), ["Comes on Monday."])
+      assert.notProperty(mine.at("data.0"), "authorName")
+      refused(
+        yield* api("GET", `/api/me/orders/${order.text("data.id")}/notes`, { as: asCustomer("else") }),
+        403,
+        "FORBIDDEN"
+      )
+      const other = (yield* anOrder(entityId)).text("data.id")
+      const one = `${path}/${internal.text("data.id")}`
+      refused(yield* api("DELETE", one.replace(order.text("data.id"), other), { as: asStaff }), 404, "NOT_FOUND")
+      assert.deepStrictEqual((yield* api("DELETE", one, { as: asStaff })).body, { data: { deleted: true } })
+      refused(yield* api("DELETE", one, { as: asStaff }), 404, "NOT_FOUND")
+      const told = yield* onDatabase((sql) =>
+        sql<{ said: string }>`select payload::text || coalesce(before::text, '') as said from journal_entries
+          where entity_id = ${order.text("data.id")} and type in ('orders.addNote', 'orders.removeNote')`
+      )
+      assert.deepStrictEqual(told.map(({ said }) => /Rude|Monday/.test(said)), [false, false, false])
+    }))
+
+  it.effect("wait for whoever erases the order's person, and do not outlive him", () =>
+    Effect.gen(function*() {
+      const id = (yield* anOrder(yield* aProduct())).text("data.id")
+      const note = api("POST", `/api/orders/${id}/notes`, { as: asStaff, body: { text: "Late." } })
+      const { databaseUrl } = yield* TestApp
+      const answers = yield* atOnce((sql) => sql`update orders set email = null where id = ${id}::uuid`, [note]).pipe(
+        Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+      )
+      assert.deepStrictEqual(answers.map(({ status }) => status), [201])
+    }))
+
+  it.effect("need a known order of the store, a text, and the permission", () =>
+    Effect.gen(function*() {
+      const path = `/api/orders/${(yield* anOrder(yield* aProduct())).text("data.id")}/notes`
+      const note = (as: typeof asAdmin, body: object, to = path) => api("POST", to, { as, body })
+      refused(yield* note(asStaff, { text: "" }), 422, "VALIDATION_FAILED")
+      refused(yield* note(asStaff, { text: "a", visibility: "public" }), 422, "VALIDATION_FAILED")
+      refused(yield* note(asStaff, { text: "a" }, `/api/orders/${newId()}/notes`), 404, "NOT_FOUND")
+      refused(yield* note(holding("orders:read"), { text: "a" }), 403, "FORBIDDEN")
+      refused(yield* api("GET", path, { as: asCustomer("u1") }), 403, "FORBIDDEN")
+      yield* openElsewhere
+      refused(yield* note(elsewhere, { text: "a" }), 404, "NOT_FOUND")
+      refused(yield* api("GET", path, { as: elsewhere }), 404, "NOT_FOUND")
+    }))
+})

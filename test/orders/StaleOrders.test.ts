@@ -1,0 +1,122 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hook } from "../../src/domain/hooks/Hook.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { eventually } from "../support/Eventually.ts"
+import { buildOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { at, testAppLayer } from "../support/TestApp.ts"
+
+/** Orders that a hook of the deployment does not let go. */
+const kept = new Set<unknown>()
+
+const hook: Hook = {
+  key: "orders.beforeStatusChange",
+  before: ({ data }) => kept.has(at(data, "orderId")) ? Effect.die(new Error("not this one")) : Effect.succeed(data)
+}
+
+const withShop = layer(testAppLayer({ hooks: [hook], orders: { staleHours: 48 } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+
+const given = <A, E>(build: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  onDatabase((sql) => Effect.orDie(Effect.provideService(build, SqlClient.SqlClient, sql)))
+
+/** An unpaid order of two days and an hour ago; what differs is said. */
+const aStaleOrder = (spec: OrderSpec = {}) => given(buildOrder({ captured: null, placedAt: hoursAgo(49), ...spec }))
+
+/** Runs the task as its next tick would, and gives how many orders it says to have cancelled. */
+const cleanUp = Effect.gen(function*() {
+  const id = newId()
+  yield* onDatabase((sql) =>
+    sql`insert into commerce_jobs (id, organization_id, task_slug)
+      values (${id}::uuid, 'org_default', 'orders/stale-cleanup')`
+  )
+  const job = onDatabase((sql) =>
+    sql<{ status: string; n: number }>`select status, (output->>'cancelledCount')::int as n from commerce_jobs
+      where id = ${id}::uuid and status in ('succeeded', 'failed')`
+  )
+  const done = yield* eventually("the clean-up", Effect.map(job, ([row]) => row))
+  assert.strictEqual(done.status, "succeeded")
+  return done.n
+})
+
+const statusOf = (id: string) =>
+  Effect.map(
+    onDatabase((sql) => sql<{ status: string }>`select status from orders where id = ${id}::uuid`),
+    ([row]) => row?.status
+  )
+
+withShop("orders that nobody paid for two days", (it) => {
+  it.effect("are cancelled, of every store, with their stock and their authorization", () =>
+    Effect.gen(function*() {
+      const stale = yield* aStaleOrder({ onHand: 5 })
+      const elsewhere = yield* given(
+        Effect.andThen(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            sql`insert into organizations (id, slug, name) values ('org_stale', 'stale', 'Stale')`),
+          buildOrder({ captured: null, placedAt: hoursAgo(49), organizationId: "org_stale" })
+        )
+      )
+      assert.strictEqual(yield* cleanUp, 2)
+      assert.deepStrictEqual([yield* statusOf(stale.id), yield* statusOf(elsewhere.id)], ["cancelled", "cancelled"])
+      assert.deepInclude(yield* given(stockOf(stale)), { onHand: 5, reserved: 0 })
+      const voided = onDatabase((sql) =>
+        sql`select 1 from refunds where order_id = ${stale.id}::uuid and amount = 0 and status = 'completed'`
+      )
+      yield* eventually(
+        "the authorization to be voided",
+        Effect.map(voided, (rows) =>
+          rows.length === 1)
+      )
+      const told = yield* onDatabase((sql) =>
+        sql`select reason, changed_by from order_status_history where order_id = ${stale.id}::uuid`
+      )
+      assert.deepStrictEqual(told, [{ reason: "not_paid", changed_by: "system:internal" }])
+      assert.strictEqual(yield* cleanUp, 0)
+    }))
+
+  it.effect("stay when they are younger, paid, further, drafts, or have a time of their own", () =>
+    Effect.gen(function*() {
+      const others = yield* Effect.forEach(
+        [{ placedAt: hoursAgo(47) }, { captured: 1_000 }, { status: "confirmed" }, {}, {}] satisfies Array<OrderSpec>,
+        aStaleOrder
+      )
+      const [draft, waiting] = others.slice(3).map(({ id }) => id)
+      yield* onDatabase((sql) => sql`update orders set is_draft = true where id = ${draft ?? ""}::uuid`)
+      yield* onDatabase((sql) =>
+        sql`update orders set payment_due_at = now() + interval '1 hour' where id = ${waiting ?? ""}::uuid`
+      )
+      assert.strictEqual(yield* cleanUp, 0)
+      const statuses = yield* Effect.forEach(others, ({ id }) => statusOf(id))
+      assert.deepStrictEqual(statuses, ["pending", "pending", "confirmed", "pending", "pending"])
+    }))
+
+  it.effect("are all cancelled in one run, and one that a hook keeps holds up none", () =>
+    Effect.gen(function*() {
+      const keeper = yield* aStaleOrder()
+      kept.add(keeper.id)
+      const many = yield* given(
+        Effect.forEach(Array.from({ length: 104 }), () => buildOrder({ captured: null, placedAt: hoursAgo(60) }))
+      )
+      assert.strictEqual(yield* cleanUp, 104)
+      assert.deepStrictEqual(yield* statusOf(many.at(-1)?.id ?? ""), "cancelled")
+      assert.strictEqual(yield* statusOf(keeper.id), "pending")
+    }))
+})
+
+layer(testAppLayer({ orders: { staleHours: 0 } }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a deployment that keeps unpaid orders",
+  (it) => {
+    it.effect("cancels none", () =>
+      Effect.gen(function*() {
+        const old = yield* aStaleOrder({ placedAt: hoursAgo(10_000) })
+        assert.strictEqual(yield* cleanUp, 0)
+        assert.strictEqual(yield* statusOf(old.id), "pending")
+      }))
+  }
+)

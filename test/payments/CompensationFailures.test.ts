@@ -1,0 +1,82 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
+import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
+import {
+  CompensationFailureRepo,
+  compensationFailureRepoLayer
+} from "../../src/domain/payments/CompensationFailureRepo.ts"
+import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
+import { RefundRetryRepo, refundRetryRepoLayer } from "../../src/domain/payments/RefundRetryRepo.ts"
+import { plansOf } from "../pricing/Statements.ts"
+import { buildOrder, manager } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const Repos = Layer.mergeAll(compensationFailureRepoLayer, refundRecordRepoLayer, refundRetryRepoLayer).pipe(
+  Layer.provideMerge(RefundedStock.layer),
+  Layer.provide(RefundedStockRepo.layer),
+  Layer.provideMerge(TestDatabase)
+)
+
+const inStore = Effect.provideService(CurrentActor, manager())
+const page = { page: 1, limit: 20 }
+
+it.layer(Repos, { excludeTestServices: true })("money steps that failed for good", (it) => {
+  it.effect("a void that nobody answered is noted once, and can be resolved and not begun anew", () =>
+    Effect.gen(function*() {
+      const failures = yield* CompensationFailureRepo
+      const checkoutId = newId()
+      const failed = {
+        organizationId: "org_default",
+        checkoutId,
+        provider: "p",
+        intentId: null,
+        amount: 900,
+        message: "m"
+      }
+      yield* failures.recordVoid(failed)
+      yield* failures.recordVoid(failed)
+      const { items, total } = yield* inStore(failures.list("open", page))
+      assert.strictEqual(total, 1)
+      assert.deepInclude(items[0], { id: checkoutId, kind: "void_failed", amount: 900, actions: ["resolve"] })
+      const refused = yield* Effect.flip(inStore(Effect.flatMap(RefundRetryRepo, ({ retry }) => retry(checkoutId))))
+      assert.strictEqual(refused._tag, "Conflict")
+      const elsewhere = Effect.provideService(CurrentActor, manager("org_else"))
+      assert.strictEqual((yield* elsewhere(failures.list(undefined, page))).total, 0)
+      assert.isFalse(yield* elsewhere(failures.resolve(checkoutId, null)))
+      const both = [inStore(failures.resolve(checkoutId, null)), inStore(failures.resolve(checkoutId, null))]
+      assert.deepStrictEqual((yield* Effect.all(both, { concurrency: 2 })).toSorted(), [false, true])
+    }))
+
+  it.effect("those that are open, an order's refunds and what left the shelf for it are found by indexes", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const order = yield* buildOrder({ lines: [{ quantity: 2 }], onHand: 5 })
+      const others = yield* buildOrder()
+      yield* sql`insert into compensation_failures (id, organization_id, kind, status, amount, message)
+        select gen_random_uuid(), 'org_default', 'void_failed', 'resolved', 0, 'm' from generate_series(1, 20000)`
+      yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+        select gen_random_uuid(), 'org_default', ${others.id}::uuid, 0, 'test', 'completed' from generate_series(1, 20000)`
+      yield* sql`insert into stock_movements (id, organization_id, entity_id, warehouse_id, type, quantity,
+          reference_type, reference_id)
+        select gen_random_uuid(), 'org_default', ${order.lines[0]?.entityId ?? ""}::uuid, ${order.warehouseId}::uuid,
+          'fulfillment', -1, 'order', gen_random_uuid()::text from generate_series(1, 20000)`
+      for (const table of ["compensation_failures", "refunds", "stock_movements"]) yield* sql`analyze ${sql(table)}`
+      const failures = yield* CompensationFailureRepo
+      const records = yield* RefundRecordRepo
+      const stock = yield* RefundedStock
+      const open = yield* plansOf(inStore(failures.list("open", page)))
+      open.forEach((plan) => assert.include(plan, "compensation_failures_open"))
+      const listed = yield* plansOf(inStore(records.ofOrder(order.id, page)))
+      listed.forEach((plan) => assert.include(plan, "refunds_order"))
+      const units = [{ sellable: order.lines[0]?.entityId ?? "", quantity: 1 }]
+      const [back = ""] = yield* plansOf(inStore(stock.takeBack(order.id, units)))
+      assert.include(back, "stock_movements_order")
+      for (const plan of [...open, ...listed, back]) {
+        assert.notMatch(plan, /Seq Scan on (compensation_failures|refunds|stock_movements)/)
+      }
+    }))
+})

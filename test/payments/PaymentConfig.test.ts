@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { type PaymentSettingsOptions, readPayments } from "../../src/layers/config/PaymentConfig.ts"
+import { testProvider } from "../../src/layers/payments/TestProvider.ts"
+
+const reading = (
+  options: PaymentSettingsOptions,
+  env: Record<string, string> = {},
+  environment: "test" | "production" = "test"
+) => Effect.provide(readPayments(options, environment), ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+
+/** The one line that a start ends with. */
+const refusal = (...asked: Parameters<typeof reading>) =>
+  Effect.map(Effect.flip(reading(...asked)), (error) => "message" in error ? String(error.message) : "")
+
+const key = "sk_test_configured"
+
+describe("the settings of payments", () => {
+  it.effect("name no account where none is configured", () =>
+    Effect.map(reading({}), (settings) => assert.deepStrictEqual(settings, { stripe: [], default: undefined })))
+
+  it.effect("make an account of the environment alone, whose key no print of the settings shows", () =>
+    Effect.gen(function*() {
+      const { stripe } = yield* reading({}, {
+        STOA_STRIPE_SECRET_KEY: key,
+        STOA_STRIPE_WEBHOOK_SECRET: "whsec_a, whsec_b"
+      })
+      const [account] = stripe
+      assert.deepStrictEqual([account?.id, account?.timeoutMs, account?.toleranceSeconds], ["stripe", 10_000, 300])
+      assert.deepStrictEqual(account?.webhookSecrets.map(Redacted.value), ["whsec_a", "whsec_b"])
+      assert.notInclude(JSON.stringify(stripe), "configured")
+      assert.notInclude(JSON.stringify(stripe), "whsec")
+    }))
+
+  it.effect("let the environment win, by the account's name", () =>
+    Effect.gen(function*() {
+      const accounts = [{ secretKey: key }, { id: "stripe-eu", secretKey: key, webhookSecret: "whsec_x" }]
+      const { stripe } = yield* reading({ stripe: accounts }, {
+        STOA_STRIPE_STRIPE_EU_SECRET_KEY: "rk_live_eu",
+        STOA_STRIPE_STRIPE_EU_WEBHOOK_SECRET: "whsec_eu"
+      })
+      assert.deepStrictEqual(stripe.map(({ secretKey }) => Redacted.value(secretKey)), [key, "rk_live_eu"])
+      assert.deepStrictEqual(stripe.map(({ webhookSecrets }) => webhookSecrets.map(Redacted.value)), [[], ["whsec_eu"]])
+    }))
+
+  it.effect("refuse a key that is missing or of another kind, and show nothing of it", () =>
+    Effect.gen(function*() {
+      assert.match(
+        yield* refusal({ stripe: {} }),
+        /secret key of the Stripe account 'stripe' is missing: expected sk_…/
+      )
+      for (const secretKey of ["pk_test_public", "whsec_x", "sk_test_", "hunter2"]) {
+        const message = yield* refusal({ stripe: { secretKey } })
+        assert.match(message, /is not allowed: expected sk_…/)
+        assert.notInclude(message, secretKey === "sk_test_" ? "sk_test_\"" : secretKey)
+      }
+    }))
+
+  it.effect("refuse another address than Stripe's in production, and what is no address", () =>
+    Effect.gen(function*() {
+      const stripe = { secretKey: key, apiUrl: "http://127.0.0.1:1" }
+      assert.match(yield* refusal({ stripe }, {}, "production"), /apiUrl is not allowed: expected none/)
+      assert.match(
+        yield* refusal({ stripe: { secretKey: key, apiUrl: "ftp://x" } }),
+        /apiUrl="ftp:\/\/x" is not allowed/
+      )
+      assert.match(yield* refusal({ stripe: { secretKey: key, returnUrl: "shop" } }), /returnUrl="shop" is not allowed/)
+    }))
+
+  it.effect("refuse names that are taken or unknown, and figures out of range", () =>
+    Effect.gen(function*() {
+      const account = { secretKey: key }
+      assert.match(yield* refusal({ stripe: [account, account] }), /two providers are named 'stripe'/)
+      assert.match(yield* refusal({ stripe: { ...account, id: "test" } }), /two providers are named 'test'/)
+      const adapters = [{ ...testProvider({ webhookSecret: "x" }), providerId: "stripe" }]
+      assert.match(yield* refusal({ adapters, stripe: account }), /two providers are named 'stripe'/)
+      assert.match(
+        yield* refusal({ stripe: account, default: "else" }),
+        /default="else" is not allowed: expected one of stripe, test/
+      )
+      assert.match(yield* refusal({ stripe: { ...account, id: "A b" } }), /id="A b" is not allowed/)
+      assert.match(yield* refusal({ stripe: { ...account, timeoutMs: 0 } }), /timeoutMs="0" is not allowed/)
+      assert.match(yield* refusal({ stripe: { ...account, toleranceSeconds: 1.5 } }), /toleranceSeconds="1.5"/)
+    }))
+})

@@ -1,0 +1,182 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { decideRefund } from "../../src/domain/payments/RefundDecision.ts"
+import type { RefundRequest } from "../../src/domain/payments/RefundRequest.ts"
+import { type RefundableLine, type RefundableOrder } from "../../src/domain/payments/RefundShares.ts"
+
+const line = (id: string, also: Partial<RefundableLine> = {}): RefundableLine => ({
+  id,
+  sellable: id,
+  quantity: 1,
+  refundedQuantity: 0,
+  refundedValue: 0,
+  totalPrice: 1_000,
+  discountAmount: 0,
+  taxAmount: 0,
+  unsent: 0,
+  ...also
+})
+
+const paid = (lines: ReadonlyArray<RefundableLine>, also: Partial<RefundableOrder> = {}): RefundableOrder => {
+  const taxes = also.taxIncluded === true ? 0 : 1
+  const cost = lines.reduce((sum, one) => sum + one.totalPrice - one.discountAmount + taxes * one.taxAmount, 0)
+  return {
+    currency: "USD",
+    captured: cost + (also.shippingTotal ?? 0),
+    uncaptured: false,
+    refunded: 0,
+    pending: 0,
+    shippingTotal: 0,
+    refundedShipping: 0,
+    taxIncluded: false,
+    lines,
+    ...also
+  }
+}
+
+const amountOf = (order: RefundableOrder, request: RefundRequest) =>
+  Result.getOrThrow(decideRefund(order, request)).amount
+
+const refusedAt = (order: RefundableOrder, request: RefundRequest) => {
+  const decided = decideRefund(order, request)
+  return Result.isFailure(decided) ? decided.failure.error : undefined
+}
+
+const units = (lineItemId: string, quantity: number) => ({ lines: [{ lineItemId, quantity }] })
+
+/** The order after a refund, as the database keeps it. */
+const after = (order: RefundableOrder, request: RefundRequest) => {
+  const { amount, lines, shippingValue } = Result.getOrThrow(decideRefund(order, request))
+  const next: RefundableOrder = {
+    ...order,
+    refunded: order.refunded + amount,
+    refundedShipping: order.refundedShipping + shippingValue,
+    lines: order.lines.map((one) => {
+      const part = lines.find(({ lineItemId }) => lineItemId === one.id)
+      return part === undefined ? one : {
+        ...one,
+        refundedQuantity: one.refundedQuantity + part.quantity,
+        refundedValue: one.refundedValue + part.value
+      }
+    })
+  }
+  return { next, amount, lines }
+}
+
+const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))
+/** Minor units as they stand in currencies without a minor unit and with one of 100 or 1000 parts. */
+const price = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999_999 }))
+const anyLine = Schema.Struct({ units: small, price, discount: price, tax: price })
+const anyOrder = {
+  made: Schema.NonEmptyArray(anyLine),
+  shipping: price,
+  taxIncluded: Schema.Boolean,
+  picks: Schema.Array(small),
+  kept: price
+}
+
+const orderOf = (
+  made: ReadonlyArray<typeof anyLine.Type>,
+  shippingTotal: number,
+  taxIncluded: boolean,
+  kept: number
+) => {
+  const lines = made.map((one, index) => {
+    const totalPrice = one.price * (one.units + 1)
+    const discountAmount = Math.min(one.discount, totalPrice)
+    const taxAmount = Math.min(one.tax, totalPrice - discountAmount)
+    return line(String(index), { quantity: one.units + 1, totalPrice, discountAmount, taxAmount })
+  })
+  const whole = paid(lines, { shippingTotal, taxIncluded })
+  return { ...whole, captured: Math.max(1, whole.captured - kept) }
+}
+
+describe("what units are worth", () => {
+  it("a line's price less its discount, with its tax where the price does not contain it", () => {
+    const lines = [line("a", { totalPrice: 1_000, discountAmount: 100, taxAmount: 124 })]
+    assert.strictEqual(amountOf(paid(lines), units("a", 1)), 1_024)
+    assert.strictEqual(amountOf(paid(lines, { taxIncluded: true }), units("a", 1)), 900)
+  })
+
+  it("single units of a line add up to the line", () => {
+    let order = paid([line("a", { quantity: 3, totalPrice: 1_000 })])
+    const amounts = [1, 2, 3].map(() => {
+      const done = after(order, units("a", 1))
+      order = done.next
+      return done.amount
+    })
+    assert.deepStrictEqual(amounts, [333, 334, 333])
+  })
+
+  it.prop(
+    "all units in any order, and the shipping, are what was captured to the unit",
+    anyOrder,
+    ({ kept, made, picks, shipping, taxIncluded }) => {
+      let order = orderOf(made, shipping, taxIncluded, kept)
+      const captured = Math.min(order.captured, paid(order.lines, { shippingTotal: shipping, taxIncluded }).captured)
+      let given = 0
+      const give = (request: RefundRequest) => {
+        const done = after(order, request)
+        order = done.next
+        given += done.amount
+        return done.lines.every(({ amount, value }) => amount >= 0 && amount === value)
+      }
+      const single = picks.every((pick) => {
+        const left = order.lines.filter(({ quantity, refundedQuantity }) => quantity > refundedQuantity)
+        const one = left[pick % Math.max(1, left.length)]
+        return one === undefined || give(units(one.id, 1))
+      })
+      const rest = order.lines.filter(({ quantity, refundedQuantity }) => quantity > refundedQuantity)
+      const lines = rest.map(({ id, quantity, refundedQuantity }) => ({
+        lineItemId: id,
+        quantity: quantity - refundedQuantity
+      }))
+      if (lines.length > 0) give({ lines })
+      if (given < captured) give({ shipping: true })
+      return single && given === captured
+    },
+    { arbitrary: { runs: 2_000 } }
+  )
+})
+
+describe("a refund that is asked for", () => {
+  const order = paid([line("a", { quantity: 2, totalPrice: 2_000 }), line("b")], { shippingTotal: 500 })
+
+  it("gives everything that is left when nothing is named", () => {
+    assert.strictEqual(amountOf({ ...order, refunded: 1_000, pending: 300 }, {}), 2_200)
+  })
+
+  it("gives less than the parts are worth where that was agreed, split over them", () => {
+    const decided = Result.getOrThrow(decideRefund(order, { ...units("a", 1), shipping: true, amount: 1_200 }))
+    assert.deepStrictEqual([decided.lines[0]?.amount, decided.shippingAmount], [800, 400])
+    // What was kept back is not given with the next unit.
+    assert.strictEqual(amountOf(after(order, { ...units("a", 1), amount: 800 }).next, units("a", 1)), 1_000)
+  })
+
+  it("is refused beyond what is left of a line, the shipping, the parts or the capture", () => {
+    const paths = [
+      units("c", 1),
+      units("a", 3),
+      { lines: [{ lineItemId: "a", quantity: 1 }, { lineItemId: "a", quantity: 1 }] },
+      { shipping: 501 },
+      { ...units("b", 1), amount: 1_001 },
+      { amount: 3_501 }
+    ].map((request) => refusedAt(order, request)?.message.split(":")[0])
+    assert.deepStrictEqual(paths, [
+      "lines.0.lineItemId",
+      "lines.0.quantity",
+      "lines.1.lineItemId",
+      "shipping",
+      "amount",
+      "amount"
+    ])
+    assert.strictEqual(refusedAt({ ...order, refunded: 3_500 }, {})?.code, "CONFLICT")
+    assert.strictEqual(refusedAt({ ...order, captured: 0 }, { amount: 1 })?.code, "CONFLICT")
+    assert.strictEqual(refusedAt({ ...order, refunded: 3_000 }, units("b", 1))?.code, "VALIDATION_FAILED")
+  })
+
+  it("takes units first that were never handed over", () => {
+    const sent = paid([line("a", { quantity: 3, totalPrice: 3_000, unsent: 1 })])
+    assert.strictEqual(Result.getOrThrow(decideRefund(sent, units("a", 2))).lines[0]?.unsent, 1)
+  })
+})

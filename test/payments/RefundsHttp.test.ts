@@ -1,0 +1,431 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { type PaymentAdapter, PaymentDeclined, PaymentUnknown } from "../../src/domain/payments/PaymentAdapter.ts"
+import { testProvider } from "../../src/layers/payments/TestProvider.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { atOnce } from "../support/AtOnce.ts"
+import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { api, asAdmin, asCustomer, asStaff, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
+
+/** What each payment's provider was asked, in order: key and amount of its refunds. */
+const asked: Array<readonly [provider: string, intentId: string, key: string, amount: number]> = []
+/** What its first calls for a payment meet, in their order. */
+const obstacles = new Map<string, Array<PaymentUnknown | PaymentDeclined>>()
+
+const refusal = new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." })
+const silence = new PaymentUnknown({ message: "No answer." })
+
+const counting = (providerId: string): PaymentAdapter => ({
+  ...testProvider({ webhookSecret: providerId }),
+  providerId,
+  refund: (intentId, amount, _reason, key) =>
+    Effect.suspend(() => {
+      asked.push([providerId, intentId, key, amount])
+      const obstacle = obstacles.get(intentId)?.shift()
+      return obstacle === undefined ? Effect.succeed(`re_${key}`) : Effect.fail(obstacle)
+    })
+})
+
+const adapters = [counting("first"), counting("second")]
+
+const withProviders = layer(testAppLayer({ payments: { adapters } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+const given = (spec: OrderSpec = {}) =>
+  onDatabase((sql) => Effect.provideService(buildOrder({ provider: "second", ...spec }), SqlClient.SqlClient, sql))
+
+const stock = (order: BuiltOrder) =>
+  onDatabase((sql) => Effect.provideService(stockOf(order), SqlClient.SqlClient, sql))
+
+const refund = (order: BuiltOrder, body: object, as: typeof asAdmin = asStaff) =>
+  api("POST", `/api/orders/${order.id}/refunds`, { as, body })
+
+const read = (order: BuiltOrder) => api("GET", `/api/orders/${order.id}`, { as: asAdmin })
+
+const units = (order: BuiltOrder, quantity: number, also: object = {}) => ({
+  lines: [{ lineItemId: order.lines[0]?.id, quantity }],
+  ...also
+})
+
+const askedOf = (order: BuiltOrder) => asked.filter(([, intentId]) => intentId === order.intentId)
+
+const move = Effect.fnUntraced(function*(order: BuiltOrder, ...statuses: ReadonlyArray<string>) {
+  for (const status of statuses) {
+    const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: { status } })
+    assert.strictEqual(answer.status, 200, `${status}: ${JSON.stringify(answer.body)}`)
+  }
+})
+
+const failuresOf = (order: BuiltOrder, status = "open") =>
+  Effect.map(
+    api("GET", `/api/admin/compensation-failures?status=${status}&limit=100`, { as: asAdmin }),
+    (answer) =>
+      answer.list("data").map((_, index) => index).filter((index) => answer.at(`data.${index}.orderId`) === order.id)
+        .map((index) => ({ id: answer.text(`data.${index}.id`), record: answer.at(`data.${index}`) }))
+  )
+
+withProviders("refunds over HTTP", (it) => {
+  describe("of lines", () => {
+    it.effect("are told with their lines, asked of the adapter that authorized, and counted on line and order", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2, unitPrice: 1_250 }, {}], shipping: 500 })
+        const made = yield* refund(order, units(order, 1, { shipping: 200, reason: "broken" }))
+        assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+        assert.deepInclude(made.at("data"), {
+          orderId: order.id,
+          organizationId: "org_default",
+          kind: "refund",
+          amount: 1_450,
+          currency: "USD",
+          shipping: 200,
+          reason: "broken",
+          lines: [{ lineItemId: order.lines[0]?.id, quantity: 1, amount: 1_250, restocked: 0 }],
+          status: "completed",
+          performedBy: "user-staff",
+          undoneAt: null
+        })
+        assert.deepStrictEqual(askedOf(order), [["second", order.intentId ?? "", made.text("data.id"), 1_450]])
+        const after = yield* read(order)
+        assert.strictEqual(after.number("data.refundedTotal"), 1_450)
+        assert.strictEqual(after.number("data.lineItems.0.refundedQuantity"), 1)
+        assert.strictEqual(after.text("data.status"), "pending")
+        const list = yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
+        assert.deepStrictEqual(list.at("data.0"), made.at("data"))
+        assert.strictEqual(list.number("meta.pagination.total"), 1)
+        const cap = yield* api("GET", `/api/orders/refunds/cap?orderId=${order.id}`, { as: asStaff })
+        assert.deepInclude(cap.at("data"), { captured: 4_000, refunded: 1_450, pending: 0, cap: 2_550, shipping: 300 })
+        assert.deepStrictEqual(cap.at("data.lines"), [
+          { lineItemId: order.lines[0]?.id, quantity: 1, amount: 1_250 },
+          { lineItemId: order.lines[1]?.id, quantity: 1, amount: 1_000 }
+        ])
+      }))
+
+    it.effect("six at once of one unit of two: exactly two are made", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2, unitPrice: 1_250 }] })
+        const answers = yield* Effect.all(Array.from({ length: 6 }, () => refund(order, units(order, 1))), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [201, 201, 422, 422, 422, 422])
+        assert.deepStrictEqual(askedOf(order).map(([, , , amount]) => amount), [1_250, 1_250])
+        const after = yield* read(order)
+        assert.deepStrictEqual(
+          [after.number("data.refundedTotal"), after.number("data.lineItems.0.refundedQuantity")],
+          [2_500, 2]
+        )
+      }))
+
+    it.effect("that cost nothing are written down, and no provider is asked", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ unitPrice: 0 }, {}] })
+        const made = yield* refund(order, units(order, 1))
+        assert.deepStrictEqual([made.status, made.at("data.status"), made.at("data.amount")], [201, "completed", 0])
+        assert.deepStrictEqual(askedOf(order), [])
+      }))
+
+    it.effect("the same Idempotency-Key gives the first answer again and moves nothing twice", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }] })
+        const call = { as: asStaff, body: units(order, 1), headers: { "idempotency-key": newId() } }
+        const first = yield* api("POST", `/api/orders/${order.id}/refunds`, call)
+        const again = yield* api("POST", `/api/orders/${order.id}/refunds`, call)
+        assert.deepStrictEqual([again.status, again.body], [first.status, first.body])
+        assert.strictEqual(askedOf(order).length, 1)
+      }))
+  })
+
+  describe("of amounts", () => {
+    it.effect("six at once never give back more than was captured", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ unitPrice: 1_000 }] })
+        const give = api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: { amount: 400 } })
+        const answers = yield* Effect.all(Array.from({ length: 6 }, () => give), { concurrency: "unbounded" })
+        assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [201, 201, 422, 422, 422, 422])
+        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 800)
+        const rest = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: {} })
+        assert.deepStrictEqual([rest.status, rest.at("data.amount")], [201, 200])
+        const none = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: {} })
+        assert.deepStrictEqual([none.status, none.at("error.code")], [409, "CONFLICT"])
+      }))
+
+    it.effect("all of it moves a fulfilled order to refunded, and no order that the table keeps", () =>
+      Effect.gen(function*() {
+        const all = (order: BuiltOrder, body: object) =>
+          api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body })
+        const fulfilled = yield* given({ status: "fulfilled" })
+        yield* all(fulfilled, { amount: 400 })
+        assert.strictEqual((yield* read(fulfilled)).text("data.status"), "fulfilled")
+        yield* all(fulfilled, {})
+        assert.strictEqual((yield* read(fulfilled)).text("data.status"), "refunded")
+        assert.deepStrictEqual(askedOf(fulfilled).map(([, , , amount]) => amount), [400, 600])
+        const confirmed = yield* given({ status: "confirmed" })
+        yield* all(confirmed, {})
+        assert.strictEqual((yield* read(confirmed)).text("data.status"), "confirmed")
+      }))
+  })
+
+  describe("and stock", () => {
+    it.effect("units that were handed over go back to their warehouse where that is asked for, and never twice", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+        yield* move(order, "fulfilled")
+        assert.deepInclude(yield* stock(order), { onHand: 7, reserved: 0 })
+        yield* refund(order, units(order, 1))
+        assert.deepInclude(yield* stock(order), { onHand: 7, reserved: 0 })
+        const back = yield* refund(order, units(order, 1, { restock: true }))
+        assert.deepStrictEqual([back.at("data.kind"), back.at("data.lines.0.restocked")], ["return", 1])
+        assert.deepInclude(yield* stock(order), { onHand: 8, reserved: 0 })
+        const movements = yield* onDatabase((sql) =>
+          sql`select type, quantity, warehouse_id from stock_movements where reference_id = ${order.id}
+            and type = 'return'`
+        )
+        assert.deepStrictEqual(movements, [{ type: "return", quantity: 1, warehouse_id: order.warehouseId }])
+      }))
+
+    it.effect("what came back stays when its money does not, and does not come back again with the next refund", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+        yield* move(order, "fulfilled")
+        obstacles.set(order.intentId ?? "", [refusal])
+        const failed = yield* refund(order, units(order, 1, { restock: true }))
+        assert.deepStrictEqual([failed.at("data.status"), failed.at("data.lines.0.restocked")], ["failed", 1])
+        assert.deepInclude(yield* stock(order), { onHand: 8, reserved: 0 })
+        const all = yield* refund(order, units(order, 3, { restock: true }))
+        assert.deepStrictEqual([all.at("data.status"), all.at("data.lines.0.restocked")], ["completed", 2])
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 0 })
+      }))
+
+    it.effect("units that were never handed over are released, whatever is asked for", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 3 }], onHand: 10 })
+        const made = yield* refund(order, units(order, 2, { restock: true }))
+        assert.strictEqual(made.at("data.lines.0.restocked"), 0)
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 1, hold: "sold" })
+        yield* refund(order, units(order, 1))
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 0, hold: "released" })
+      }))
+
+    it.effect("of units that were partly handed over those come first that were not", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ status: "processing", lines: [{ quantity: 2 }], onHand: 10 })
+        yield* onDatabase((sql) =>
+          sql`with made as (insert into fulfillments (id, organization_id, order_id, type, status)
+              values (${newId()}::uuid, 'org_default', ${order.id}::uuid, 'physical', 'shipped') returning id)
+            insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+            select 'org_default', id, ${order.lines[0]?.id ?? ""}::uuid, 1 from made`
+        )
+        yield* refund(order, units(order, 1))
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 1 })
+        yield* refund(order, units(order, 1))
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 1 })
+      }))
+  })
+
+  describe("that fail", () => {
+    it.effect("give units and hold back, wait for an operator, and are asked anew under another key", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ lines: [{ quantity: 2 }], shipping: 300, onHand: 10 })
+        obstacles.set(order.intentId ?? "", [refusal])
+        const made = yield* refund(order, units(order, 1, { shipping: true }))
+        assert.deepStrictEqual(
+          [made.status, made.at("data.status"), made.at("data.failure")],
+          [201, "failed", "The card is closed."]
+        )
+        const after = yield* read(order)
+        assert.deepStrictEqual(
+          [after.number("data.refundedTotal"), after.number("data.lineItems.0.refundedQuantity")],
+          [0, 0]
+        )
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 2, hold: "sold" })
+        const [failure] = yield* failuresOf(order)
+        assert.deepInclude(failure?.record, {
+          kind: "refund_failed",
+          refundId: made.text("data.id"),
+          amount: 1_300,
+          message: "The card is closed.",
+          provider: "second",
+          actions: ["retry", "resolve"]
+        })
+        const retry = () => api("POST", `/api/admin/compensation-failures/${failure?.id}/retry`, { as: asAdmin })
+        const again = yield* Effect.all([retry(), retry()], { concurrency: "unbounded" })
+        assert.deepStrictEqual(again.map(({ status }) => status).toSorted(), [200, 409])
+        const ended = yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
+        assert.deepStrictEqual(
+          [ended.at("data.0.status"), ended.at("data.0.failure"), ended.number("meta.pagination.total")],
+          ["completed", null, 1]
+        )
+        assert.deepStrictEqual(askedOf(order).map(([, , key]) => key), [
+          made.text("data.id"),
+          `${made.text("data.id")}:1`
+        ])
+        assert.strictEqual((yield* read(order)).number("data.lineItems.0.refundedQuantity"), 1)
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 1 })
+        assert.deepStrictEqual(yield* failuresOf(order), [])
+      }))
+
+    it.effect("are resolved by whoever has seen to them elsewhere, once; what is given back since is not again", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        obstacles.set(order.intentId ?? "", [refusal, refusal])
+        yield* refund(order, units(order, 1))
+        const [failure] = yield* failuresOf(order)
+        const done = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: {} })
+        assert.strictEqual(done.at("data.status"), "failed")
+        yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: {} })
+        const path = `/api/admin/compensation-failures/${failure?.id}`
+        const late = yield* api("POST", `${path}/retry`, { as: asAdmin })
+        assert.deepStrictEqual([late.status, late.at("error.code")], [409, "CONFLICT"])
+        const resolved = yield* api("POST", `${path}/resolve`, { as: asAdmin, body: { note: "Paid in cash." } })
+        assert.strictEqual(resolved.status, 200)
+        assert.deepInclude(resolved.at("data"), {
+          status: "resolved",
+          note: "Paid in cash.",
+          resolvedBy: "user-admin",
+          actions: []
+        })
+        assert.strictEqual((yield* api("POST", `${path}/resolve`, { as: asAdmin, body: {} })).status, 409)
+        const after = yield* api("POST", `${path}/retry`, { as: asAdmin })
+        assert.strictEqual(after.at("error.message"), "Somebody has seen to this failure already.")
+        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
+      }))
+
+    it.effect("are not begun anew when somebody resolves them, or gives the money back, in that very moment", () =>
+      Effect.gen(function*() {
+        const { databaseUrl } = yield* TestApp
+        const database = PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })
+        for (
+          const [what, change] of [
+            ["compensation_failures", "status = 'resolved'"],
+            ["orders", "refunded_total = grand_total"]
+          ] as const
+        ) {
+          const order = yield* given()
+          obstacles.set(order.intentId ?? "", [refusal])
+          yield* refund(order, units(order, 1))
+          const [{ id } = { id: "" }] = yield* failuresOf(order)
+          const retry = api("POST", `/api/admin/compensation-failures/${id}/retry`, { as: asAdmin })
+          const somebody = (sql: SqlClient.SqlClient) =>
+            sql`update ${sql(what)} set ${sql.literal(change)} where id = any(${[id, order.id]}::uuid[])`
+          const [late] = yield* Effect.provide(atOnce(somebody, [retry]), database)
+          assert.strictEqual(late?.status, 409, what)
+          assert.lengthOf(askedOf(order), 1)
+        }
+      }))
+
+    it.effect("are not begun anew when their shipping or their units were given back otherwise", () =>
+      Effect.gen(function*() {
+        for (const part of ["shipping", "units"]) {
+          const order = yield* given({ lines: [{}, {}], shipping: 300 })
+          const body = part === "shipping" ? { shipping: true } : units(order, 1)
+          obstacles.set(order.intentId ?? "", [refusal])
+          for (const status of ["failed", "completed"]) {
+            assert.strictEqual((yield* refund(order, body)).at("data.status"), status, part)
+          }
+          const [{ id } = { id: "" }] = yield* failuresOf(order)
+          const late = yield* api("POST", `/api/admin/compensation-failures/${id}/retry`, { as: asAdmin })
+          assert.match(late.text("error.message"), /given back otherwise/, part)
+        }
+      }))
+
+    it.effect("silence is asked about with the same key and never doubled", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        obstacles.set(order.intentId ?? "", [silence])
+        const made = yield* refund(order, units(order, 1))
+        assert.strictEqual(made.at("data.status"), "completed")
+        const key = made.text("data.id")
+        assert.deepStrictEqual(askedOf(order).map(([, , one]) => one), [key, key])
+        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
+      }))
+  })
+
+  describe("that are undone", () => {
+    it.effect("only while the provider has not heard of them; what waits counts as given back", () =>
+      Effect.gen(function*() {
+        const order = yield* given({ provider: "gone", lines: [{ quantity: 2 }], onHand: 10 })
+        const made = yield* refund(order, units(order, 2))
+        assert.strictEqual(made.at("data.status"), "pending")
+        assert.strictEqual((yield* refund(order, { amount: 1 })).status, 409)
+        assert.deepInclude(yield* stock(order), { reserved: 0 })
+        const path = `/api/orders/${order.id}/refunds/${made.text("data.id")}/undo`
+        const undone = yield* api("POST", path, { as: asStaff })
+        assert.strictEqual(undone.status, 200, JSON.stringify(undone.body))
+        assert.deepInclude(undone.at("data"), { status: "undone", undoneBy: "user-staff" })
+        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 2, hold: "sold" })
+        assert.strictEqual((yield* read(order)).number("data.lineItems.0.refundedQuantity"), 0)
+        assert.deepStrictEqual([(yield* api("POST", path, { as: asStaff })).status], [409])
+      }))
+
+    it.effect("not once it is completed", () =>
+      Effect.gen(function*() {
+        const order = yield* given()
+        const made = yield* refund(order, units(order, 1))
+        const path = `/api/orders/${order.id}/refunds/${made.text("data.id")}/undo`
+        const late = yield* api("POST", path, { as: asStaff })
+        assert.deepStrictEqual([late.status, late.at("error.code")], [409, "CONFLICT"])
+        const other = yield* given()
+        const elsewhere = `/api/orders/${other.id}/refunds/${made.text("data.id")}/undo`
+        assert.strictEqual((yield* api("POST", elsewhere, { as: asStaff })).status, 404)
+        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
+      }))
+  })
+
+  it.effect("are refused to strangers, and where the request is wrong, and change nothing then", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 2 }] })
+      const uncaptured = yield* given({ captured: null })
+      const path = `/api/orders/${order.id}/refunds`
+      const failures = "/api/admin/compensation-failures"
+      const ask = Effect.fnUntraced(function*(
+        status: number,
+        method: string,
+        to: string,
+        call: { readonly as?: typeof asAdmin; readonly body?: object }
+      ) {
+        assert.strictEqual(
+          (yield* api(method, to, call)).status,
+          status,
+          `${method} ${to} ${JSON.stringify(call.body)}`
+        )
+      })
+      const body = units(order, 1)
+      const elsewhere = inOrganization("org_else", asAdmin)
+      yield* ask(401, "POST", path, { body })
+      yield* ask(403, "POST", path, { as: asCustomer("u1"), body })
+      yield* ask(404, "POST", path, { as: elsewhere, body })
+      yield* ask(404, "POST", `/api/orders/${newId()}/refund`, { as: asStaff, body: {} })
+      yield* ask(403, "GET", path, { as: asCustomer("u1") })
+      yield* ask(404, "GET", path, { as: elsewhere })
+      yield* ask(404, "GET", `/api/orders/refunds/cap?orderId=${order.id}`, { as: elsewhere })
+      yield* ask(422, "GET", "/api/orders/refunds/cap", { as: asStaff })
+      yield* ask(403, "GET", failures, { as: asStaff })
+      yield* ask(422, "GET", `${failures}?status=lost`, { as: asAdmin })
+      yield* ask(404, "POST", `${failures}/${newId()}/retry`, { as: asAdmin })
+      yield* ask(404, "POST", `${failures}/${newId()}/resolve`, { as: asAdmin, body: {} })
+      for (const nothing of [{}, units(uncaptured, 1)]) {
+        yield* ask(409, "POST", `/api/orders/${uncaptured.id}/refunds`, { as: asStaff, body: nothing })
+      }
+      for (
+        const wrong of [
+          { amount: 0 },
+          { amount: 1.5 },
+          { amount: 2_001 },
+          { lines: [] },
+          { lines: [{ lineItemId: newId(), quantity: 1 }] },
+          units(order, 3),
+          units(order, 0),
+          units(order, 1, { amount: 1_001 }),
+          { shipping: 1 },
+          { shipping: true },
+          { amount: 1, reason: "a\0b" }
+        ]
+      ) yield* ask(422, "POST", path, { as: asStaff, body: wrong })
+      assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 0)
+      assert.deepStrictEqual(askedOf(order), [])
+    }))
+})

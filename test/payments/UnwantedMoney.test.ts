@@ -1,0 +1,89 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type BeforeCall, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
+import { type ScriptedPayment, scriptedProvider } from "../checkout/ScriptedProvider.ts"
+import { checkoutFailed, onDatabase } from "../checkout/ShopFloor.ts"
+import { audit } from "../support/Audit.ts"
+import { eventually } from "../support/Eventually.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { api, at, TestApp, testAppLayer } from "../support/TestApp.ts"
+
+const provider = scriptedProvider("scripted")
+const other = { ...scriptedProvider("other").adapter, providerId: "other" }
+
+let names = 0
+
+/** A checkout that its provider authorized, and that a hook refused after that; its payment is void. */
+const refusedCheckout = Effect.gen(function*() {
+  const token = `refused_${++names}`
+  const cart = yield* aCartWith(yield* aProduct())
+  const method = { paymentMethodId: "scripted", paymentMethodToken: token, metadata: { refuse: true } }
+  checkoutFailed(yield* checkOut(cart, method), /no thanks/)
+  const payment = yield* eventually(
+    "the void",
+    Effect.sync(() => {
+      const found = provider.paymentOf(token)
+      return found?.status === "canceled" ? found : undefined
+    })
+  )
+  return { token, payment }
+})
+
+/** The provider has the money after all, whoever asked it to let go. */
+const take = (payment: ScriptedPayment) =>
+  Effect.sync(() => void Object.assign(payment, { status: "succeeded", captured: payment.amount, refunded: 0 }))
+
+const report = (payment: ScriptedPayment, secret = "scripted", overrides: object = {}) => {
+  const metadata = { orderId: payment.id.replace("pay_", ""), organizationId: "org_default" }
+  const object = { id: payment.id, amount: payment.amount, currency: "usd", metadata, ...overrides }
+  const body = JSON.stringify({ id: newId(), type: "payment_intent.succeeded", data: { object } })
+  return api("POST", "/api/payments/webhook", { body, headers: { "x-payment-signature": signTestEvent(secret, body) } })
+}
+
+/** How many durable voids there are of payments that came too late; they are on disk before the provider is answered. */
+const voids = onDatabase((sql) =>
+  Effect.map(
+    sql<{ readonly n: number }>`select count(*)::int4 as n from cluster_messages
+      where entity_type = 'Workflow/VoidPayment' and payload::text like '%:unwanted:%'`,
+    ([row]) => row?.n ?? 0
+  )
+)
+
+const refusing = {
+  key: "checkout.beforeCreate",
+  before: ({ data }: BeforeCall) =>
+    at(data, "metadata.refuse") === true ? Effect.fail(new HookRefusal("no thanks")) : Effect.succeed(data)
+}
+
+layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [refusing] }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("money that is taken for a checkout that was refused", (it) => {
+  it.effect("goes back by itself, once, however often its provider tells of it", () =>
+    Effect.gen(function*() {
+      const { payment, token } = yield* refusedCheckout
+      yield* take(payment)
+      const before = provider.callsOf(token, "cancel")
+      for (let n = 0; n < 3; n++) assert.strictEqual((yield* report(payment)).status, 200)
+      yield* eventually("the money to go back", Effect.sync(() => payment.refunded === payment.captured))
+      assert.strictEqual(provider.callsOf(token, "cancel"), before + 1)
+      assert.strictEqual(payment.refunded, payment.amount)
+      yield* audit((yield* TestApp).databaseUrl)
+    }))
+
+  it.effect("stays where it is when another provider says so, or another organization is named, or no such checkout was", () =>
+    Effect.gen(function*() {
+      const { payment } = yield* refusedCheckout
+      yield* take(payment)
+      const before = yield* voids
+      const orderId = payment.id.replace("pay_", "")
+      assert.strictEqual((yield* report(payment, "other")).status, 200)
+      const elsewhere = { metadata: { orderId, organizationId: "org_else" } }
+      assert.strictEqual((yield* report(payment, "scripted", elsewhere)).status, 200)
+      const unheardOf = { metadata: { orderId: newId(), organizationId: "org_default" } }
+      assert.strictEqual((yield* report(payment, "scripted", unheardOf)).status, 200)
+      assert.strictEqual(yield* voids, before)
+    }))
+})

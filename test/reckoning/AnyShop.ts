@@ -1,0 +1,194 @@
+import { newId } from "../../src/domain/ids/Id.ts"
+import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
+import type { Chance } from "./Chance.ts"
+import type { Shop, ShopModifier, ShopPrice, ShopProduct, ShopPromotion, ShopTax, ShopZone, Wish } from "./Shop.ts"
+
+type Money = readonly [currency: string, most: number]
+
+/** Without decimals, with two and with three; and what a thing costs in them at most, in minor units. */
+const currencies: readonly [Money, ...ReadonlyArray<Money>] = [["JPY", 20_000], ["USD", 99_999], ["KWD", 999_999]]
+
+/** Amounts at which a number with a decimal point would no longer hold the products of the rates. */
+const huge = 1_000_000_000_000
+
+const types = ["product", "product", "book", "digitalDownload"] as const
+const categories = [null, "shoes", "hats"] as const
+const classNames = [null, null, "reduced", "books", "unknown"] as const
+const bps = [0, 550, 700, 777, 825, 1_000, 1_900, 2_100, 2_500] as const
+
+const anyPrices = (chance: Chance, hasVariant: boolean, withHuge: boolean): ReadonlyArray<ShopPrice> =>
+  currencies.flatMap(([currency, most]) => {
+    const amount = () =>
+      chance.inHundred(4) ? 0 : withHuge && chance.inHundred(2) ? chance.between(1, huge) : chance.between(1, most)
+    const usual: ShopPrice = { currency, amount: amount(), minQuantity: null, ofVariant: false }
+    const many: ShopPrice = { currency, amount: amount(), minQuantity: chance.between(2, 6), ofVariant: false }
+    return [
+      usual,
+      ...(chance.inHundred(30) ? [many] : []),
+      ...(hasVariant && chance.inHundred(60) ? [{ ...usual, amount: amount(), ofVariant: true }] : [])
+    ]
+  })
+
+const anyProduct = (chance: Chance, withHuge: boolean): ShopProduct => {
+  const variantId = chance.inHundred(20) ? newId() : null
+  return {
+    id: newId(),
+    variantId,
+    type: chance.oneOf(types),
+    category: chance.oneOf(categories),
+    weightGrams: chance.inHundred(30) ? 0 : chance.between(1, 3_000),
+    taxClass: chance.oneOf(classNames),
+    prices: anyPrices(chance, variantId !== null, withHuge)
+  }
+}
+
+const anyModifier = (chance: Chance, priority: number, products: number): ShopModifier => {
+  const [currency, most] = chance.oneOf(currencies)
+  const type = chance.oneOf(
+    ["percentage_discount", "percentage_discount", "fixed_discount", "markup", "percentage_markup", "override"] as const
+  )
+  const percentage = type.startsWith("percentage")
+  return {
+    type,
+    value: percentage ? chance.between(0, 60) : chance.between(0, Math.ceil(most / 10)),
+    currency: percentage && chance.inHundred(50) ? null : currency,
+    priority,
+    product: type === "override" || chance.inHundred(50) ? chance.between(0, products - 1) : null,
+    minQuantity: chance.inHundred(25) ? chance.between(2, 5) : null,
+    minSubtotal: chance.inHundred(15) ? chance.between(1, most) : null
+  }
+}
+
+const promotionTypes: readonly [PromotionType, ...ReadonlyArray<PromotionType>] = [
+  "percentage_off_order",
+  "percentage_off_order",
+  "fixed_off_order",
+  "percentage_off_item",
+  "fixed_off_item",
+  "free_shipping",
+  "buy_x_get_y"
+]
+
+const anyPromotion = (chance: Chance, priority: number): ShopPromotion => {
+  const [currency, most] = chance.oneOf(currencies)
+  const type = chance.oneOf(promotionTypes)
+  return {
+    code: `CODE${priority}`,
+    type,
+    value: type.startsWith("percentage")
+      ? chance.between(0, chance.oneOf([800, 4_000])) / 40
+      : type.startsWith("fixed")
+      ? chance.between(0, Math.ceil(most / 4))
+      : 0,
+    currency: chance.inHundred(30) ? null : currency,
+    buyQuantity: chance.between(1, 3),
+    getQuantity: chance.between(1, 2),
+    isAutomatic: chance.inHundred(35),
+    stackable: !chance.inHundred(25),
+    priority,
+    conditions: {
+      ...(chance.inHundred(15) ? { minimumOrderValue: chance.between(1, most * 3) } : {}),
+      ...(chance.inHundred(15) ? { minimumQuantity: chance.between(1, 8) } : {}),
+      ...(chance.inHundred(20) ? { entityTypes: [chance.oneOf(["product", "book"])] } : {}),
+      ...(chance.inHundred(20) ? { categories: ["shoes"] } : {})
+    }
+  }
+}
+
+const anyZone = (chance: Chance, countries: ReadonlyArray<string>, states: ReadonlyArray<string> | null): ShopZone => ({
+  id: newId(),
+  countries,
+  states,
+  rates: currencies.flatMap(([currency, most]) => {
+    const step = Math.ceil(most / 40)
+    return chance.someOf([1, 2, 3], 70).map((turn) => ({
+      id: newId(),
+      currency,
+      amount: chance.between((turn - 1) * step + 1, turn * step),
+      minSubtotal: chance.inHundred(20) ? chance.between(1, most) : null,
+      maxWeightGrams: chance.inHundred(20) ? chance.between(500, 20_000) : null,
+      freeShippingThreshold: chance.inHundred(25) ? chance.between(1, most * 5) : null
+    }))
+  })
+})
+
+const anyTax = (chance: Chance, by: "classes" | "regions" | "nothing", included: boolean): ShopTax => {
+  const shippingByDefaultClass = chance.inHundred(50)
+  const rate = (country: string, state: string | null) => ({
+    country,
+    state,
+    rateBps: chance.oneOf(bps),
+    appliesToShipping: chance.inHundred(60)
+  })
+  return {
+    included,
+    shippingByDefaultClass,
+    classes: by !== "classes" ? [] : [
+      { name: "standard", rateBps: chance.oneOf(bps), isDefault: chance.inHundred(85) },
+      { name: "reduced", rateBps: chance.oneOf(bps), isDefault: false },
+      { name: "books", rateBps: chance.oneOf(bps), isDefault: false }
+    ],
+    rates: by !== "regions" ? [] : [
+      rate("US", null),
+      ...(chance.inHundred(80) ? [rate("US", "CA"), rate("US", "CA")] : []),
+      rate("DE", null),
+      ...(chance.inHundred(40) ? [rate("DE", null)] : [])
+    ]
+  }
+}
+
+/** What a shop is to be like; the rest is left to chance. */
+export interface ShopKind {
+  readonly tax: "classes" | "regions" | "nothing"
+  readonly included: boolean
+  readonly products: number
+  /** Some prices are so high that their sums pass the exact range of a floating-point product. */
+  readonly withHuge: boolean
+}
+
+/** A shop with products of all types, in three currencies, with modifiers, promotions, zones and taxes. */
+export const anyShop = (chance: Chance, kind: ShopKind): Shop => {
+  const zones = [
+    anyZone(chance, ["US"], ["CA"]),
+    anyZone(chance, ["US", "DE"], null),
+    ...(chance.inHundred(50) ? [anyZone(chance, ["*"], null)] : [])
+  ]
+  return {
+    products: Array.from({ length: kind.products }, () => anyProduct(chance, kind.withHuge)),
+    modifiers: chance.someOf([1, 2, 3, 4], 60).map((priority) => anyModifier(chance, priority, kind.products)),
+    promotions: Array.from({ length: 8 }, (_, n) => anyPromotion(chance, n + 1)),
+    zones: chance.inHundred(80) ? zones : [],
+    flatRate: chance.inHundred(30) ? 0 : chance.between(1, 2_000),
+    tax: anyTax(chance, kind.tax, kind.included)
+  }
+}
+
+const destinations = [
+  null,
+  { country: "US", state: "CA" },
+  { country: "us", state: " ca " },
+  { country: "US", state: "TX" },
+  { country: "DE", state: null },
+  { country: "JP", state: null }
+] as const
+
+/** A cart of a shop with what its buyer says at the checkout. */
+export const anyWish = (chance: Chance, shop: Shop): Wish => {
+  const most = chance.oneOf([1, 3, 3, 8])
+  const products = chance.someOf(shop.products.map((_, product) => product), chance.oneOf([25, 60])).slice(0, most)
+  const rates = shop.zones.flatMap((zone) => zone.rates.map(({ id }) => id))
+  const [currency] = chance.oneOf(currencies)
+  return {
+    currency,
+    lines: (products.length > 0 ? products : [0]).map((product) => ({
+      product,
+      quantity: chance.inHundred(10) ? chance.between(10, 60) : chance.between(1, 7)
+    })),
+    codes: [
+      ...chance.someOf(shop.promotions.map(({ code }) => chance.inHundred(50) ? code : ` ${code.toLowerCase()}`), 30),
+      ...(chance.inHundred(10) ? ["BOGUS"] : [])
+    ],
+    address: chance.oneOf(destinations),
+    rateId: chance.inHundred(15) ? rates[chance.between(0, rates.length - 1)] ?? null : null
+  }
+}

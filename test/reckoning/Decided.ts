@@ -1,0 +1,147 @@
+import { Effect, Layer } from "effect"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import type { Basket } from "../../src/domain/checkout/Basket.ts"
+import type { Decision } from "../../src/domain/checkout/Checkout.ts"
+import { Decisions } from "../../src/domain/checkout/Decisions.ts"
+import { Customers } from "../../src/domain/customers/Customers.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { OrderHistory } from "../../src/domain/orders/OrderHistory.ts"
+import { PriceCandidateRepo, type PriceCandidates } from "../../src/domain/pricing/PriceCandidateRepo.ts"
+import { PriceRepo } from "../../src/domain/pricing/PriceRepo.ts"
+import { Prices } from "../../src/domain/pricing/Prices.ts"
+import type { Promotion } from "../../src/domain/promotions/Promotion.ts"
+import { Promotions } from "../../src/domain/promotions/Promotions.ts"
+import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
+import { RememberedRules } from "../../src/domain/shipping/RememberedRules.ts"
+import { ShippingPrices } from "../../src/domain/shipping/ShippingPrices.ts"
+import { ShippingSettings } from "../../src/domain/shipping/ShippingSettings.ts"
+import { RememberedTaxRules } from "../../src/domain/tax/RememberedTaxRules.ts"
+import { Taxes } from "../../src/domain/tax/Taxes.ts"
+import { TaxSettings } from "../../src/domain/tax/TaxSettings.ts"
+import { defaultCurrency, type Shop, type Wish } from "./Shop.ts"
+
+const then = new Date(0)
+const always = { customerGroupId: null, validFrom: null, validUntil: null }
+
+const candidatesOf = ({ modifiers, products }: Shop): PriceCandidates => ({
+  prices: products.flatMap(({ id, prices, variantId }) =>
+    prices.map(({ amount, currency, minQuantity, ofVariant }) => ({
+      ...always,
+      id: newId(),
+      entityId: id,
+      variantId: ofVariant ? variantId : null,
+      currency,
+      amount,
+      minQuantity,
+      maxQuantity: null,
+      createdAt: then
+    }))
+  ),
+  modifiers: modifiers.map(({ minSubtotal, product, ...one }) => ({
+    ...always,
+    ...one,
+    id: newId(),
+    name: one.type,
+    entityId: product === null ? null : products[product]?.id ?? null,
+    variantId: null,
+    maxQuantity: null,
+    conditions: minSubtotal === null ? {} : { minSubtotal }
+  })),
+  entities: new Map(products.map(({ id }) => [id, { slug: id, basePrice: null }]))
+})
+
+const promotionsOf = ({ promotions }: Shop): ReadonlyArray<Promotion> =>
+  promotions.map((one) => ({
+    ...one,
+    id: newId(),
+    organizationId: "org_default",
+    name: one.code,
+    isActive: true,
+    usageLimitTotal: null,
+    usageLimitPerCustomer: null,
+    usedCount: 0,
+    validFrom: null,
+    validUntil: null,
+    metadata: {},
+    createdAt: then,
+    updatedAt: then
+  }))
+
+const remembered = <A>(value: A) => ({ value: Effect.succeed(value), forget: Effect.void })
+
+/** The rules of a shop as the process remembers them, the rates by amount. */
+const shippingRules = ({ zones }: Shop) => ({
+  zones,
+  rates: zones.flatMap(({ id, rates }) =>
+    rates.map((rate) => ({ ...rate, zoneId: id, name: rate.id, maxSubtotal: null, minWeightGrams: null }))
+  ).toSorted((one, other) => one.amount - other.amount)
+})
+
+/** All that decides an order of this shop, without a database: its rows are there already. */
+const decisionsOf = (shop: Shop) => {
+  const [candidates, promotions] = [candidatesOf(shop), promotionsOf(shop)]
+  const usage = { total: 0, byCustomer: 0 }
+  const { classes, included, rates, shippingByDefaultClass } = shop.tax
+  return Decisions.layer.pipe(
+    Layer.provide([Prices.layer, ShippingPrices.layer, Taxes.layer]),
+    Layer.provide([
+      Layer.mock(PriceRepo)({}),
+      Layer.succeed(PriceCandidateRepo, { candidates: () => Effect.succeed(candidates) }),
+      Layer.mock(Promotions)({
+        // The repository finds whatever is named; that others are asked for too changes nothing.
+        candidates: () => Effect.succeed(promotions.map((promotion) => ({ promotion, usage })))
+      }),
+      Layer.mock(Customers)({}),
+      Layer.succeed(OrderHistory, { countOf: () => Effect.succeed(0) }),
+      Layer.succeed(RememberedRules, remembered(shippingRules(shop))),
+      Layer.succeed(RememberedTaxRules, remembered({ classes, rates })),
+      StoreSettings.layerOf({ defaultCurrency }),
+      ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
+      TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),
+      Hooks.layerNone
+    ])
+  )
+}
+
+const basketOf = (shop: Shop, { currency, lines }: Wish): Basket => ({
+  currency,
+  customerId: null,
+  customerGroupIds: [],
+  secretHash: "",
+  lines: lines.flatMap(({ product, quantity }) => {
+    const sold = shop.products[product]
+    return sold === undefined ? [] : [{
+      entityId: sold.id,
+      variantId: sold.variantId,
+      quantity,
+      entityType: sold.type,
+      available: true,
+      title: sold.id,
+      sku: null,
+      categorySlugs: sold.category === null ? [] : [sold.category],
+      weightGrams: sold.weightGrams,
+      taxClass: sold.taxClass
+    }]
+  })
+})
+
+/** The address of a wish as requests write it. */
+export const addressOf = ({ address }: Wish) =>
+  address === null ? null : { ...address, line1: "1 Main St", city: "Town", postalCode: "1000" }
+
+/** What the service decides for each cart of a shop, or says against it: the steps of quote and checkout, no database. */
+export const decided = (
+  shop: Shop,
+  wishes: ReadonlyArray<Wish>
+): Effect.Effect<ReadonlyArray<Decision | string>> =>
+  Effect.gen(function*() {
+    const { decide } = yield* Decisions
+    return yield* Effect.forEach(wishes, (wish) => {
+      const request = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
+      return Effect.catch(decide(basketOf(shop, wish), request, null), ({ error }) => Effect.succeed(error.message))
+    })
+  }).pipe(
+    Effect.provide(decisionsOf(shop)),
+    Effect.provideService(CurrentActor, systemActor("org_default"))
+  )

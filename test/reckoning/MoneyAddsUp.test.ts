@@ -1,0 +1,31 @@
+import { assert, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { testAppLayer } from "../support/TestApp.ts"
+import { seedOfRun } from "./Chance.ts"
+import { countedPayments } from "./CountedPayments.ts"
+import { deploymentOf, tradeOverHttp } from "./OpenShops.ts"
+import { reckon } from "./Reckonings.ts"
+
+const seed = seedOfRun()
+const payments = countedPayments()
+
+const withShops = layer(testAppLayer(deploymentOf(payments)), { excludeTestServices: true, timeout: "60 seconds" })
+
+it.live("generated carts are decided as the contract says, to the unit, and come back to the unit", () =>
+  Effect.gen(function*() {
+    const seen = yield* reckon(seed, 1_000)
+    console.log(`seed ${seed}: ${JSON.stringify(seen)}`)
+    // A run that compared nothing would pass too.
+    assert.isAbove(Math.min(seen.discounted, seen.taxed, seen.taxIncluded, seen.shipped, seen.refunds), 50)
+    assert.isBelow(seen.unserved, 450)
+  }))
+
+withShops("generated carts", (it) => {
+  it.effect("cost over HTTP what they should: cart, quote, checkout, order, payment and refunds at once", () =>
+    Effect.gen(function*() {
+      const seen = yield* tradeOverHttp(seed, payments, 4, 3)
+      console.log(`seed ${seed}: ${JSON.stringify(seen)}`)
+      assert.isAbove(seen.orders, 6)
+      assert.isAbove(seen.givenBack, 1)
+    }))
+})

@@ -1,0 +1,101 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, api, at } from "../support/TestApp.ts"
+import { assertBalanced, assertSame, orderedBill, quotedBill } from "./Agreement.ts"
+import { type Bill, billOf, unserved } from "./Bill.ts"
+import type { countedPayments } from "./CountedPayments.ts"
+import { addressOf } from "./Decided.ts"
+import type { OpenShop } from "./OpenShop.ts"
+import type { Wish } from "./Shop.ts"
+
+/** An order that was placed, as its checkout answered, and what it should have cost. */
+export interface Bought {
+  readonly order: Answer
+  readonly bill: Bill
+}
+
+const refusedForShipping = (answer: Answer, about: string): void => {
+  assert.deepStrictEqual([answer.status, answer.at("error.code")], [422, "CHECKOUT_FAILED"], about)
+  assert.match(answer.text("error.message"), /Shipping to|shipping rate/i, about)
+}
+
+/** Puts a wish into a new cart; what the cart shows is what was wanted, each line at the price it has. */
+const filledCart = Effect.fnUntraced(
+  function*({ as, shop }: OpenShop, wish: Wish, bill: Bill | typeof unserved, about: string) {
+    const cart = yield* api("POST", "/api/carts", { as, body: { currency: wish.currency } })
+    const path = `/api/carts/${cart.text("data.id")}`
+    const lines = wish.lines.flatMap(({ product, quantity }) => {
+      const sold = shop.products[product]
+      return sold === undefined ? [] : [{ entityId: sold.id, variantId: sold.variantId, quantity }]
+    })
+    for (const body of lines) assert.strictEqual((yield* api("POST", `${path}/items`, { as, body })).status, 201, about)
+    const view = yield* api("GET", path, { as })
+    assert.deepStrictEqual(
+      view.list("data.lineItems").map((line) => ({
+        entityId: at(line, "entityId"),
+        variantId: at(line, "variantId"),
+        quantity: at(line, "quantity")
+      })),
+      lines,
+      about
+    )
+    if (bill !== unserved) {
+      const shown = view.list("data.lineItems").map((line) => at(line, "unitPriceSnapshot"))
+      assert.deepStrictEqual(shown, bill.lines.map(({ unitPrice }) => unitPrice), `the cart view of ${about}`)
+    }
+    return { cartId: cart.text("data.id"), lines }
+  }
+)
+
+/** The first of the offered rates is the one that is charged where nobody chooses; none: nothing has to be carried. */
+const offeredFirst = Effect.fnUntraced(
+  function*({ as }: OpenShop, wish: Wish, cartId: string, bill: Bill, about: string) {
+    const shippingAddress = addressOf(wish)
+    if (shippingAddress === null || wish.rateId !== null) return
+    const body = { cartId, shippingAddress, promotionCodes: wish.codes }
+    const offer = yield* api("POST", "/api/shipping/quotes", { as, body })
+    assert.strictEqual(offer.at("data.rates.0.amount") ?? 0, bill.shippingTotal, `the shipping offered to ${about}`)
+  }
+)
+
+/**
+ * Buys a wish over HTTP. Cart view, quote of the cart, quote of the same lines without a cart, offered shipping, checkout,
+ * the order as it is read afterwards and what the provider took are one and the same bill, computed without the service.
+ * Undefined where nobody ships it: then quote and checkout are refused alike.
+ */
+export const buy = Effect.fnUntraced(
+  function*(open: OpenShop, payments: ReturnType<typeof countedPayments>, wish: Wish, about: string) {
+    const { as } = open
+    const bill = billOf(open.shop, wish)
+    const { cartId, lines } = yield* filledCart(open, wish, bill, about)
+    const asked = {
+      currency: wish.currency,
+      promotionCodes: wish.codes,
+      shippingAddress: addressOf(wish),
+      shippingRateId: wish.rateId
+    }
+    if (bill !== unserved) yield* offeredFirst(open, wish, cartId, bill, about)
+    const quote = yield* api("POST", "/api/orders/quote", { as, body: { ...asked, cartId } })
+    const unbound = yield* api("POST", "/api/orders/quote", { as, body: { ...asked, lineItems: lines } })
+    const order = yield* api("POST", "/api/checkout", { as, body: { ...asked, cartId, paymentMethodId: "counted" } })
+    if (bill === unserved) {
+      for (const answer of [quote, unbound, order]) refusedForShipping(answer, about)
+      return undefined
+    }
+    assert.deepStrictEqual([quote.status, order.status], [200, 201], `${about} ${JSON.stringify(order.body)}`)
+    assertSame(quotedBill(quote.at("data")), bill, `the quote of ${about}`)
+    assertSame(quotedBill(unbound.at("data")), bill, `the quote without a cart of ${about}`)
+    assertSame(orderedBill(order.at("data"), order.at("meta.rejectedPromotionCodes")), bill, `the order of ${about}`)
+    const read = yield* api("GET", `/api/orders/${order.text("data.id")}`, { as })
+    assertSame(
+      orderedBill(read.at("data"), order.at("meta.rejectedPromotionCodes")),
+      bill,
+      `the stored order of ${about}`
+    )
+    assertBalanced(orderedBill(read.at("data"), order.at("meta.rejectedPromotionCodes")), about)
+    assert.strictEqual(read.at("data.amountCaptured"), bill.grandTotal, about)
+    assert.strictEqual(payments.bookOf(order.text("data.paymentIntentId")).captured, bill.grandTotal, about)
+    const bought: Bought = { order, bill }
+    return bought
+  }
+)

@@ -1,0 +1,109 @@
+import type { ModifierType } from "../../src/domain/pricing/PriceResolution.ts"
+import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
+
+/** A price of a product: of it as a whole or of its one variant, and from so many units on where that is said. */
+export interface ShopPrice {
+  readonly currency: string
+  readonly amount: number
+  readonly minQuantity: number | null
+  readonly ofVariant: boolean
+}
+
+/** Something to be sold. `variantId` is set where it is sold in a variant only. */
+export interface ShopProduct {
+  readonly id: string
+  readonly variantId: string | null
+  readonly type: string
+  readonly category: string | null
+  readonly weightGrams: number
+  readonly taxClass: string | null
+  readonly prices: ReadonlyArray<ShopPrice>
+}
+
+/** A rule that changes prices; `product` is an index where it is for one only. No two have one priority. */
+export interface ShopModifier {
+  readonly type: ModifierType
+  readonly value: number
+  readonly currency: string | null
+  readonly priority: number
+  readonly product: number | null
+  readonly minQuantity: number | null
+  readonly minSubtotal: number | null
+}
+
+/** A promotion; percentages in steps of 1/40. No two have one priority. */
+export interface ShopPromotion {
+  readonly code: string
+  readonly type: PromotionType
+  readonly value: number
+  readonly currency: string | null
+  readonly buyQuantity: number
+  readonly getQuantity: number
+  readonly isAutomatic: boolean
+  readonly stackable: boolean
+  readonly priority: number
+  readonly conditions: {
+    readonly minimumOrderValue?: number
+    readonly minimumQuantity?: number
+    readonly entityTypes?: ReadonlyArray<string>
+    readonly categories?: ReadonlyArray<string>
+  }
+}
+
+/** A way of shipping; no two of a zone have one amount. */
+export interface ShopRate {
+  readonly id: string
+  readonly currency: string
+  readonly amount: number
+  readonly minSubtotal: number | null
+  readonly maxWeightGrams: number | null
+  readonly freeShippingThreshold: number | null
+}
+
+/** Where a shop ships to; zones are in the order of their priority. */
+export interface ShopZone {
+  readonly id: string
+  readonly countries: ReadonlyArray<string>
+  readonly states: ReadonlyArray<string> | null
+  readonly rates: ReadonlyArray<ShopRate>
+}
+
+/** How a shop is taxed: by its classes where it has any, else by the rates of regions. */
+export interface ShopTax {
+  readonly included: boolean
+  readonly shippingByDefaultClass: boolean
+  readonly classes: ReadonlyArray<{ readonly name: string; readonly rateBps: number; readonly isDefault: boolean }>
+  readonly rates: ReadonlyArray<{
+    readonly country: string
+    readonly state: string | null
+    readonly rateBps: number
+    readonly appliesToShipping: boolean
+  }>
+}
+
+/** Everything that decides what a cart costs. Amounts in minor units. */
+export interface Shop {
+  readonly products: ReadonlyArray<ShopProduct>
+  readonly modifiers: ReadonlyArray<ShopModifier>
+  readonly promotions: ReadonlyArray<ShopPromotion>
+  readonly zones: ReadonlyArray<ShopZone>
+  /** What shipping costs without zones or without an address. */
+  readonly flatRate: number
+  readonly tax: ShopTax
+}
+
+/** What somebody wants to buy; `product` is an index, each at most once. */
+export interface Wish {
+  readonly currency: string
+  readonly lines: ReadonlyArray<{ readonly product: number; readonly quantity: number }>
+  readonly codes: ReadonlyArray<string>
+  readonly address: { readonly country: string; readonly state: string | null } | null
+  /** Chosen among all rates of the shop by its number, whether it fits or not; null: the cheapest. */
+  readonly rateId: string | null
+}
+
+/** Amounts that carry no currency are in this one. */
+export const defaultCurrency = "USD"
+
+/** Types whose goods nobody has to carry (docs/shipping.md). */
+export const digitalTypes: ReadonlyArray<string> = ["digitalDownload", "course"]

@@ -1,0 +1,37 @@
+import { halfUp } from "./Shares.ts"
+import type { Shop, ShopModifier, ShopProduct } from "./Shop.ts"
+
+/** The variant's price before the product's, the one from so many units on before the usual one (contract §7.3). */
+const baseOf = ({ prices }: ShopProduct, currency: string, quantity: number): bigint => {
+  const fitting = prices.filter((price) => price.currency === currency && quantity >= (price.minQuantity ?? 1))
+  const price = fitting.find(({ ofVariant }) => ofVariant) ?? fitting.find(({ minQuantity }) => minQuantity !== null) ??
+    fitting[0]
+  if (price === undefined) throw new Error(`no price in ${currency}`)
+  return BigInt(price.amount)
+}
+
+const after = ({ type, value }: ShopModifier, running: bigint): bigint => {
+  const percentage = halfUp(running * BigInt(value), 100n)
+  const changed = {
+    percentage_discount: running - percentage,
+    percentage_markup: running + percentage,
+    fixed_discount: running - BigInt(value),
+    markup: running + BigInt(value),
+    override: BigInt(value)
+  }[type]
+  return changed < 0n ? 0n : changed
+}
+
+/** What a unit costs: its price after the shop's modifiers, one on what the other has left (contract §7.3). */
+export const unitPriceOf = (shop: Shop, product: number, currency: string, quantity: number): bigint => {
+  const sold = shop.products[product]
+  if (sold === undefined) throw new Error(`no product ${product}`)
+  const base = baseOf(sold, currency, quantity)
+  return shop.modifiers
+    .filter((one) => one.product === null || one.product === product)
+    .filter((one) => one.currency === null || one.currency === currency)
+    .filter((one) => quantity >= (one.minQuantity ?? 1))
+    .filter((one) => base * BigInt(quantity) >= BigInt(one.minSubtotal ?? 0))
+    .toSorted((one, other) => one.priority - other.priority)
+    .reduce((running, one) => after(one, running), base)
+}

@@ -1,0 +1,47 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { checkSearch } from "../../src/layers/config/SearchConfig.ts"
+import { make, onDatabase } from "../catalog/CatalogCalls.ts"
+import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { searching } from "./SearchCalls.ts"
+
+const deployment = { search: { defaultFacets: ["status", "color"] } }
+
+layer(testAppLayer(deployment), { excludeTestServices: true, timeout: "60 seconds" })(
+  "search of a deployment",
+  (it) => {
+    it.effect("counts the facets that the deployment names", () =>
+      Effect.gen(function*() {
+        yield* make({ slug: "lamp", status: "active", metadata: { color: "red" } })
+        const { facets } = yield* searching("q=lamp")
+        assert.deepStrictEqual(facets, { status: { active: 1 }, color: { red: 1 } })
+        assert.deepStrictEqual((yield* searching("")).facets, { status: {}, color: {} })
+      }))
+
+    // The last one of this file: the index is gone then.
+    it.effect("is an error and no empty answer", () =>
+      Effect.gen(function*() {
+        yield* onDatabase((sql) => sql`alter table search_documents rename to search_documents_gone`)
+        yield* onDatabase((sql) => sql`alter table search_titles rename to search_titles_gone`)
+        for (const path of ["/api/search?q=lamp", "/api/search?type=product", "/api/search/suggest?prefix=la"]) {
+          const answer = yield* api("GET", path, { as: asAdmin })
+          assert.deepStrictEqual([answer.status, answer.at("error.code")], [500, "INTERNAL_ERROR"], path)
+        }
+        // Nor does a change of the catalog leave the index behind: it does not happen.
+        const body = { type: "product", slug: "orphan" }
+        assert.strictEqual((yield* api("POST", "/api/catalog/entities", { as: asAdmin, body })).status, 500)
+        assert.strictEqual((yield* api("GET", "/api/catalog/entities/orphan", { as: asAdmin })).status, 404)
+      }))
+  }
+)
+
+describe("settings of search", () => {
+  it.effect.each([[["a b"]], [["type", "type"]], [Array.from({ length: 21 }, (_, n) => `f${n}`)], [["a,b"]]])(
+    "%j are refused",
+    ([defaultFacets = []]) =>
+      Effect.map(Effect.exit(checkSearch({ defaultFacets })), (exit) => assert.isTrue(Exit.isFailure(exit)))
+  )
+
+  it.effect("may be left out, or name entities' own facets and attributes", () =>
+    Effect.andThen(checkSearch(), checkSearch({ defaultFacets: ["type", "attr.color", "size"] })))
+})

@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
+import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
+import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
+import { asShopper } from "../catalog/CatalogServices.ts"
+import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** 30,000 documents of two organizations, written past the catalog, and three entities that have theirs from the triggers. */
+const seedMany = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into search_documents (organization_id, entity_id, cell, is_public, type, status, sort_title,
+      categories, brands, attributes, marks, title_words, names, words)
+    select case n % 3 when 0 then 'org_default' else 'org_other' end, gen_random_uuid(), n % 40, n % 5 <> 0, 'product',
+      case when n % 5 = 0 then 'draft' else 'active' end, 'title ' || n, array['c-' || n % 40], array['b-' || n % 40],
+      '{}', array['c:c-' || n % 40, 'b:b-' || n % 40], to_tsvector('simple', 'title ' || n), 'title w' || n % 5000,
+      to_tsvector('simple', 'title ' || n || ' w' || n % 5000)
+    from generate_series(1, 30000) n`
+  yield* sql`insert into search_titles (organization_id, entity_id, locale, is_public, type, sort_title, title)
+    select organization_id, entity_id, 'en', is_public, type, sort_title, sort_title from search_documents`
+  yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+    select gen_random_uuid(), 'org_default', 'product', 'real-' || n, 'active', true from generate_series(1, 2000) n`
+  yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
+    select gen_random_uuid(), organization_id, id, 'en', slug from catalog_entities`
+  yield* sql`analyze`
+})
+
+const usual: SearchQuery = { page: 1, limit: 20, attributes: [], facets: usualFacets }
+
+const searched = (more: Partial<SearchQuery>, publicOnly = true) =>
+  Effect.flatMap(SearchEngine, (engine) => engine.search({ ...usual, ...more }, publicOnly))
+
+const onePlan = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const plans = yield* plansOf(effect)
+  assert.strictEqual(plans.length, 1)
+  assert.notMatch(plans[0] ?? "", /Seq Scan/)
+  return plans[0] ?? ""
+})
+
+describe("search among 32,000 documents", () => {
+  it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase))((it) => {
+    it.effect("is one statement over the index of words, and two where nothing is found", () =>
+      Effect.gen(function*() {
+        yield* seedMany
+        assert.include(yield* onePlan(searched({ q: "w77" })), "search_documents_words")
+        assert.include(yield* onePlan(searched({ q: "w77", category: "c-37" }, false)), "search_documents_words")
+        assert.strictEqual((yield* statementsOf(searched({ q: "xqzwvy nothing", limit: 100 }))).length, 2)
+        const found = yield* searched({ q: "real", limit: 50, facets: ["type"] })
+        assert.deepStrictEqual([found.hits.length, found.total, found.facets], [50, 2000, { type: { product: 2000 } }])
+      }).pipe(asShopper))
+
+    it.effect("by category, brand or attribute goes over the same index", () =>
+      Effect.gen(function*() {
+        for (
+          const filter of [{ category: "c-3" }, { brand: "b-3" }, {
+            attributes: [{ name: "size", values: ["s", "m"] }]
+          }]
+        ) {
+          assert.include(yield* onePlan(searched(filter)), "search_documents_words")
+        }
+      }).pipe(asShopper))
+
+    it.effect("of a whole type reads its page from the titles and its figures from the groups", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`vacuum search_documents`
+        const plan = yield* onePlan(searched({ type: "product" }))
+        assert.include(plan, "search_documents_titles")
+        assert.include(plan, "search_documents_cells")
+        const { facets, total } = yield* searched({ type: "product" })
+        assert.strictEqual(total, 10_000)
+        assert.strictEqual(Object.values(facets["category"] ?? {}).reduce((sum, count) => sum + count, 0), 8000)
+        assert.deepStrictEqual((yield* searched({ type: "service" })).total, 0)
+      }).pipe(asShopper))
+
+    it.effect("finds likes of a word over the index of names", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const plan = yield* sql<{ readonly "QUERY PLAN": string }>`explain select names from search_documents d
+          where d.organization_id = 'org_default' and ('telscope' <% d.names or d.names like '%telscope%')`
+        assert.include(JSON.stringify(plan), "search_documents_names")
+      }))
+
+    it.effect("suggests from a range of the index of titles", () =>
+      Effect.gen(function*() {
+        const suggested = (publicOnly: boolean) =>
+          Effect.flatMap(SearchEngine, (engine) => engine.suggest({ prefix: "Title 29", limit: 10 }, publicOnly))
+        assert.include(yield* onePlan(suggested(true)), "search_titles_public")
+        assert.include(yield* onePlan(suggested(false)), "search_titles_all")
+        assert.lengthOf(yield* suggested(true), 10)
+      }).pipe(asShopper))
+  })
+})

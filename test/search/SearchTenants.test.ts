@@ -1,0 +1,70 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
+import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
+import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
+
+/** The same shelf in an organization, with one product that only it has. */
+const aShelf = Effect.fnUntraced(function*(organization: string, own: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, 'A store')
+    on conflict do nothing`
+  yield* sql`with made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)
+      select gen_random_uuid(), ${organization}, 'product', s, 'active', true, '{"color": "red"}'
+      from unnest(array['lantern', ${own}]) s returning *)
+    insert into entity_attributes (id, organization_id, entity_id, locale, title)
+      select gen_random_uuid(), organization_id, id, 'en', 'Shelf ' || slug from made`
+})
+
+const all: SearchQuery = { page: 1, limit: 20, attributes: [], facets: usualFacets }
+
+/** Past the service, with the same words and marks on both sides. */
+it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestServices: true })(
+  "the index of another organization",
+  (it) => {
+    it.effect("is neither found, counted, suggested nor taken for a like", () =>
+      Effect.gen(function*() {
+        yield* aShelf("org_default", "harpsichord")
+        yield* aShelf("org_elsewhere", "xylophone")
+        const engine = yield* SearchEngine
+        for (
+          const query of [
+            { q: "shelf" },
+            { type: "product" },
+            { attributes: [{ name: "color", values: ["red"] }] },
+            { q: "shlef" }
+          ]
+        ) {
+          const found = yield* engine.search({ ...all, ...query }, true)
+          assert.deepStrictEqual(found.hits.map(({ document }) => document.slug).toSorted(), ["harpsichord", "lantern"])
+          assert.deepStrictEqual([found.total, found.facets["type"]], [2, { product: 2 }])
+        }
+        for (const q of ["xylophone", "xylophnoe", "ylophon"]) {
+          assert.strictEqual((yield* engine.search({ ...all, q }, false)).total, 0, q)
+        }
+        assert.deepStrictEqual(yield* engine.suggest({ prefix: "shelf", limit: 10 }, false), [
+          "Shelf harpsichord",
+          "Shelf lantern"
+        ])
+      }).pipe(as("org_default")))
+
+    it.effect("says nothing of the languages in which we write", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
+          select gen_random_uuid(), organization_id, id, 'de', 'Die Laterne' from catalog_entities
+          where organization_id = 'org_elsewhere' and slug = 'lantern'`
+        const parts = (organization: string) =>
+          Effect.map(
+            sql<{ readonly parts: number }>`select cardinality(search_asked(${organization}, 'die shelf')) as parts`,
+            ([row]) => row?.parts
+          )
+        assert.deepStrictEqual([yield* parts("org_default"), yield* parts("org_elsewhere")], [2, 1])
+      }))
+  }
+)

@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { type Answer, api, asAdmin, at } from "../support/TestApp.ts"
+
+export const zones = "/api/shipping/zones"
+export const rates = "/api/shipping/rates"
+
+/** An address; the country is what zones look at first. */
+export const to = (country: string, state?: string) => ({
+  line1: "1 Main St",
+  city: "Town",
+  postalCode: "12345",
+  country,
+  ...(state === undefined ? {} : { state })
+})
+
+/** Makes a zone and gives its id. */
+export const aZone = Effect.fnUntraced(function*(countries: ReadonlyArray<string>, fields: object = {}) {
+  const made = yield* api("POST", zones, { as: asAdmin, body: { name: `Zone ${newId()}`, countries, ...fields } })
+  return made.text("data.id")
+})
+
+/** Makes a rate in US dollars and gives its id. */
+export const aRate = Effect.fnUntraced(function*(zoneId: string, amount: number, fields: object = {}) {
+  const body = { zoneId, name: `Rate of ${amount}`, currency: "USD", amount, ...fields }
+  return (yield* api("POST", rates, { as: asAdmin, body })).text("data.id")
+})
+
+/** Leaves the store without zones, as it was; every process hears of it like of any change. */
+export const noZones = onDatabase((sql) =>
+  Effect.andThen(sql`delete from shipping_rates`, sql`delete from shipping_zones`)
+)
+
+/** The prices of a list of offered rates, in its order. */
+export const offered = (answer: Answer) => answer.list("data.rates").map((rate) => at(rate, "amount"))

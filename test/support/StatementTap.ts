@@ -1,0 +1,84 @@
+import { Effect, type Scope } from "effect"
+import { connect, createServer, type Socket } from "node:net"
+
+/** A statement that was run, and on which of the service's connections. */
+export interface SentStatement {
+  readonly connection: number
+  readonly text: string
+}
+
+/** The way to a database by which a test sees every statement that the service sends, whoever sends it. */
+export interface StatementTap {
+  /** What the service has to be given to come this way. */
+  readonly url: string
+  /** The statements that were run since the last time somebody asked, in their order. */
+  readonly take: () => ReadonlyArray<SentStatement>
+}
+
+const requestsBeforeStart = [80_877_103, 80_877_104]
+
+/** Reads what a client sends: PostgreSQL's protocol, as far as it says which statement is run. */
+const reader = (run: (text: string) => void) => {
+  let rest = Buffer.alloc(0)
+  let started = false
+  const [prepared, bound] = [new Map<string, string>(), new Map<string, string>()]
+  const read = (type: string, body: Buffer) => {
+    const [first = "", second = ""] = body.toString("utf8").split("\0", 2)
+    if (type === "P") prepared.set(first, second)
+    else if (type === "B") bound.set(first, prepared.get(second) ?? "")
+    else if (type === "E") run(bound.get(first) ?? "")
+    else if (type === "Q") run(first)
+  }
+  return (sent: Buffer) => {
+    rest = Buffer.concat([rest, sent])
+    for (;;) {
+      const head = started ? 1 : 0
+      if (rest.length < head + 4) return
+      const end = head + rest.readInt32BE(head)
+      if (rest.length < end) return
+      if (started) read(String.fromCharCode(rest[0] ?? 0), rest.subarray(5, end))
+      else started = !requestsBeforeStart.includes(rest.readInt32BE(4))
+      rest = rest.subarray(end)
+    }
+  }
+}
+
+/** Opens one; it is closed with the scope. */
+export const tapOn = (databaseUrl: string): Effect.Effect<StatementTap, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const url = new URL(databaseUrl)
+    const target = { host: url.hostname, port: Number(url.port) }
+    let [sent, connections]: [Array<SentStatement>, number] = [[], 0]
+    const open = new Set<Socket>()
+    const server = createServer((client) => {
+      const database = connect(target)
+      const connection = ++connections
+      const read = reader((text) => sent.push({ connection, text: text.replaceAll(/\s+/g, " ").trim() }))
+      client.on("data", (chunk) => read(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
+      for (const [from, to] of [[client, database], [database, client]] as const) {
+        open.add(from)
+        from.pipe(to)
+        from.on("error", () => to.destroy())
+        from.on("close", () => {
+          open.delete(from)
+          to.destroy()
+        })
+      }
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+      () =>
+        Effect.promise(() => {
+          for (const socket of open) socket.destroy()
+          return new Promise<void>((resolve) => server.close(() => resolve()))
+        })
+    )
+    const address = server.address()
+    url.host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    const take = () => {
+      const taken = sent
+      sent = []
+      return taken
+    }
+    return { url: url.href, take }
+  })

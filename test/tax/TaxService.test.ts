@@ -1,0 +1,227 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { OutsideFailed } from "../../src/domain/modules/OutsideService.ts"
+import { assertAddsUp, assertNothingLeft, checkoutFailed, onDatabase } from "../checkout/ShopFloor.ts"
+import { eventually } from "../support/Eventually.ts"
+import { checkOut } from "../support/Purchase.ts"
+import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { aTaxedProduct, aTaxRate, buying, lineTaxesOf, scriptedTaxService, to, totalsOf } from "./TaxedShop.ts"
+
+const silent = () => new Promise<never>(() => {})
+
+/** Jobs about an order that were done, with what they came to. */
+const doneFor = (order: Answer) =>
+  onDatabase((sql) =>
+    sql<{ readonly task_slug: string; readonly outcome: string | null; readonly status: string }>`select task_slug,
+      output->>'outcome' as outcome, status from commerce_jobs
+      where input->>'orderId' = ${order.text("data.id")} order by task_slug`
+  )
+
+const service = scriptedTaxService()
+const refusing = testAppLayer({
+  shipping: { type: "flat", flatRate: 500 },
+  tax: { adapter: service.adapter, timeoutMs: 200, defaultFromAddress: { ...to("DE").shippingAddress } }
+})
+
+layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a tax service a checkout", (it) => {
+  it.effect("is taxed by it, line by line and with its shipping", () =>
+    Effect.gen(function*() {
+      service.answers(({ lines }) =>
+        Effect.succeed({ lineTaxes: lines.map(({ amount }) => amount / 10), shippingTax: 50 })
+      )
+      const products = [yield* aTaxedProduct(1000, "toys"), yield* aTaxedProduct(2000)]
+      const { order } = yield* buying(products, to("FR"))
+      assert.deepStrictEqual(totalsOf(order), { subtotal: 3000, tax: 350, included: false, total: 3850 })
+      assertAddsUp(order)
+      const asked = service.asked.at(-1)
+      assert.deepStrictEqual(asked?.lines.map(({ taxClass }) => taxClass), ["toys", null])
+      assert.deepInclude(asked, {
+        currency: "USD",
+        shippingTotal: 500,
+        taxIncluded: false,
+        organizationId: "org_default"
+      })
+      assert.deepStrictEqual([asked?.address?.country, asked?.from?.country], ["FR", "DE"])
+    }))
+
+  it.effect("is reported after its placement, and voided when it is cancelled, once each", () =>
+    Effect.gen(function*() {
+      service.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(() => 10) }))
+      const { order } = yield* buying([yield* aTaxedProduct(1000)], to("FR"))
+      const id = order.text("data.id")
+      yield* eventually("the report", Effect.sync(() => service.reported.includes(`${id}:report`)))
+      yield* api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status: "cancelled" } })
+      yield* eventually("the void", Effect.sync(() => service.voided.includes(`${id}:void`)))
+      assert.strictEqual(service.reported.filter((key) => key === `${id}:report`).length, 1)
+      yield* eventually(
+        "both jobs",
+        Effect.map(doneFor(order), (jobs) => jobs.every(({ status }) => status === "succeeded") && jobs.length === 2)
+      )
+      assert.deepStrictEqual((yield* doneFor(order)).map(({ outcome }) => outcome), ["reported", "voided"])
+    }))
+
+  it.effect("is voided when it is refunded in full, and not for any other change of its status", () =>
+    Effect.gen(function*() {
+      service.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(() => 10) }))
+      const { order } = yield* buying([yield* aTaxedProduct(1000)], to("FR"))
+      const id = order.text("data.id")
+      const become = (status: string) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status } })
+      for (const status of ["confirmed", "processing", "fulfilled"]) yield* become(status)
+      yield* eventually("the report", Effect.sync(() => service.reported.includes(`${id}:report`)))
+      assert.notInclude(service.voided, `${id}:void`)
+      yield* become("refunded")
+      yield* eventually("the void", Effect.sync(() => service.voided.includes(`${id}:void`)))
+    }))
+
+  it.effect("is voided when all of its money goes back, also in a status that stays", () =>
+    Effect.gen(function*() {
+      service.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(() => 10) }))
+      const { order } = yield* buying([yield* aTaxedProduct(1000)], to("FR"))
+      const id = order.text("data.id")
+      const refund = (amount: number) =>
+        api("POST", `/api/orders/${id}/refunds`, { as: asAdmin, body: { amount, reason: "damaged" } })
+      assert.isBelow((yield* refund(10)).status, 300)
+      const first = Effect.map(doneFor(order), (jobs) => jobs.some(({ outcome }) => outcome === "reported"))
+      yield* eventually("the report", first)
+      assert.notInclude(service.voided, `${id}:void`)
+      assert.isBelow((yield* refund(order.number("data.grandTotal") - 10)).status, 300)
+      yield* eventually("the void", Effect.sync(() => service.voided.includes(`${id}:void`)))
+      const read = yield* api("GET", `/api/orders/${id}`, { as: asAdmin })
+      assert.strictEqual(read.at("data.status"), "pending")
+    }))
+
+  it.effect("is not reported any more when it was cancelled before the service could hear of it", () =>
+    Effect.gen(function*() {
+      service.obstruct(new Error("down"))
+      service.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(() => 10) }))
+      const { order } = yield* buying([yield* aTaxedProduct(1000)], to("FR"))
+      const id = order.text("data.id")
+      const failedOnce = onDatabase((sql) =>
+        sql`select 1 from commerce_jobs where input->>'orderId' = ${id} and attempts = 1 and status = 'pending'`
+      )
+      yield* eventually("a report that failed", Effect.map(failedOnce, (rows) => rows.length === 1))
+      // Its next try is half a minute away.
+      service.obstruct(undefined)
+      yield* api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status: "cancelled" } })
+      yield* eventually("the void", Effect.sync(() => service.voided.includes(`${id}:void`)))
+      yield* onDatabase((sql) => sql`update commerce_jobs set wait_until = null where input->>'orderId' = ${id}`)
+      yield* eventually(
+        "the report's end",
+        Effect.map(
+          doneFor(order),
+          (jobs) => jobs.find(({ task_slug: task }) => task === "tax/report")?.outcome === "skipped"
+        )
+      )
+      assert.notInclude(service.reported, `${id}:report`)
+    }))
+
+  it.effect("is not its business where a rate of the store says the tax, or nothing is to be paid", () =>
+    Effect.gen(function*() {
+      yield* aTaxRate({ country: "NL", rateBps: 2100 })
+      const before = service.asked.length
+      const { order } = yield* buying([yield* aTaxedProduct(1000)], to("NL"))
+      assert.strictEqual(order.at("data.taxTotal"), 315)
+      assert.strictEqual(service.asked.length, before)
+      assert.deepStrictEqual(yield* doneFor(order), [])
+    }))
+
+  it.effect("fails when the service is silent, fails, breaks or answers nonsense, and leaves nothing behind", () =>
+    Effect.gen(function*() {
+      const failures: ReadonlyArray<Parameters<typeof service.answers>[0]> = [
+        silent,
+        () => Effect.never,
+        () => Promise.reject(new Error("down")),
+        () => Effect.fail(new OutsideFailed({ cause: "down" })),
+        () => {
+          throw new Error("broken")
+        },
+        () => Promise.resolve({ lineTaxes: [] }),
+        () => Promise.resolve({ lineTaxes: [0.5] }),
+        () => Promise.resolve({ lineTaxes: [-1] }),
+        () => Promise.resolve({ lineTaxes: [1], shippingTax: Number.NaN }),
+        () => Promise.resolve(JSON.parse("null"))
+      ]
+      const product = yield* aTaxedProduct(1000)
+      for (const failure of failures) {
+        service.answers(failure)
+        const { cart, order } = yield* buying([product], to("FR"))
+        checkoutFailed(order, /tax could not be calculated/)
+        yield* assertNothingLeft(cart.id, product)
+      }
+      assert.isAtLeast(service.aborted.length, 2)
+      service.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(() => 0) }))
+      const { cart } = yield* buying([])
+      assert.strictEqual((yield* checkOut(cart, to("FR"))).status, 422)
+    }))
+})
+
+const spare = scriptedTaxService("spare")
+const including = testAppLayer({
+  shipping: { type: "flat", flatRate: 1190 },
+  tax: {
+    pricesIncludeTax: true,
+    adapter: spare.adapter,
+    timeoutMs: 200,
+    fallbackRateBps: 1900
+  }
+})
+
+layer(including, { excludeTestServices: true, timeout: "60 seconds" })("with tax in its prices a checkout", (it) => {
+  it.effect("charges the prices, and says what of them is tax", () =>
+    Effect.gen(function*() {
+      yield* aTaxRate({ country: "NL", rateBps: 1900 })
+      const products = [yield* aTaxedProduct(1190), yield* aTaxedProduct(999)]
+      const { order } = yield* buying(products, to("NL"))
+      assert.deepStrictEqual(totalsOf(order), { subtotal: 2189, tax: 350 + 190, included: true, total: 2189 + 1190 })
+      assert.strictEqual(order.at("data.amountCaptured"), 2189 + 1190)
+      const [one = 0, other = 0] = lineTaxesOf(order).map(Number)
+      assert.strictEqual(one + other, 540)
+      const read = yield* api("GET", `/api/orders/${order.text("data.id")}`, { as: asAdmin })
+      assert.deepStrictEqual(totalsOf(read), totalsOf(order))
+    }))
+
+  it.effect("gives all of it back when it is refunded", () =>
+    Effect.gen(function*() {
+      const { order } = yield* buying([yield* aTaxedProduct(1190)], to("NL"))
+      const cancelled = yield* api("PATCH", `/api/orders/${order.text("data.id")}/status`, {
+        as: asAdmin,
+        body: { status: "cancelled" }
+      })
+      assert.strictEqual(cancelled.at("data.refundedTotal"), 2380)
+    }))
+
+  it.effect("takes the flat rate where the service is silent, and reports the order all the same", () =>
+    Effect.gen(function*() {
+      spare.answers(silent)
+      const { order } = yield* buying([yield* aTaxedProduct(1190)], to("FR"))
+      assert.deepStrictEqual(totalsOf(order), { subtotal: 1190, tax: 380, included: true, total: 2380 })
+      const key = `${order.text("data.id")}:report`
+      yield* eventually("the report", Effect.sync(() => spare.reported.includes(key)))
+    }))
+
+  it.effect("believes no service that finds more tax in a price than price", () =>
+    Effect.gen(function*() {
+      spare.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(({ amount }) => amount + 1) }))
+      const { order } = yield* buying([yield* aTaxedProduct(1190)], to("FR"))
+      assert.strictEqual(order.at("data.taxTotal"), 380)
+    }))
+
+  it.effect("is kept from the database when the parts do not add up", () =>
+    Effect.gen(function*() {
+      const { order } = yield* buying([yield* aTaxedProduct(1190)], to("NL"))
+      const id = order.text("data.id")
+      const without = yield* onDatabase((sql) =>
+        sql`update orders set tax_included = false where id = ${id}::uuid`.pipe(
+          Effect.as("written"),
+          Effect.orElseSucceed(() => "refused")
+        )
+      )
+      const beyond = yield* onDatabase((sql) =>
+        sql`update orders set tax_total = grand_total + 1 where id = ${id}::uuid`.pipe(
+          Effect.as("written"),
+          Effect.orElseSucceed(() => "refused")
+        )
+      )
+      assert.deepStrictEqual([without, beyond], ["refused", "refused"])
+    }))
+})
