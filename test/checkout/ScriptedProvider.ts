@@ -45,6 +45,8 @@ export const scriptedProvider = (webhookSecret?: string) => {
   const obstacles = new Map<string, Obstacle>()
   /** Keys of captures that were refused: under them a provider repeats its refusal. */
   const refusedKeys = new Set<string>()
+  /** Keys of cancellations that were done: under them a provider repeats that they were, and does nothing. */
+  const cancelKeys = new Set<string>()
 
   const heard = (token: string, operation: PaymentOperation) =>
     Effect.suspend(() => {
@@ -98,10 +100,12 @@ export const scriptedProvider = (webhookSecret?: string) => {
           return Effect.succeed(answer(payment))
         }
       ),
-    cancel: (intentId) =>
+    cancel: (intentId, key) =>
       Effect.map(heard(tokenOf(intentId), "cancel"), () => {
         const payment = payments.get(intentId)
-        if (payment !== undefined) Object.assign(payment, { status: "canceled", refunded: payment.captured })
+        if (payment === undefined || cancelKeys.has(key)) return
+        cancelKeys.add(key)
+        Object.assign(payment, { status: "canceled", refunded: payment.captured })
       }),
     refund: (intentId, amount, _reason, key) =>
       Effect.flatMap(heard(tokenOf(intentId), "refund"), () => {

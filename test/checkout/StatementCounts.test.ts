@@ -102,7 +102,7 @@ const most: Readonly<Record<string, number>> = {
   rates: 4,
   checkout: 7,
   read: 1,
-  refund: 10
+  refund: 11
 }
 
 layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("with promotions, shipping and tax", (it) => {

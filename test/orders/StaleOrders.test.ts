@@ -1,12 +1,14 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
+import { atOnce } from "../support/AtOnce.ts"
 import { eventually } from "../support/Eventually.ts"
 import { buildOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
-import { at, testAppLayer } from "../support/TestApp.ts"
+import { at, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Orders that a hook of the deployment does not let go. */
 const kept = new Set<unknown>()
@@ -94,6 +96,18 @@ withShop("orders that nobody paid for two days", (it) => {
       assert.strictEqual(yield* cleanUp, 0)
       const statuses = yield* Effect.forEach(others, ({ id }) => statusOf(id))
       assert.deepStrictEqual(statuses, ["pending", "pending", "confirmed", "pending", "pending"])
+    }))
+
+  it.effect("stay when they are paid in the moment of their end", () =>
+    Effect.gen(function*() {
+      const order = yield* aStaleOrder()
+      const { databaseUrl } = yield* TestApp
+      const [cancelled] = yield* Effect.provide(
+        atOnce((sql) => sql`update orders set amount_captured = grand_total where id = ${order.id}::uuid`, [cleanUp]),
+        PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })
+      )
+      assert.strictEqual(cancelled, 0)
+      assert.strictEqual(yield* statusOf(order.id), "pending")
     }))
 
   it.effect("are all cancelled in one run, and one that a hook keeps holds up none", () =>

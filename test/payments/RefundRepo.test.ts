@@ -105,6 +105,10 @@ describe("a payment that was taken after its order was cancelled", () => {
       Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(order.id, 1_000)).pipe(
         Effect.provideService(CurrentActor, manager())
       )
+    const send = (refundId: string) =>
+      Effect.flatMap(RefundRepo, (refunds) => refunds.send(refundId)).pipe(
+        Effect.provideService(CurrentActor, manager())
+      )
     const complete = (refundId: string) =>
       Effect.flatMap(RefundRepo, (refunds) => refunds.complete(refundId, null)).pipe(
         Effect.provideService(CurrentActor, manager())
@@ -122,11 +126,47 @@ describe("a payment that was taken after its order was cancelled", () => {
         }
       }))
 
-    it.effect("goes back by the void that is on its way", () =>
+    it.effect("goes back by the void that waits and was not sent yet", () =>
       Effect.gen(function*() {
         const { order, refundId } = yield* aVoidedOrder("pending")
         assert.isNull(yield* returnLate(order))
         yield* complete(refundId)
+        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+      }))
+
+    it.effect("goes back by a new void when the provider has heard of the first one, whichever ends first", () =>
+      Effect.gen(function*() {
+        for (const inOrder of [true, false]) {
+          const { order, refundId } = yield* aVoidedOrder("pending")
+          yield* send(refundId)
+          const later = (yield* returnLate(order)) ?? ""
+          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 2 })
+          yield* complete(inOrder ? refundId : later)
+          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: inOrder ? 0 : 1_000, waiting: 1 })
+          yield* complete(inOrder ? later : refundId)
+          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+        }
+      }))
+
+    it.effect("is not counted as given back by the first void that ends while the money is reported", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { order, refundId } = yield* aVoidedOrder("pending")
+        yield* send(refundId)
+        const [noted, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const report = yield* Effect.forkChild(sql.withTransaction(
+          returnLate(order).pipe(
+            Effect.tap(() => Deferred.succeed(noted, undefined)),
+            Effect.tap(() => Deferred.await(commit))
+          )
+        ))
+        yield* Deferred.await(noted)
+        const first = yield* Effect.forkChild(complete(refundId))
+        yield* waiting(1)
+        yield* Deferred.succeed(commit, undefined)
+        yield* Fiber.join(first)
+        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 1 })
+        yield* complete((yield* Fiber.join(report)) ?? "")
         assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
       }))
 

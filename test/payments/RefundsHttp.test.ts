@@ -344,37 +344,6 @@ withProviders("refunds over HTTP", (it) => {
       }))
   })
 
-  describe("that are undone", () => {
-    it.effect("only while the provider has not heard of them; what waits counts as given back", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ provider: "gone", lines: [{ quantity: 2 }], onHand: 10 })
-        const made = yield* refund(order, units(order, 2))
-        assert.strictEqual(made.at("data.status"), "pending")
-        assert.strictEqual((yield* refund(order, { amount: 1 })).status, 409)
-        assert.deepInclude(yield* stock(order), { reserved: 0 })
-        const path = `/api/orders/${order.id}/refunds/${made.text("data.id")}/undo`
-        const undone = yield* api("POST", path, { as: asStaff })
-        assert.strictEqual(undone.status, 200, JSON.stringify(undone.body))
-        assert.deepInclude(undone.at("data"), { status: "undone", undoneBy: "user-staff" })
-        assert.deepInclude(yield* stock(order), { onHand: 10, reserved: 2, hold: "sold" })
-        assert.strictEqual((yield* read(order)).number("data.lineItems.0.refundedQuantity"), 0)
-        assert.deepStrictEqual([(yield* api("POST", path, { as: asStaff })).status], [409])
-      }))
-
-    it.effect("not once it is completed", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        const made = yield* refund(order, units(order, 1))
-        const path = `/api/orders/${order.id}/refunds/${made.text("data.id")}/undo`
-        const late = yield* api("POST", path, { as: asStaff })
-        assert.deepStrictEqual([late.status, late.at("error.code")], [409, "CONFLICT"])
-        const other = yield* given()
-        const elsewhere = `/api/orders/${other.id}/refunds/${made.text("data.id")}/undo`
-        assert.strictEqual((yield* api("POST", elsewhere, { as: asStaff })).status, 404)
-        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
-      }))
-  })
-
   it.effect("are refused to strangers, and where the request is wrong, and change nothing then", () =>
     Effect.gen(function*() {
       const order = yield* given({ lines: [{ quantity: 2 }] })

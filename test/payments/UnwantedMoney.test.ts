@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { type BeforeCall, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { type ScriptedPayment, scriptedProvider } from "../checkout/ScriptedProvider.ts"
-import { checkoutFailed, onDatabase } from "../checkout/ShopFloor.ts"
+import { checkoutFailed, onDatabase, refused } from "../checkout/ShopFloor.ts"
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
@@ -35,10 +35,15 @@ const refusedCheckout = Effect.gen(function*() {
 const take = (payment: ScriptedPayment) =>
   Effect.sync(() => void Object.assign(payment, { status: "succeeded", captured: payment.amount, refunded: 0 }))
 
-const report = (payment: ScriptedPayment, secret = "scripted", overrides: object = {}) => {
+const report = (
+  payment: ScriptedPayment,
+  secret = "scripted",
+  overrides: object = {},
+  type = "payment_intent.succeeded"
+) => {
   const metadata = { orderId: payment.id.replace("pay_", ""), organizationId: "org_default" }
   const object = { id: payment.id, amount: payment.amount, currency: "usd", metadata, ...overrides }
-  const body = JSON.stringify({ id: newId(), type: "payment_intent.succeeded", data: { object } })
+  const body = JSON.stringify({ id: newId(), type, data: { object } })
   return api("POST", "/api/payments/webhook", { body, headers: { "x-payment-signature": signTestEvent(secret, body) } })
 }
 
@@ -51,10 +56,18 @@ const voids = onDatabase((sql) =>
   )
 )
 
+/** Instruments of checkouts that stand in the hook, and what they wait for there. */
+const arrived = new Set<unknown>()
+const gate = Deferred.makeUnsafe<void>()
+
 const refusing = {
   key: "checkout.beforeCreate",
-  before: ({ data }: BeforeCall) =>
-    at(data, "metadata.refuse") === true ? Effect.fail(new HookRefusal("no thanks")) : Effect.succeed(data)
+  before: ({ data }: BeforeCall) => {
+    const waits = at(data, "metadata.wait")
+    if (at(data, "metadata.refuse") === true) return Effect.fail(new HookRefusal("no thanks"))
+    if (waits === undefined) return Effect.succeed(data)
+    return Effect.as(Effect.andThen(Effect.sync(() => arrived.add(waits)), Deferred.await(gate)), data)
+  }
 }
 
 layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [refusing] }), {
@@ -71,6 +84,33 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [
       assert.strictEqual(provider.callsOf(token, "cancel"), before + 1)
       assert.strictEqual(payment.refunded, payment.amount)
       yield* audit((yield* TestApp).databaseUrl)
+    }))
+
+  it.effect("is nobody's concern when the event tells that nothing was taken", () =>
+    Effect.gen(function*() {
+      const { payment } = yield* refusedCheckout
+      const before = yield* voids
+      for (const type of ["payment_intent.canceled", "payment_intent.payment_failed"]) {
+        assert.strictEqual((yield* report(payment, "scripted", {}, type)).status, 200, type)
+      }
+      assert.strictEqual(yield* voids, before)
+    }))
+
+  it.effect("is kept while the checkout is under way: the event comes again, and meets the order", () =>
+    Effect.gen(function*() {
+      const token = `slow_${++names}`
+      const cart = yield* aCartWith(yield* aProduct())
+      const method = { paymentMethodId: "scripted", paymentMethodToken: token, metadata: { wait: token } }
+      const buying = yield* Effect.forkChild(checkOut(cart, method))
+      yield* eventually("the hook after the authorization", Effect.sync(() => arrived.has(token)))
+      const payment = provider.paymentOf(token)
+      if (payment === undefined) return assert.fail("no payment was made")
+      refused(yield* report(payment), 409, "CONFLICT")
+      yield* Deferred.succeed(gate, undefined)
+      const order = yield* Fiber.join(buying)
+      assert.strictEqual(order.status, 201, JSON.stringify(order.body))
+      assert.strictEqual((yield* report(payment)).status, 200)
+      assert.deepStrictEqual([payment.status, payment.refunded], ["succeeded", 0])
     }))
 
   it.effect("stays where it is when another provider says so, or another organization is named, or no such checkout was", () =>

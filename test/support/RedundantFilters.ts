@@ -30,11 +30,10 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/CategoryRepo.ts#9",
     "src/domain/catalog/EntityRepo.ts#3",
     "src/domain/checkout/ClaimStatementRepo.ts#1",
-    "src/domain/payments/RefundRepo.ts#2",
     "src/domain/pricing/PriceRepo.ts#0"
   ],
   "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],
-  "the next statement has it": ["src/domain/payments/RefundReversalRepo.ts#2"],
+  "the next statement has it": ["src/domain/payments/RefundRepo.ts#1", "src/domain/payments/RefundReversalRepo.ts#2"],
   "each way to an order and the end of the look-up have it": [
     "src/domain/orders/OrderLookupRepo.ts#3",
     "src/domain/orders/OrderLookupRepo.ts#4",

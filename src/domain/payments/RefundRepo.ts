@@ -44,7 +44,8 @@ export class RefundRepo extends Context.Service<RefundRepo, {
   /**
    * The provider reports that it took `captured` minor units for an order that was cancelled unpaid. Notes the amount
    * and gives the refund that returns it, which voids the payment once more (0 is whatever was captured); null when one
-   * is on its way already, which will return it, or when the order is not such. To be called in the transaction that
+   * waits that the provider has not heard of, which will return it, or when the order is not such. One that was sent may
+   * have been answered before the money was taken. To be called in the transaction that
    * claimed the provider's event.
    */
   readonly returnLate: (orderId: string, captured: number) => Effect.Effect<string | null, never, CurrentActor>
@@ -86,25 +87,33 @@ export const refundRepoLayer = Layer.effect(
       }
     }, Effect.orDie)
 
-    const complete = Effect.fn("RefundRepo.complete")(function*(refundId: string, reference: string | null) {
-      const actor = yield* CurrentActor
-      const organization = actor.organizationId
-      // A void gives back whatever was captured after it was decided (the adapter's cancel refunds in full).
-      // The order's row first, as everybody who changes its money has it: else two of them may wait for each other.
-      const rows = yield* sql`with locked as materialized (
-          select o.id from orders o join refunds r on r.order_id = o.id
-          where r.id = ${refundId}::uuid and r.organization_id = ${organization} for update of o),
-        done as (
+    const complete = Effect.fn("RefundRepo.complete")(
+      function*(refundId: string, reference: string | null) {
+        const actor = yield* CurrentActor
+        const organization = actor.organizationId
+        // The order's row first, as everybody who changes its money has it: else two of them may wait for each other. By a
+        // statement of its own, so that the next one sees the void that somebody added before he let go of it.
+        yield* sql`select 1 from orders where id = (select order_id from refunds
+        where id = ${refundId}::uuid and organization_id = ${organization}) for update`
+        // A void gives back whatever was captured when it was sent (the adapter's cancel refunds in full). For what came
+        // later there is a later void, and nothing is counted before that one has ended.
+        const rows = yield* sql`with done as (
           update refunds set status = 'completed', provider_reference = ${reference}, updated_at = now()
           where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'
-            and exists (select 1 from locked)
           returning *),
         entry as (${refundNoted(sql, actor, "refunds.complete", "done")})
-        update orders o set updated_at = now(), refunded_total = case when done.amount = 0
-            then coalesce(o.amount_captured, 0) else o.refunded_total + done.amount end
+        update orders o set updated_at = now(), refunded_total = case when done.amount > 0
+            then o.refunded_total + done.amount
+          when exists (select 1 from refunds later where later.order_id = o.id and later.status = 'pending'
+              and later.created_at > done.created_at)
+            then o.refunded_total
+          else coalesce(o.amount_captured, 0) end
         from done where o.id = done.order_id returning 1`
-      return rows.length === 1
-    }, Effect.orDie)
+        return rows.length === 1
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
 
     const send = Effect.fn("RefundRepo.send")(function*(refundId: string) {
       const organization = yield* currentOrganization
@@ -155,7 +164,8 @@ const makeReported = (sql: SqlClient.SqlClient) => {
       refund as (insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
         select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
           ${actor.userId}::text
-        from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending')
+        from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending'
+          and r.sent_at is null)
         returning *),
       entry as (${refundNoted(sql, actor, "refunds.create", "refund")})
       select id from refund`
