@@ -19,7 +19,7 @@ export type CartChangeError = NotFound | ValidationFailed | Conflict | Unavailab
  * one rule and one statement (contract §2).
  */
 export class CartClient extends Context.Service<CartClient, {
-  /** Adds a line at the price the store resolves now; 404 for what cannot be sold to this actor. */
+  /** Adds a line at the price the store resolves now for the cart's customer; 404 for what cannot be sold to this actor. */
   readonly addItem: (cartId: string, item: NewCartLine) => Effect.Effect<CartLine, CartChangeError, CurrentActor>
   /** Sets a line's quantity, 1 to 9999. */
   readonly setQuantity: (
@@ -62,7 +62,7 @@ export class CartClient extends Context.Service<CartClient, {
         const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
         // Only now: what is wrong with the thing would tell a stranger that the cart exists.
         if (offer?.refusal) return yield* Effect.fail(offer.refusal)
-        const unitPriceSnapshot = priceIn(seen.cart.currency) ?? item.unitPriceSnapshot
+        const unitPriceSnapshot = priceIn(seen.cart.currency, offer?.groups ?? []) ?? item.unitPriceSnapshot
         if (unitPriceSnapshot === undefined) {
           return yield* ValidationFailed.of(
             "unitPriceSnapshot",

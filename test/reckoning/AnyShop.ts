@@ -11,6 +11,9 @@ const currencies: readonly [Money, ...ReadonlyArray<Money>] = [["JPY", 20_000], 
 /** Amounts at which a number with a decimal point would no longer hold the products of the rates. */
 const huge = 1_000_000_000_000
 
+/** A shop has two groups of customers; a customer may be in both. */
+const groupNumbers = [0, 1] as const
+
 const types = ["product", "product", "book", "digitalDownload"] as const
 const categories = [null, "shoes", "hats"] as const
 const classNames = [null, null, "reduced", "books", "unknown"] as const
@@ -20,11 +23,13 @@ const anyPrices = (chance: Chance, hasVariant: boolean, withHuge: boolean): Read
   currencies.flatMap(([currency, most]) => {
     const amount = () =>
       chance.inHundred(4) ? 0 : withHuge && chance.inHundred(2) ? chance.between(1, huge) : chance.between(1, most)
-    const usual: ShopPrice = { currency, amount: amount(), minQuantity: null, ofVariant: false }
-    const many: ShopPrice = { currency, amount: amount(), minQuantity: chance.between(2, 6), ofVariant: false }
+    const usual: ShopPrice = { currency, amount: amount(), minQuantity: null, ofVariant: false, group: null }
+    const many: ShopPrice = { ...usual, amount: amount(), minQuantity: chance.between(2, 6) }
+    const members: ShopPrice = { ...usual, amount: amount(), group: chance.oneOf(groupNumbers) }
     return [
       usual,
       ...(chance.inHundred(30) ? [many] : []),
+      ...(chance.inHundred(30) ? [members] : []),
       ...(hasVariant && chance.inHundred(60) ? [{ ...usual, amount: amount(), ofVariant: true }] : [])
     ]
   })
@@ -54,6 +59,7 @@ const anyModifier = (chance: Chance, priority: number, products: number): ShopMo
     currency: percentage && chance.inHundred(50) ? null : currency,
     priority,
     product: type === "override" || chance.inHundred(50) ? chance.between(0, products - 1) : null,
+    group: chance.inHundred(25) ? chance.oneOf(groupNumbers) : null,
     minQuantity: chance.inHundred(25) ? chance.between(2, 5) : null,
     minSubtotal: chance.inHundred(15) ? chance.between(1, most) : null
   }
@@ -154,6 +160,7 @@ export const anyShop = (chance: Chance, kind: ShopKind): Shop => {
     ...(chance.inHundred(50) ? [anyZone(chance, ["*"], null)] : [])
   ]
   return {
+    groups: groupNumbers.map(() => newId()),
     products: Array.from({ length: kind.products }, () => anyProduct(chance, kind.withHuge)),
     modifiers: chance.someOf([1, 2, 3, 4], 60).map((priority) => anyModifier(chance, priority, kind.products)),
     promotions: Array.from({ length: 8 }, (_, n) => anyPromotion(chance, n + 1)),
@@ -179,6 +186,7 @@ export const anyWish = (chance: Chance, shop: Shop): Wish => {
   const rates = shop.zones.flatMap((zone) => zone.rates.map(({ id }) => id))
   const [currency] = chance.oneOf(currencies)
   return {
+    groups: chance.inHundred(50) ? [] : chance.someOf(groupNumbers, 60),
     currency,
     lines: (products.length > 0 ? products : [0]).map((product) => ({
       product,

@@ -119,7 +119,7 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved => {
   const lines = wish.lines.flatMap(({ product: index, quantity }) => {
     const product = shop.products[index]
     if (product === undefined) return []
-    const unitPrice = unitPriceOf(shop, index, wish.currency, quantity)
+    const unitPrice = unitPriceOf(shop, wish, index, quantity)
     return [{ product, units: BigInt(quantity), unitPrice, total: unitPrice * BigInt(quantity) }]
   })
   const totals = lines.map(({ total }) => total)

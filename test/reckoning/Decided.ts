@@ -19,15 +19,16 @@ import { ShippingSettings } from "../../src/domain/shipping/ShippingSettings.ts"
 import { RememberedTaxRules } from "../../src/domain/tax/RememberedTaxRules.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
 import { TaxSettings } from "../../src/domain/tax/TaxSettings.ts"
-import { defaultCurrency, type Shop, type Wish } from "./Shop.ts"
+import { defaultCurrency, groupIn, type Shop, type Wish } from "./Shop.ts"
 
 const then = new Date(0)
-const always = { customerGroupId: null, validFrom: null, validUntil: null }
+const always = { validFrom: null, validUntil: null }
 
-const candidatesOf = ({ modifiers, products }: Shop): PriceCandidates => ({
+const candidatesOf = ({ groups, modifiers, products }: Shop): PriceCandidates => ({
   prices: products.flatMap(({ id, prices, variantId }) =>
-    prices.map(({ amount, currency, minQuantity, ofVariant }) => ({
+    prices.map(({ amount, currency, group, minQuantity, ofVariant }) => ({
       ...always,
+      customerGroupId: groupIn(groups, group),
       id: newId(),
       entityId: id,
       variantId: ofVariant ? variantId : null,
@@ -38,8 +39,9 @@ const candidatesOf = ({ modifiers, products }: Shop): PriceCandidates => ({
       createdAt: then
     }))
   ),
-  modifiers: modifiers.map(({ minSubtotal, product, ...one }) => ({
+  modifiers: modifiers.map(({ group, minSubtotal, product, ...one }) => ({
     ...always,
+    customerGroupId: groupIn(groups, group),
     ...one,
     id: newId(),
     name: one.type,
@@ -104,10 +106,10 @@ const decisionsOf = (shop: Shop) => {
   )
 }
 
-const basketOf = (shop: Shop, { currency, lines }: Wish): Basket => ({
+const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
   currency,
   customerId: null,
-  customerGroupIds: [],
+  customerGroupIds: groups.flatMap((group) => groupIn(shop.groups, group) ?? []),
   secretHash: "",
   lines: lines.flatMap(({ product, quantity }) => {
     const sold = shop.products[product]

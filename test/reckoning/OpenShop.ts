@@ -1,15 +1,22 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/ShopFloor.ts"
-import { type Answer, api, asAdmin, inOrganization } from "../support/TestApp.ts"
-import type { Shop, ShopProduct, ShopRate, ShopZone } from "./Shop.ts"
+import { type Answer, api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
+import { groupIn, type Shop, type ShopProduct, type ShopRate, type ShopZone, type Wish } from "./Shop.ts"
 
 /** A shop that is open: its things have the ids that the service gave them. */
 export interface OpenShop {
   readonly shop: Shop
+  readonly organizationId: string
   /** Its administrator, who sells there. */
   readonly as: typeof asAdmin
 }
+
+/** A customer for each set of groups; the administrator is in none and buys too. */
+export const buyerOf = (
+  { as, organizationId }: Omit<OpenShop, "shop">,
+  { groups }: Pick<Wish, "groups">
+): typeof asAdmin => groups.length === 0 ? as : inOrganization(organizationId, asCustomer(`buyer-${groups.join("-")}`))
 
 type Asker = (path: string, body: object) => Effect.Effect<Answer, never, never>
 
@@ -35,6 +42,19 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     categories.set(slug, made(yield* post("catalog/categories", { slug })))
   }
 
+  const groups = yield* eachOf(
+    plan.groups,
+    (_, n) => Effect.map(post("customers/groups", { name: `Group ${n}` }), made)
+  )
+  for (const wanted of [[0], [1], [0, 1]]) {
+    const buyer = buyerOf({ as, organizationId }, { groups: wanted })
+    const customerId = (yield* api("GET", "/api/me/profile", { as: buyer })).text("data.id")
+    for (const group of wanted) {
+      const path = `customers/groups/${groupIn(groups, group)}/members/${customerId}`
+      assert.isBelow((yield* post(path, {})).status, 300)
+    }
+  }
+
   const variantOf = Effect.fnUntraced(function*(entityId: string) {
     made(yield* post(`catalog/entities/${entityId}/options`, { name: "Size", values: ["S"] }))
     return made(yield* post(`catalog/entities/${entityId}/variants`, { options: { Size: "S" } }))
@@ -50,13 +70,14 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     if (categoryId !== undefined) {
       assert.isBelow((yield* post(`catalog/entities/${id}/categories/${categoryId}`, {})).status, 300)
     }
-    for (const { amount, currency, minQuantity, ofVariant } of prices) {
+    for (const { amount, currency, group, minQuantity, ofVariant } of prices) {
       made(
         yield* post("pricing/prices", {
           entityId: id,
           currency,
           amount,
           minQuantity,
+          customerGroupId: groupIn(groups, group),
           variantId: ofVariant ? variantId : null
         })
       )
@@ -81,10 +102,11 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
   })
 
   const products = yield* eachOf(plan.products, productOf)
-  for (const { minSubtotal, product, ...modifier } of plan.modifiers) {
+  for (const { group, minSubtotal, product, ...modifier } of plan.modifiers) {
+    const customerGroupId = groupIn(groups, group)
     const entityId = product === null ? null : products[product]?.id
     const conditions = minSubtotal === null ? {} : { minSubtotal }
-    made(yield* post("pricing/modifiers", { ...modifier, name: modifier.type, entityId, conditions }))
+    made(yield* post("pricing/modifiers", { ...modifier, name: modifier.type, entityId, customerGroupId, conditions }))
   }
   yield* eachOf(
     plan.promotions,
@@ -93,6 +115,6 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
   const zones = yield* eachOf(plan.zones, zoneOf)
   yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), made))
   yield* eachOf(plan.tax.rates, (one, n) => Effect.map(post("tax/rates", { ...one, name: `Tax ${n}` }), made))
-  const open: OpenShop = { shop: { ...plan, products, zones }, as }
+  const open: OpenShop = { shop: { ...plan, groups, products, zones }, organizationId, as }
   return open
 })

@@ -5,8 +5,8 @@ import { assertBalanced, assertSame, orderedBill, quotedBill } from "./Agreement
 import { type Bill, billOf, unserved } from "./Bill.ts"
 import type { countedPayments } from "./CountedPayments.ts"
 import { addressOf } from "./Decided.ts"
-import type { OpenShop } from "./OpenShop.ts"
-import type { Wish } from "./Shop.ts"
+import { buyerOf, type OpenShop } from "./OpenShop.ts"
+import { groupIn, type Wish } from "./Shop.ts"
 
 /** An order that was placed, as its checkout answered, and what it should have cost. */
 export interface Bought {
@@ -21,7 +21,8 @@ const refusedForShipping = (answer: Answer, about: string): void => {
 
 /** Puts a wish into a new cart; what the cart shows is what was wanted, each line at the price it has. */
 const filledCart = Effect.fnUntraced(
-  function*({ as, shop }: OpenShop, wish: Wish, bill: Bill | typeof unserved, about: string) {
+  function*(open: OpenShop, wish: Wish, bill: Bill | typeof unserved, about: string) {
+    const [as, { shop }] = [buyerOf(open, wish), open]
     const cart = yield* api("POST", "/api/carts", { as, body: { currency: wish.currency } })
     const path = `/api/carts/${cart.text("data.id")}`
     const lines = wish.lines.flatMap(({ product, quantity }) => {
@@ -49,11 +50,11 @@ const filledCart = Effect.fnUntraced(
 
 /** The first of the offered rates is the one that is charged where nobody chooses; none: nothing has to be carried. */
 const offeredFirst = Effect.fnUntraced(
-  function*({ as }: OpenShop, wish: Wish, cartId: string, bill: Bill, about: string) {
+  function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill, about: string) {
     const shippingAddress = addressOf(wish)
     if (shippingAddress === null || wish.rateId !== null) return
     const body = { cartId, shippingAddress, promotionCodes: wish.codes }
-    const offer = yield* api("POST", "/api/shipping/quotes", { as, body })
+    const offer = yield* api("POST", "/api/shipping/quotes", { as: buyerOf(open, wish), body })
     assert.strictEqual(offer.at("data.rates.0.amount") ?? 0, bill.shippingTotal, `the shipping offered to ${about}`)
   }
 )
@@ -65,7 +66,7 @@ const offeredFirst = Effect.fnUntraced(
  */
 export const buy = Effect.fnUntraced(
   function*(open: OpenShop, payments: ReturnType<typeof countedPayments>, wish: Wish, about: string) {
-    const { as } = open
+    const as = buyerOf(open, wish)
     const bill = billOf(open.shop, wish)
     const { cartId, lines } = yield* filledCart(open, wish, bill, about)
     const asked = {
@@ -75,8 +76,10 @@ export const buy = Effect.fnUntraced(
       shippingRateId: wish.rateId
     }
     if (bill !== unserved) yield* offeredFirst(open, wish, cartId, bill, about)
-    const quote = yield* api("POST", "/api/orders/quote", { as, body: { ...asked, cartId } })
-    const unbound = yield* api("POST", "/api/orders/quote", { as, body: { ...asked, lineItems: lines } })
+    const quoted = (body: object) => api("POST", "/api/orders/quote", { as: open.as, body: { ...asked, ...body } })
+    const quote = yield* quoted({ cartId })
+    const customerGroupIds = wish.groups.map((group) => groupIn(open.shop.groups, group))
+    const unbound = yield* quoted({ lineItems: lines, customerGroupIds })
     const order = yield* api("POST", "/api/checkout", { as, body: { ...asked, cartId, paymentMethodId: "counted" } })
     if (bill === unserved) {
       for (const answer of [quote, unbound, order]) refusedForShipping(answer, about)

@@ -1,12 +1,16 @@
 import type { ModifierType } from "../../src/domain/pricing/PriceResolution.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
 
-/** A price of a product: of it as a whole or of its one variant, and from so many units on where that is said. */
+/**
+ * A price of a product: of it as a whole or of its one variant, from so many units on and for members of one group only
+ * where that is said. No two of a product say the same.
+ */
 export interface ShopPrice {
   readonly currency: string
   readonly amount: number
   readonly minQuantity: number | null
   readonly ofVariant: boolean
+  readonly group: number | null
 }
 
 /** Something to be sold. `variantId` is set where it is sold in a variant only. */
@@ -20,13 +24,14 @@ export interface ShopProduct {
   readonly prices: ReadonlyArray<ShopPrice>
 }
 
-/** A rule that changes prices; `product` is an index where it is for one only. No two have one priority. */
+/** A rule that changes prices; `product` and `group` are indices where it is for one only. No two have one priority. */
 export interface ShopModifier {
   readonly type: ModifierType
   readonly value: number
   readonly currency: string | null
   readonly priority: number
   readonly product: number | null
+  readonly group: number | null
   readonly minQuantity: number | null
   readonly minSubtotal: number | null
 }
@@ -83,6 +88,8 @@ export interface ShopTax {
 
 /** Everything that decides what a cart costs. Amounts in minor units. */
 export interface Shop {
+  /** Ids of the groups that its customers may be in. */
+  readonly groups: ReadonlyArray<string>
   readonly products: ReadonlyArray<ShopProduct>
   readonly modifiers: ReadonlyArray<ShopModifier>
   readonly promotions: ReadonlyArray<ShopPromotion>
@@ -94,6 +101,8 @@ export interface Shop {
 
 /** What somebody wants to buy; `product` is an index, each at most once. */
 export interface Wish {
+  /** The groups that the buyer is in, by their numbers. */
+  readonly groups: ReadonlyArray<number>
   readonly currency: string
   readonly lines: ReadonlyArray<{ readonly product: number; readonly quantity: number }>
   readonly codes: ReadonlyArray<string>
@@ -101,6 +110,10 @@ export interface Wish {
   /** Chosen among all rates of the shop by its number, whether it fits or not; null: the cheapest. */
   readonly rateId: string | null
 }
+
+/** The id of a group by its number; null where everybody is meant. */
+export const groupIn = (groups: Shop["groups"], group: number | null): string | null =>
+  group === null ? null : groups[group] ?? null
 
 /** Amounts that carry no currency are in this one. */
 export const defaultCurrency = "USD"

@@ -1,11 +1,20 @@
 import { halfUp } from "./Shares.ts"
-import type { Shop, ShopModifier, ShopProduct } from "./Shop.ts"
+import type { Shop, ShopModifier, ShopProduct, Wish } from "./Shop.ts"
 
-/** The variant's price before the product's, the one from so many units on before the usual one (contract §7.3). */
-const baseOf = ({ prices }: ShopProduct, currency: string, quantity: number): bigint => {
-  const fitting = prices.filter((price) => price.currency === currency && quantity >= (price.minQuantity ?? 1))
-  const price = fitting.find(({ ofVariant }) => ofVariant) ?? fitting.find(({ minQuantity }) => minQuantity !== null) ??
-    fitting[0]
+/** Whether a price or a modifier is for whoever buys, or for a group that he is in. */
+const isFor = ({ groups }: Wish, group: number | null): boolean => group === null || groups.includes(group)
+
+/**
+ * The variant's price before the product's, that of a group before everybody's, the one from so many units on before the
+ * usual one (contract §7.3).
+ */
+const baseOf = ({ prices }: ShopProduct, wish: Wish, quantity: number): bigint => {
+  const { currency } = wish
+  const fitting = prices.filter((price) =>
+    price.currency === currency && quantity >= (price.minQuantity ?? 1) && isFor(wish, price.group)
+  )
+  const price = fitting.find(({ ofVariant }) => ofVariant) ?? fitting.find(({ group }) => group !== null) ??
+    fitting.find(({ minQuantity }) => minQuantity !== null) ?? fitting[0]
   if (price === undefined) throw new Error(`no price in ${currency}`)
   return BigInt(price.amount)
 }
@@ -23,13 +32,14 @@ const after = ({ type, value }: ShopModifier, running: bigint): bigint => {
 }
 
 /** What a unit costs: its price after the shop's modifiers, one on what the other has left (contract §7.3). */
-export const unitPriceOf = (shop: Shop, product: number, currency: string, quantity: number): bigint => {
+export const unitPriceOf = (shop: Shop, wish: Wish, product: number, quantity: number): bigint => {
   const sold = shop.products[product]
   if (sold === undefined) throw new Error(`no product ${product}`)
-  const base = baseOf(sold, currency, quantity)
+  const base = baseOf(sold, wish, quantity)
   return shop.modifiers
     .filter((one) => one.product === null || one.product === product)
-    .filter((one) => one.currency === null || one.currency === currency)
+    .filter((one) => one.currency === null || one.currency === wish.currency)
+    .filter((one) => isFor(wish, one.group))
     .filter((one) => quantity >= (one.minQuantity ?? 1))
     .filter((one) => base * BigInt(quantity) >= BigInt(one.minSubtotal ?? 0))
     .toSorted((one, other) => one.priority - other.priority)

@@ -7,9 +7,10 @@ import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
 import { type CartRow, toState } from "./CartRows.ts"
 
-/** A cart, and why the thing cannot be put into it; told only to whom the cart may be shown. */
+/** A cart with the groups of its customer, and why the thing cannot be put into it; told only to whom the cart may be shown. */
 export interface Offer {
   readonly cart: CartState
+  readonly groups: ReadonlyArray<string>
   readonly refusal: NotFound | ValidationFailed | null
 }
 
@@ -27,6 +28,7 @@ export class OfferRepo extends Context.Service<OfferRepo, {
 }>()("stoa/domain/carts/OfferRepo") {}
 
 interface OfferRow {
+  readonly group_ids: ReadonlyArray<string> | null
   readonly public: boolean | null
   readonly has_variants: boolean
   readonly variant_found: boolean
@@ -60,7 +62,7 @@ export const offerRepoLayer = Layer.effect(
         sql<OfferRow & CartRow & { readonly n: number }>`with i as materialized (
             select * from jsonb_to_recordset(${JSON.stringify(looks.map((look, n) => ({ ...look, n })))}::jsonb)
               as i(n int, cart uuid, entity uuid, variant uuid, organization text))
-          select i.n, c.*,
+          select i.n, c.*, (select u.group_ids from customers u where u.id = c.customer_id) as group_ids,
             (select e.status = 'active' and e.is_visible from catalog_entities e
               where e.id = i.entity and e.organization_id = c.organization_id) as public,
             coalesce((select true from variants v where v.entity_id = i.entity limit 1), false) as has_variants,
@@ -89,7 +91,11 @@ export const offerRepoLayer = Layer.effect(
           variant: variantId,
           organization: actor.organizationId
         }).pipe(Effect.orDie)
-        return row && { cart: toState(row), refusal: refusalOf(row, actor, variantId) }
+        return row && {
+          cart: toState(row),
+          groups: row.group_ids ?? [],
+          refusal: refusalOf(row, actor, variantId)
+        }
       })
     })
   })

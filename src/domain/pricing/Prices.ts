@@ -41,13 +41,13 @@ export class Prices extends Context.Service<Prices, {
     now: Date
   ) => Effect.Effect<ReadonlyArray<ResolvedPrice | null>, never, CurrentActor>
   /**
-   * Looks up what a line may cost now in a cart, for a buyer of no group, without waiting for the cart itself: the
-   * answer gives the unit price once its currency is known, undefined where the store has none.
+   * Looks up what a line may cost now in a cart, without waiting for the cart itself: the answer gives the unit price
+   * once its currency and its buyer's groups are known, undefined where the store has none.
    */
   readonly offerIn: (
     cartId: string,
     line: PricedLine
-  ) => Effect.Effect<(currency: string) => number | undefined, never, CurrentActor>
+  ) => Effect.Effect<(currency: string, groups: ReadonlyArray<string>) => number | undefined, never, CurrentActor>
 }>()("stoa/domain/pricing/Prices") {
   static readonly layer = Layer.effect(
     Prices,
@@ -98,8 +98,8 @@ export class Prices extends Context.Service<Prices, {
       const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: string, line: PricedLine) {
         const now = DateTime.toDateUtc(yield* DateTime.now)
         const candidates = yield* rows.candidates([line], { cartId }, now)
-        return (currency: string) =>
-          Result.match(resolved(line, candidates, { currency, groups: [], now }), {
+        return (currency: string, groups: ReadonlyArray<string>) =>
+          Result.match(resolved(line, candidates, { currency, groups, now }), {
             onFailure: () => undefined,
             onSuccess: (price) => price.finalAmount
           })
