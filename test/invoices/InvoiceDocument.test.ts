@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
+import type { Worker } from "node:worker_threads"
 import type { InvoiceContent } from "../../src/domain/invoices/InvoiceContent.ts"
 import { type InvoiceDocument, shown } from "../../src/domain/invoices/InvoiceDocument.ts"
 import { htmlOf } from "../../src/domain/invoices/InvoiceHtml.ts"
@@ -7,6 +8,7 @@ import { InvoicePdf } from "../../src/domain/invoices/InvoicePdf.ts"
 import { defaultInvoiceOptions, InvoiceSettings, wordsOf } from "../../src/domain/invoices/InvoiceSettings.ts"
 import { taxGroups } from "../../src/domain/invoices/TaxGroups.ts"
 import { pdfInvoices } from "../../src/layers/invoices/PdfInvoices.ts"
+import { eventually } from "../support/Eventually.ts"
 import { anInvoice } from "./AnInvoice.ts"
 
 const words = wordsOf(defaultInvoiceOptions, "en")
@@ -97,6 +99,26 @@ describe("an invoice", () => {
           Effect.exit(draw(whole))
         ], { concurrency: "unbounded" })
         assert.deepStrictEqual(exits.map(({ _tag }) => _tag), ["Failure", "Success"])
+      }), 30_000)
+  })
+
+  it.layer(drawing)("whose thread is lost", (it) => {
+    it.effect("fails with the thread, and the next one gets another", () =>
+      Effect.gen(function*() {
+        const threads: Array<Worker> = []
+        const seen = (thread: Worker) => void threads.push(thread)
+        yield* Effect.acquireRelease(
+          Effect.sync(() => process.on("worker", seen)),
+          () => Effect.sync(() => process.off("worker", seen))
+        )
+        const { draw } = yield* InvoicePdf
+        const document = show(anInvoice({ lines: 50 }))
+        const lost = yield* Effect.forkChild(Effect.exit(draw(document)))
+        yield* eventually("the thread", Effect.sync(() => threads.length === 1))
+        yield* Effect.promise(async () => threads[0]?.terminate())
+        assert.strictEqual((yield* Fiber.join(lost))._tag, "Failure")
+        assert.strictEqual((yield* Effect.exit(draw(document)))._tag, "Success")
+        assert.strictEqual(threads.length, 2)
       }), 30_000)
   })
 
