@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { assertNothingLeft, assertTakenBack, checkoutFailed, refused, stockOf } from "../checkout/ShopFloor.ts"
 import { eventually } from "../support/Eventually.ts"
 import { chargeOf, stripeEvent } from "../support/StripeEmulator.ts"
-import { api, asAdmin } from "../support/TestApp.ts"
+import { api, asAdmin, at } from "../support/TestApp.ts"
 import {
   bought,
   buying,
@@ -243,7 +243,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
         assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 100, reserved: 1 })
       }))
 
-    it.effect("of disputes and other kinds are accepted and change nothing", () =>
+    it.effect("of disputes and other kinds are accepted and change nothing; the timeline tells of what needs a person", () =>
       Effect.gen(function*() {
         const { intent, order } = yield* bought("pm_card")
         const dispute = { id: "dp_1", object: "dispute", amount: 1_000, currency: "usd", payment_intent: intent.id }
@@ -253,6 +253,22 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
         }
         const after = yield* readOrder(order)
         assert.deepStrictEqual([after.at("data.status"), after.at("data.refundedTotal")], ["pending", 0])
+        const timeline = yield* api("GET", `/api/orders/${order}/timeline?limit=100`, { as: asAdmin })
+        const told = timeline.list("data").filter((entry) => at(entry, "kind") === "event").map((entry) =>
+          at(entry, "type")
+        )
+        assert.deepStrictEqual(told, ["charge.dispute.created", "charge.dispute.closed", "refund.failed"])
+      }))
+
+    it.effect("of a dispute are told once, and of a payment that Stripe cannot find not at all", () =>
+      Effect.gen(function*() {
+        const { intent } = yield* bought("pm_card")
+        const dispute = { id: "dp_2", object: "dispute", amount: 1_000, currency: "usd", payment_intent: intent.id }
+        const body = stripeEvent("charge.dispute.created", dispute)
+        assert.deepStrictEqual((yield* deliver(body)).at("data"), { received: true })
+        assert.deepStrictEqual((yield* deliver(body)).at("data"), { received: true, duplicate: true })
+        const unknown = stripeEvent("charge.dispute.created", { ...dispute, payment_intent: "pi_unknown" })
+        assert.deepStrictEqual((yield* deliver(unknown)).at("data"), { received: true })
       }))
 
     it.effect("with a signature that is wrong, old, missing, or over another body are refused with 400", () =>

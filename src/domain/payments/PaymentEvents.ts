@@ -154,7 +154,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
    * pending order, notes what was captured and hands over what is digital, or gives the money of a cancelled one back;
    * `payment_intent.payment_failed` and `.canceled` cancel a pending one that was not paid,
    * `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that `amount` minor
-   * units have been given back in all. Anything else, and an order that is already further, unknown, or paid by another
+   * units have been given back in all. `charge.dispute.*` and `refund.failed` are noted on the order. Anything else, and an order that is already further, unknown, or paid by another
    * intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
    * order changed under it three times.
    */
@@ -181,6 +181,12 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
         return { ...received, duplicate: first === undefined, capture }
       })
 
+      /** Nothing follows by itself; the order's timeline tells whoever looks at it. */
+      const noteForPerson = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
+        const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
+        return { ...received, duplicate: first === undefined }
+      })
+
       const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
         const { id, orderId } = verified.event
         for (let round = 0; round < rounds; round++) {
@@ -192,7 +198,11 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           }
           // Both say that the order moved on between the look at it and the write: look again.
           const receipt = yield* Effect.catchTag(
-            request === undefined ? noteCapturable(verified, stored) : apply(verified, stored, request),
+            request !== undefined
+              ? apply(verified, stored, request)
+              : isCapturableEvent(verified)
+              ? noteCapturable(verified, stored)
+              : noteForPerson(verified, stored),
             ["Conflict", "InvalidTransition"],
             () => Effect.undefined
           )
@@ -208,8 +218,9 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
         function*(headers, rawBody) {
           const verified = yield* verify(headers, rawBody)
           const request = requestOf(verified)
-          if (needsAPerson(verified)) yield* Effect.logError("a payment needs a person", verified.event)
-          if (request === undefined && !isCapturableEvent(verified)) return received
+          const forPerson = needsAPerson(verified)
+          if (forPerson) yield* Effect.logError("a payment needs a person", verified.event)
+          if (request === undefined && !isCapturableEvent(verified) && !forPerson) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
           const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
           // The journal tells in which request the provider said so.

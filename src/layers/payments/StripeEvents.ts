@@ -3,10 +3,12 @@ import Stripe from "stripe"
 import { type PaymentAdapter, type PaymentEvent, WebhookRejected } from "../../domain/payments/PaymentAdapter.ts"
 import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
+import type { StripeClient } from "./StripeClient.ts"
 import { fromStripe } from "./StripeMoney.ts"
 
 const text = Schema.optional(Schema.NullOr(Schema.String))
 const units = Schema.optional(Schema.NullOr(Schema.Int))
+const Named = Schema.Struct({ orderId: text, organizationId: text })
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
 
 /** What is read of an event. Endpoints have versions of their own, so only what is needed has to be as we know it. */
@@ -22,7 +24,7 @@ const EventBody = Schema.fromJsonString(Schema.Struct({
       amount_refunded: units,
       currency: text,
       payment_intent: Schema.optional(Schema.NullOr(Reference)),
-      metadata: Schema.optional(Schema.NullOr(Schema.Struct({ orderId: text, organizationId: text })))
+      metadata: Schema.optional(Schema.NullOr(Named))
     })
   })
 }))
@@ -54,11 +56,20 @@ const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: 
     }
   })
 
+/** Disputes and refunds do not say whose payment they are about, so the payment is asked; without an answer nobody is named. */
+const namedBy = (client: StripeClient, type: string, object: EventObject): Effect.Effect<typeof Named.Type> =>
+  type.startsWith("charge.dispute.") || type === "refund.failed"
+    ? client.retrieve(intentOf(object)).pipe(
+      Effect.flatMap(({ metadata }) => Schema.decodeUnknownEffect(Named)(metadata)),
+      Effect.catch(() => Effect.succeed({}))
+    )
+    : Effect.succeed(object.metadata ?? {})
+
 /**
  * Checks `Stripe-Signature` over the raw body against each of the account's secrets, of which there are two while one
  * replaces the other, and reads the event (contract §11).
  */
-export const verifyStripeEvent = (account: StripeAccount): PaymentAdapter["verifyWebhook"] =>
+export const verifyStripeEvent = (account: StripeAccount, client: StripeClient): PaymentAdapter["verifyWebhook"] =>
   Effect.fn("StripeProvider.verifyWebhook")(function*(headers, rawBody) {
     if (account.webhookSecrets.length === 0) {
       const message = "The secret of the provider's events is not configured."
@@ -73,14 +84,15 @@ export const verifyStripeEvent = (account: StripeAccount): PaymentAdapter["verif
       Effect.mapError(() => verification("The body is not an event of this provider."))
     )
     const amount = unitsOf(type, object)
+    const named = yield* namedBy(client, type, object)
     const event: PaymentEvent = {
       id,
       type,
       intentId: intentOf(object),
       amount: amount === undefined || amount === null ? null : fromStripe(amount, object.currency ?? ""),
       currency: object.currency ?? null,
-      orderId: object.metadata?.orderId ?? null,
-      organizationId: object.metadata?.organizationId ?? null
+      orderId: named.orderId ?? null,
+      organizationId: named.organizationId ?? null
     }
     return event
   })

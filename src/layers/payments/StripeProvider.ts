@@ -132,6 +132,6 @@ export const stripeProvider = (account: StripeAccount): PaymentAdapter => {
     capture: capturer(client, currencies),
     cancel: canceller(client),
     refund: refunder(client, currencies),
-    verifyWebhook: verifyStripeEvent(account)
+    verifyWebhook: verifyStripeEvent(account, client)
   }
 }
