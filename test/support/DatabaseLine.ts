@@ -1,5 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
+import { forward } from "./Forwarding.ts"
 
 /** The way to a database, which a test can cut and mend. The database itself stays as it is. */
 export interface DatabaseLine {
@@ -26,15 +27,7 @@ export const lineTo = (databaseUrl: string): Effect.Effect<DatabaseLine, never, 
         return
       }
       const database = connect(target)
-      for (const [from, to] of [[client, database], [database, client]] as const) {
-        open.add(from)
-        from.pipe(to)
-        from.on("error", () => to.destroy())
-        from.on("close", () => {
-          open.delete(from)
-          to.destroy()
-        })
-      }
+      forward(client, database, open)
     })
     const cutAll = () => {
       whole = false

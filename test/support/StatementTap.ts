@@ -1,5 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
+import { forward } from "./Forwarding.ts"
 
 /** A statement that was run, and on which of the service's connections. */
 export interface SentStatement {
@@ -55,15 +56,7 @@ export const tapOn = (databaseUrl: string): Effect.Effect<StatementTap, never, S
       const connection = ++connections
       const read = reader((text) => sent.push({ connection, text: text.replaceAll(/\s+/g, " ").trim() }))
       client.on("data", (chunk) => read(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
-      for (const [from, to] of [[client, database], [database, client]] as const) {
-        open.add(from)
-        from.pipe(to)
-        from.on("error", () => to.destroy())
-        from.on("close", () => {
-          open.delete(from)
-          to.destroy()
-        })
-      }
+      forward(client, database, open)
     })
     yield* Effect.acquireRelease(
       Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),

@@ -16,12 +16,12 @@ export type Test =
 /** How large a tree of filters may be: groups within groups, filters and groups in all, values in all. */
 export const filterLimits = { depth: 10, filters: 200, values: 1000 } as const
 
-const any = ["string", "number", "time", "boolean"] as const
+const every = ["string", "number", "time", "boolean"] as const
 
 /** The operators and the types each applies to (spec §4 Analytics). */
 export const operators: Readonly<Record<string, ReadonlyArray<DimensionType>>> = {
-  equals: any,
-  notEquals: any,
+  equals: every,
+  notEquals: every,
   contains: ["string"],
   in: ["string", "number"],
   notIn: ["string", "number"],
@@ -32,8 +32,8 @@ export const operators: Readonly<Record<string, ReadonlyArray<DimensionType>>> =
   beforeDate: ["time"],
   afterDate: ["time"],
   inDateRange: ["time"],
-  set: any,
-  notSet: any
+  set: every,
+  notSet: every
 }
 
 /** A filter as it was sent, what its member is, and where it stands in the query. */

@@ -62,6 +62,6 @@ export const conditionOf = (
 ): Statement.Fragment => {
   const made = (isOr: boolean) =>
     where.filter(({ connector }) => (connector === "OR") === isOr).map((one) => single(sql, one, isUuid(one.field)))
-  const any = made(true)
-  return sql.and([...made(false), ...any.length > 0 ? [sql.or(any)] : []])
+  const alternatives = made(true)
+  return sql.and([...made(false), ...alternatives.length > 0 ? [sql.or(alternatives)] : []])
 }
