@@ -78,3 +78,10 @@ export const addressOf = (id: string, query = "", as: Partial<Actor> | undefined
     if (found.status !== 302 || address === null) throw new Error(`${found.status} ${JSON.stringify(found.body)}`)
     return address
   })
+
+/** Lets an entity show a medium; the test fails where that is refused. */
+export const attach = Effect.fnUntraced(function*(entityId: string, mediaAssetId: string, more: object = {}) {
+  const body = { entityId, mediaAssetId, role: "primary", ...more }
+  const made = yield* api("POST", "/api/media/attach", { as: asAdmin, body })
+  if (made.status !== 201) throw new Error(`attach: ${made.status} ${JSON.stringify(made.body)}`)
+})

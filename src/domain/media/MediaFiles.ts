@@ -7,6 +7,7 @@ import { isSigned, MediaKeys } from "./MediaLink.ts"
 import { type ByteRange, MediaStorage } from "./MediaStorage.ts"
 import { Renditions } from "./Renditions.ts"
 import type { StorageFailed } from "./Staging.ts"
+import { isStorageKey } from "./StorageKey.ts"
 import { storageAway } from "./Uploads.ts"
 
 /** What the address of a file showed. */
@@ -73,7 +74,7 @@ const makeFiles = Effect.gen(function*() {
   })
 
   const show = Effect.fn("MediaFiles.show")(function*(storageKey: string, shown: ShownAddress) {
-    const file = (yield* repo.at(storageKey)) ?? (yield* notFound)
+    const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* notFound)
     const allowed = yield* audienceOf(file, shown)
     const narrowed = shown.width === undefined || file.isDerived
       ? file

@@ -7,7 +7,8 @@ import { MediaRemovalRepo } from "./MediaRemovalRepo.ts"
 import { MediaSettings } from "./MediaSettings.ts"
 import { MediaStorage } from "./MediaStorage.ts"
 import { typeNamed } from "./MediaTypes.ts"
-import { newStorageKey, storageAway } from "./Uploads.ts"
+import { newStorageKey } from "./StorageKey.ts"
+import { storageAway } from "./Uploads.ts"
 
 /** Images that a process draws at the same time, and how many may wait for it. */
 const atOnce = 2

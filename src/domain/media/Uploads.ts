@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { StorageNotSupported, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
@@ -10,6 +10,7 @@ import { MediaSettings } from "./MediaSettings.ts"
 import { MediaStorage } from "./MediaStorage.ts"
 import { declaredType, detectedType, type MediaType } from "./MediaTypes.ts"
 import type { StagedFile, StorageFailed } from "./Staging.ts"
+import { newStorageKey } from "./StorageKey.ts"
 
 /** A file as it arrived, with what its sender says of it. */
 export interface ReceivedFile {
@@ -39,12 +40,6 @@ export const storageAway = (failure: StorageFailed) =>
     Effect.logWarning("the storage of media failed", failure),
     Effect.fail(Unavailable.of("The storage of files is not available. Try again shortly."))
   )
-
-/** The key of a new file (contract §10): nothing of it comes from the client. */
-export const newStorageKey = Effect.fnUntraced(function*(extension: string) {
-  const now = yield* DateTime.now
-  return `${DateTime.toPartsUtc(now).year}/${newId()}.${extension}`
-})
 
 const makeUploads = Effect.gen(function*() {
   const [repo, removals, storage] = [yield* MediaRepo, yield* MediaRemovalRepo, yield* MediaStorage]

@@ -4,6 +4,7 @@ import { dispositionOf } from "../../domain/media/Disposition.ts"
 import type { MediaFiles, ShownFile } from "../../domain/media/MediaFiles.ts"
 import type { ByteRange } from "../../domain/media/MediaStorage.ts"
 import { typeNamed } from "../../domain/media/MediaTypes.ts"
+import { envelope } from "../server/Failure.ts"
 
 /** What a range asks for: the whole file, a part of it, or a part that it has not. */
 export type AskedRange = ByteRange | "whole" | "beyond"
@@ -68,8 +69,7 @@ export const fileAnswer = Effect.fnUntraced(
     }
     const asked = askedRange(request, file)
     if (asked === "beyond") {
-      const refusal = { "content-range": `bytes */${file.size}`, "cache-control": "no-store" }
-      return HttpServerResponse.empty({ status: 416, headers: refusal })
+      return envelope(416, { "content-range": `bytes */${file.size}`, "cache-control": "no-store" })
     }
     const range = asked === whole ? undefined : asked
     const part = range === undefined ? {} : { "content-range": `bytes ${range.start}-${range.end}/${file.size}` }

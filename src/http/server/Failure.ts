@@ -10,6 +10,7 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
   408: ["REQUEST_TIMEOUT", "The request did not arrive in time."],
   413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
   415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
+  416: ["RANGE_NOT_SATISFIABLE", "The file has no such part."],
   429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."],
   431: ["HEADERS_TOO_LARGE", "The headers of the request are too large."],
   499: ["CLIENT_CLOSED_REQUEST", "The client closed the connection."],

@@ -5,13 +5,11 @@ import { mkdir, open, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type ByteRange, FileMissing, MediaStorage } from "../../domain/media/MediaStorage.ts"
 import { type StagedFile, StorageFailed } from "../../domain/media/Staging.ts"
+import { isStorageKey } from "../../domain/media/StorageKey.ts"
 import { onDisk } from "./LocalStaging.ts"
 
 const isAbsent = ({ cause }: StorageFailed): boolean =>
   typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"
-
-/** Keys are made by the service; one that would lead out of the folder is a mistake of ours and not a file. */
-const isKey = (key: string): boolean => /^\d{4}\/[0-9a-f-]{36}\.[a-z0-9]{2,5}$/.test(key)
 
 /** A rename is on the disk for good when its folder is. */
 const syncFolder = async (path: string): Promise<void> => {
@@ -36,7 +34,9 @@ const move = async (from: string, to: string): Promise<void> => {
  * it; what they cannot share is a folder of another machine.
  */
 export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
-  const pathOf = (key: string) => isKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileMissing({ key }))
+  // One that would lead out of the folder is a mistake of ours and not a file.
+  const pathOf = (key: string) =>
+    isStorageKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileMissing({ key }))
 
   const local = Effect.fn("MediaStorage.local")(function*(key: string) {
     const path = yield* pathOf(key)

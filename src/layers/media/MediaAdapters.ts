@@ -1,7 +1,7 @@
 import { Layer, Redacted } from "effect"
 import { hkdfSync } from "node:crypto"
 import { join, resolve } from "node:path"
-import { MediaKeys } from "../../domain/media/MediaLink.ts"
+import { type MediaKey, MediaKeys } from "../../domain/media/MediaLink.ts"
 import { MediaAddress, MediaSettings } from "../../domain/media/MediaSettings.ts"
 import type { SecretsKey } from "../../domain/webhooks/SecretBox.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
@@ -11,16 +11,12 @@ import { s3Storage } from "./S3Storage.ts"
 import { sharpImages } from "./SharpImages.ts"
 
 /** Derived from the deployment's secrets key: whoever learned one of them could not open what is sealed with the other. */
-const mediaKeys = ({ webhooks: { keyring } }: AppSettings) => {
-  const sealing: ReadonlyArray<SecretsKey> = keyring ?? []
-  return MediaKeys.layerOf(
-    sealing.map(({ bytes }) =>
-      Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa media links", 32)), {
-        label: "media key"
-      })
-    )
+export const mediaKeys = (keyring: ReadonlyArray<SecretsKey>): ReadonlyArray<MediaKey> =>
+  keyring.map(({ bytes }) =>
+    Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa media links", 32)), {
+      label: "media key"
+    })
   )
-}
 
 const storageOf = ({ media: { storage } }: AppSettings, folder: string) => {
   if (storage.kind === "s3") return s3Storage(storage.s3)
@@ -34,7 +30,7 @@ export const mediaAdapters = (settings: AppSettings) => {
   return Layer.mergeAll(
     MediaSettings.layerOf(settings.media.settings),
     Layer.succeed(MediaAddress, settings.media.address),
-    mediaKeys(settings),
+    MediaKeys.layerOf(mediaKeys(settings.webhooks.keyring ?? [])),
     sharpImages(arriving, settings.media.settings)
   ).pipe(
     Layer.provideMerge(storageOf(settings, folder)),
