@@ -92,7 +92,6 @@ const makeReception = Effect.gen(function*() {
   const limits = Multipart.limitsServices({
     maxParts: 10,
     maxFieldSize: ByteSize.bytes(16_384),
-    maxFileSize: ByteSize.bytes(maxUploadSize),
     maxTotalSize: ByteSize.bytes(maxUploadSize + formBytes)
   })
 
