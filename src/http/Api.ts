@@ -28,6 +28,9 @@ import { MetricsGroup } from "./health/MetricsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
 import { InvoicesGroup } from "./invoices/InvoicesApi.ts"
 import { JobsGroup } from "./jobs/JobsApi.ts"
+import { FilesGroup } from "./media/FilesApi.ts"
+import { MediaGroup } from "./media/MediaApi.ts"
+import { UploadsGroup } from "./media/UploadsApi.ts"
 import { OrderDeskGroup } from "./orders/OrderDeskApi.ts"
 import { OrderRecordsGroup } from "./orders/OrderRecordsApi.ts"
 import { OrdersGroup } from "./orders/OrdersApi.ts"
@@ -55,6 +58,9 @@ export const Api = HttpApi.make("stoa")
   .add(CategoriesGroup)
   .add(BrandsGroup)
   .add(VariantsGroup)
+  .add(MediaGroup)
+  .add(UploadsGroup)
+  .add(FilesGroup)
   .add(SearchGroup)
   .add(PricingGroup)
   .add(PromotionsGroup)

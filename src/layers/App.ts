@@ -15,6 +15,7 @@ import { faultPointLayer } from "./FaultPoints.ts"
 import { invoiceAdapters } from "./invoices/InvoiceAdapters.ts"
 import { kernelLayer } from "./Kernel.ts"
 import { mailAdapters } from "./mail/MailAdapters.ts"
+import { mediaAdapters } from "./media/MediaAdapters.ts"
 import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
@@ -47,6 +48,7 @@ const deploymentLayer = (settings: AppSettings) => {
     mailAdapters(settings),
     invoiceAdapters(settings),
     downloadKeys(settings),
+    mediaAdapters(settings),
     Contributions.layer,
     ShippingSettings.layerOf(shippingSettings(deployment.shipping ?? {})),
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),

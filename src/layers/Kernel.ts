@@ -12,6 +12,7 @@ import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Jobs } from "../domain/jobs/Jobs.ts"
+import { Media } from "../domain/media/Media.ts"
 import { type CoreServices, Kernel } from "../domain/modules/Kernel.ts"
 import { Orders } from "../domain/orders/Orders.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
@@ -30,6 +31,8 @@ declare module "../domain/modules/Kernel.ts" {
     readonly categories: Categories["Service"]
     readonly brands: Brands["Service"]
     readonly variants: Variants["Service"]
+    /** Files and what shows them. */
+    readonly media: Media["Service"]
     /** Carts and changes of their lines. */
     readonly cart: Carts["Service"] & CartClient["Service"]
     readonly checkout: Checkouts["Service"]
@@ -55,6 +58,7 @@ const coreServices = Effect.gen(function*() {
     categories: yield* Categories,
     brands: yield* Brands,
     variants: yield* Variants,
+    media: yield* Media,
     cart: { ...yield* Carts, ...yield* CartClient },
     checkout: yield* Checkouts,
     orders: { get: orders.get, list: orders.list, change: (yield* StatusChanges).change },

@@ -6,6 +6,7 @@ import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { defineTask } from "../domain/jobs/Task.ts"
 import { Tasks } from "../domain/jobs/Tasks.ts"
+import { MediaRemovals } from "../domain/media/MediaRemovals.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { RateLimitRepo } from "../domain/ratelimits/RateLimitRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
@@ -56,6 +57,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   ])
   const limits = yield* RateLimitRepo
   const auth = yield* AuthPurgeRepo
+  const media = yield* MediaRemovals
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays } = yield* StoreSettings
   const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
@@ -72,6 +74,8 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
       purging("rate-limits", untilDone(limits.purge(rows))),
       purging("sessions", untilDone(auth.purgeSessions(rows))),
+      // Files of media that were deleted, and of uploads that died.
+      purging("media-files", untilDone(media.sweep(rows))),
       purging("verifications", untilDone(auth.purgeVerifications(rows))),
       // Nothing is removed here: deliveries whose job was lost get another one.
       defineTask({

@@ -7,6 +7,7 @@ import { EventTailer } from "../domain/events/EventTailer.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthCaller.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
+import { formBytes } from "../http/media/Reception.ts"
 import { accessLayer } from "../http/middleware/Access.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { FingerprintSecret, idempotencyLayer } from "../http/middleware/Idempotency.ts"
@@ -71,7 +72,7 @@ const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) =>
 const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
     Effect.gen(function*() {
-      const { deployment, host, port, trustedProxy } = yield* AppConfig
+      const { deployment, host, media, port, trustedProxy } = yield* AppConfig
       const { isTrusted, production } = yield* TrustedOrigins
       const app = yield* HttpRouter.toHttpEffect(router)
       const options = {
@@ -79,7 +80,8 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
         allowedOrigin: isTrusted,
         isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
         limiting: yield* RateLimiting,
-        methodsOf
+        methodsOf,
+        bodyLimits: new Map([["/api/media/upload", media.settings.maxUploadSize + formBytes]])
       }
       return HttpServer.serve(edge(app, options)).pipe(
         seeing(HttpServer.HttpServer),

@@ -67,6 +67,12 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "DELETE /api/catalog/entities/:id/categories/:categoryId": ["categories.unlink"],
   "POST /api/catalog/entities/:id/brands/:brandId": ["brands.link"],
   "DELETE /api/catalog/entities/:id/brands/:brandId": ["brands.unlink"],
+  // Asked in UploadHttp.test.ts, with a file.
+  "POST /api/media/upload": [],
+  "PATCH /api/media/:id": ["media.update"],
+  "DELETE /api/media/:id": ["media.delete"],
+  "POST /api/media/attach": ["media.attach"],
+  "POST /api/media/detach": ["media.detach"],
   "POST /api/pricing/prices": (answer) => [answer.at("data.variantId") === null ? "pricing.create" : "pricing.update"],
   "POST /api/pricing/modifiers": ["pricing.create"],
   "PATCH /api/pricing/modifiers/:id": ["pricing.update"],
@@ -172,6 +178,7 @@ const setting = [
   "PATCH /api/catalog/brands/:brandId",
   "POST /api/pricing/prices",
   "PATCH /api/pricing/modifiers/:id",
+  "PATCH /api/media/:id",
   "PATCH /api/promotions/:id",
   "POST /api/promotions/:id/deactivate",
   "PATCH /api/carts/:id/items/:itemId",
@@ -236,7 +243,7 @@ const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<
 
 /** The kinds of changes that have nothing before them. */
 const isBeginning = (type: string): boolean =>
-  /\.(create|createValue|link|addAddress|addInteraction|addNote)$/.test(type)
+  /\.(create|createValue|link|attach|upload|addAddress|addInteraction|addNote)$/.test(type)
 
 const flawsOf = (entry: Entry, actorId: string | null, actorType: string): ReadonlyArray<string> => [
   ...(entry.actor_id === actorId && entry.actor_type === actorType ? [] : ["the wrong actor"]),
@@ -256,7 +263,7 @@ const flawsOf = (entry: Entry, actorId: string | null, actorType: string): Reado
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
 const isRemoval = (type: string) =>
-  /\.(delete|removeItem|unlink|removeAddress|removeInteraction|removeNote)$/.test(type)
+  /\.(delete|removeItem|unlink|detach|removeAddress|removeInteraction|removeNote)$/.test(type)
 
 withApp("the journal", (it) => {
   it.effect(
@@ -291,7 +298,7 @@ withApp("the journal", (it) => {
           }
         }
         assert.deepStrictEqual(wrong, [])
-        for (const elsewhere of ["payments/webhook", "admin/staff", "admin/staff/invitations"]) {
+        for (const elsewhere of ["media/upload", "payments/webhook", "admin/staff", "admin/staff/invitations"]) {
           asked.add(`POST /api/${elsewhere}`)
         }
         asked.add("DELETE /api/me")

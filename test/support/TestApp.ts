@@ -12,6 +12,7 @@ import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { jobSettings } from "../../src/layers/config/JobOptions.ts"
 import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
+import { readMedia } from "../../src/layers/config/MediaConfig.ts"
 import { readPayments } from "../../src/layers/config/PaymentConfig.ts"
 import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
@@ -123,6 +124,7 @@ const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => 
   mail: Effect.runSync(
     mailSettingsOf(deployment.email, mailWayWithoutServer(deployment.email, "test"), developmentKeyring)
   ),
+  media: Effect.runSync(readMedia(deployment, undefined, true)),
   payments: Effect.runSync(readPayments(deployment.payments ?? {}, "test")),
   jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
   rateLimits: ratesOf(deployment.rateLimits ?? {}, false, 1),

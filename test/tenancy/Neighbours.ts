@@ -104,7 +104,7 @@ export const readsOf = (store: Store, other: Store): Look =>
 export const neighbours = Effect.gen(function*() {
   const ours = yield* aStore("org_ours")
   const before = yield* viewOf(ours)
-  const failed = before.filter(({ status }) => status !== 200).map(({ path, status }) => `${path}: ${status}`)
+  const failed = before.filter(({ status }) => status >= 400).map(({ path, status }) => `${path}: ${status}`)
   const ourRows = yield* footprintOf("org_ours")
 
   const theirs = yield* aStore("org_theirs")

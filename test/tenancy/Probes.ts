@@ -54,6 +54,11 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/search?type=product&facets=type,category,brand,status"),
   probe("GET", "/api/search?category=things&brand=maker&attr.Size=S"),
   probe("GET", "/api/search/suggest?prefix=th"),
+  probe("GET", "/api/media"),
+  probe("GET", "/api/media?entityId={entity}"),
+  probe("GET", "/api/media/{medium}"),
+  probe("GET", "/api/media/{looseMedium}?signed=true"),
+  probe("GET", "/api/media/{medium}/record"),
   probe("GET", "/api/pricing/prices"),
   probe("GET", "/api/pricing/prices?entityId={entity}"),
   probe("GET", "/api/pricing/modifiers"),
@@ -146,6 +151,17 @@ export const writes: ReadonlyArray<Probe> = [
   probe("PATCH", "/api/catalog/brands/{brand}", { displayName: "Changed" }),
   probe("POST", `${entity}/categories/{category}`),
   probe("POST", `${entity}/brands/{brand}`),
+  probe("PATCH", "/api/media/{medium}", { alt: "Changed" }),
+  probe("POST", "/api/media/attach", { entityId: "{entity}", mediaAssetId: "{looseMedium}", role: "gallery" }),
+  probe("POST", "/api/media/attach", {
+    entityId: "{entity}",
+    variantId: "{variant}",
+    mediaAssetId: "{medium}",
+    role: "primary"
+  }),
+  probe("POST", "/api/media/detach", { entityId: "{entity}", mediaAssetId: "{looseMedium}" }),
+  probe("POST", "/api/media/detach", { entityId: "{entity}", variantId: "{variant}", mediaAssetId: "{medium}" }),
+  probe("DELETE", "/api/media/{medium}"),
   probe("POST", "/api/pricing/prices", { entityId: "{entity}", currency: "USD", amount: 5 }),
   probe("POST", "/api/pricing/prices", {
     entityId: "{entity}",
@@ -278,6 +294,9 @@ export const nameless: ReadonlySet<string> = new Set([
   "DELETE /api/me",
   // Its signature says which file it is; it is asked in DownloadsHttp.test.ts.
   "GET /api/downloads/:id",
+  // Who may follow an address of a file is asked in FilesHttp.test.ts.
+  "GET /api/media/files/:year/:name",
+  "POST /api/media/upload",
   "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/catalog/entities",

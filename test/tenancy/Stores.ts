@@ -18,6 +18,9 @@ export interface Store {
   /** A category above it. */
   readonly parent: string
   readonly brand: string
+  /** A picture that the entity shows, and one that nothing does. */
+  readonly medium: string
+  readonly looseMedium: string
   readonly price: string
   readonly modifier: string
   readonly promotion: string
@@ -137,6 +140,19 @@ const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization:
   return { endpoint, delivery }
 })
 
+/** Two pictures without files; whose they are is asked before those are. */
+const media = Effect.fnUntraced(function*(organization: string, entity: string) {
+  const [medium, looseMedium] = [randomUUID(), randomUUID()]
+  yield* onDatabase((sql) =>
+    sql`with assets as (insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest)
+        select id::uuid, ${organization}, '2020/' || id || '.png', 'picture.png', 'image/png', 1, 'x'
+        from unnest(${[medium, looseMedium]}::text[]) as made(id) returning id)
+      insert into entity_media (organization_id, entity_id, media_asset_id, role)
+      select ${organization}, ${entity}::uuid, id, 'primary' from assets where id = ${medium}::uuid`
+  )
+  return { medium, looseMedium }
+})
+
 const anApiKey = Effect.fnUntraced(function*(organization: string) {
   const id = randomUUID()
   yield* onDatabase((sql) =>
@@ -243,6 +259,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
     note: noted.text("data.id"),
     buyer: shopper,
     ...catalog,
+    ...(yield* media(organization, entity)),
     price: price.text("data.id"),
     modifier: modifier.text("data.id"),
     promotion: promotion.text("data.id"),

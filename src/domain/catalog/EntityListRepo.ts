@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { isUuid } from "../ids/Id.ts"
+import { MediaAddress } from "../media/MediaSettings.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageOf } from "../paging/Paging.ts"
 import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
@@ -31,7 +32,10 @@ export class EntityListRepo extends Context.Service<EntityListRepo, {
   /** The page with its total and every expansion that was asked for, in one statement. */
   readonly page: (filter: EntityFilter) => Effect.Effect<PageOf<EntityView>, never, CurrentActor>
 }>()("stoa/domain/catalog/EntityListRepo") {
-  static readonly layer = Layer.effect(EntityListRepo, Effect.map(lookupSql, (sql) => make(sql)))
+  static readonly layer = Layer.effect(
+    EntityListRepo,
+    Effect.map(Effect.all([lookupSql, MediaAddress]), ([sql, address]) => make(sql, address))
+  )
 }
 
 const columns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
@@ -43,7 +47,7 @@ const orderBy = (sort: EntitySort): string => {
   return `order by ${sort.field === "slug" ? column : `${column}, e.id ${direction}`}`
 }
 
-const make = (sql: SqlClient.SqlClient): EntityListRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Service"] => {
   const named = Effect.fn("EntityListRepo.named")(function*(category: string | undefined, brand: string | undefined) {
     const organization = yield* currentOrganization
     const idOf = (table: string, text: string | undefined) =>
@@ -92,7 +96,7 @@ const make = (sql: SqlClient.SqlClient): EntityListRepo["Service"] => {
       readonly total: bigint
     }
     // A page beyond the end still has its total: one row without an entity.
-    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, filter.include)}
+    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, address, filter.include)}
       from (${total(organization, filter)}) t
       left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
         ${order} ${slice(filter)}) e on true ${order}`

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Conflict } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
+import { MediaAddress } from "../media/MediaSettings.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
 import { entityEvent } from "./CatalogEventRepo.ts"
@@ -44,7 +45,10 @@ export class EntityRepo extends Context.Service<EntityRepo, {
 }>()("stoa/domain/catalog/EntityRepo") {
   static readonly layer = Layer.effect(
     EntityRepo,
-    Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => make(sql, lookup))
+    Effect.map(
+      Effect.all([SqlClient.SqlClient, lookupSql, MediaAddress]),
+      ([sql, lookup, address]) => make(sql, lookup, address)
+    )
   )
 }
 
@@ -68,7 +72,11 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
     from old`
 }
 
-const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo["Service"] => {
+const make = (
+  sql: SqlClient.SqlClient,
+  lookup: SqlClient.SqlClient,
+  address: string
+): EntityRepo["Service"] => {
   const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
@@ -89,14 +97,14 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityRepo
   // Neither read has a span, see `CatalogReads.get`.
   const findById = Effect.fnUntraced(function*(id: string, include: ReadonlyArray<Include>) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include)}
       from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
   const findBySlug = Effect.fnUntraced(function*(slug: string, include: ReadonlyArray<Include>) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, include)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = ${slug}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)

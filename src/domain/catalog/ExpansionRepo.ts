@@ -51,21 +51,30 @@ const optionTypes = `(select coalesce(json_agg(json_build_object('id', t.id, 'en
       from option_values w where w.option_type_id = t.id)) order by t.sort_order, t.id), '[]')
   from option_types t where t.entity_id = e.id)`
 
-const selections: Readonly<Record<Include, string>> = {
+/** What the entity itself shows; variants have media of their own. `address` is what the addresses of files begin with. */
+const media = (address: string) =>
+  `(select coalesce(json_agg(json_build_object('mediaAssetId', l.media_asset_id, 'role', l.role,
+    'sortOrder', l.sort_order, 'variantId', l.variant_id, 'url', '${address.replaceAll("'", "''")}' || m.storage_key,
+    'alt', m.alt, 'contentType', m.content_type) order by l.sort_order, l.attached_at, l.media_asset_id), '[]')
+  from entity_media l join media_assets m on m.id = l.media_asset_id
+  where l.entity_id = e.id and l.variant_id is null)`
+
+const selections: Readonly<Record<Exclude<Include, "media">, string>> = {
   attributes,
   variants,
   categories,
   brands,
-  media: "'[]'::json",
   inventory,
   pricing,
   optionTypes
 }
 
-/** The column `expansions` of a statement that selects entities as `e`; nothing when none is asked for. */
-export const expansionColumn = (sql: SqlClient.SqlClient, include: ReadonlyArray<Include>) =>
+/** The column `expansions` of a statement that selects entities as `e`; nothing when none is asked for. `address` is `MediaAddress`. */
+export const expansionColumn = (sql: SqlClient.SqlClient, address: string, include: ReadonlyArray<Include>) =>
   sql.literal(
     include.length === 0
       ? ""
-      : `, json_build_object(${include.map((name) => `'${name}', ${selections[name]}`).join(", ")}) as expansions`
+      : `, json_build_object(${
+        include.map((name) => `'${name}', ${name === "media" ? media(address) : selections[name]}`).join(", ")
+      }) as expansions`
   )

@@ -73,6 +73,30 @@ export class PayloadTooLarge
   extends Schema.Error<PayloadTooLarge>("PayloadTooLarge")(body("PAYLOAD_TOO_LARGE"), { httpApiStatus: 413 })
 {
   readonly _tag = "PayloadTooLarge"
+  static of = (message: string) => new PayloadTooLarge({ error: { code: "PAYLOAD_TOO_LARGE", message } })
+}
+
+/** 415: the body is of a kind that the route does not read. */
+export class UnsupportedMediaType
+  extends Schema.Error<UnsupportedMediaType>("UnsupportedMediaType")(body("UNSUPPORTED_MEDIA_TYPE"), {
+    httpApiStatus: 415
+  })
+{
+  readonly _tag = "UnsupportedMediaType"
+  static of = (message: string) => new UnsupportedMediaType({ error: { code: "UNSUPPORTED_MEDIA_TYPE", message } })
+}
+
+/** 501: the deployment keeps no files (contract §10; the code is written in lower case there). */
+export class StorageNotSupported
+  extends Schema.Error<StorageNotSupported>("StorageNotSupported")(body("storage_not_supported"), {
+    httpApiStatus: 501
+  })
+{
+  readonly _tag = "StorageNotSupported"
+  static of = () =>
+    new StorageNotSupported({
+      error: { code: "storage_not_supported", message: "This deployment has no storage for files." }
+    })
 }
 
 /** 422: input that the schema or a domain rule refuses; `details.issues` names the fields. */

@@ -14,6 +14,7 @@ const settings: ReadonlySet<ChangeType> = new Set([
   "categories.restore",
   "categories.update",
   "customers.update",
+  "media.update",
   "pricing.update",
   "promotions.update",
   "shippingRates.update",

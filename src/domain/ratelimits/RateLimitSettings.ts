@@ -21,6 +21,8 @@ export interface RateLimitValues {
   readonly signInPerEmail: Rate
   readonly checkout: Rate
   readonly promotionTrial: Rate
+  /** Files of media, of which one page shows many; they do not count among the others. */
+  readonly media: Rate
   /** The same two for API keys. */
   readonly apiOfKey: Rate
   readonly checkoutOfKey: Rate
@@ -34,6 +36,7 @@ export const defaultRates: Readonly<Record<keyof RateLimitValues, number>> = {
   signInPerEmail: 10,
   checkout: 5,
   promotionTrial: 10,
+  media: 3_000,
   apiOfKey: 6_000,
   checkoutOfKey: 300
 }
@@ -57,6 +60,7 @@ export const rateLimitValues = (
     signInPerEmail: { limit: rates.signInPerEmail, windowMs: 15 * minute, enforced: true },
     checkout: rate(rates.checkout),
     promotionTrial: rate(rates.promotionTrial),
+    media: rate(rates.media),
     apiOfKey: rate(rates.apiOfKey),
     checkoutOfKey: rate(rates.checkoutOfKey)
   }

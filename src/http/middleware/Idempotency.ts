@@ -33,6 +33,12 @@ export class MarkedChange extends Context.Service<MarkedChange, true>()("stoa/ht
 /** Annotation of an endpoint whose answer is given to nobody a second time: an `Idempotency-Key` means nothing there. */
 export class NeverRepeated extends Context.Service<NeverRepeated, true>()("stoa/http/middleware/NeverRepeated") {}
 
+/**
+ * What stands for the body of a request that was taken in as a stream, where a middleware further out did: its hash. Other
+ * bodies are read here.
+ */
+export class BodyDigest extends Context.Service<BodyDigest, string>()("stoa/http/middleware/BodyDigest") {}
+
 /** The same in every process. Keys that were used before it was changed are 422. */
 export class FingerprintSecret
   extends Context.Service<FingerprintSecret, Redacted.Redacted<string>>()("stoa/http/middleware/FingerprintSecret")
@@ -114,7 +120,8 @@ export const idempotencyLayer = Layer.effect(
         if (key === undefined) return yield* handler
         // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
         // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
-        const body = yield* Effect.catch(request.text, Effect.die)
+        const digest = yield* Effect.serviceOption(BodyDigest)
+        const body = Option.isSome(digest) ? digest.value : yield* Effect.catch(request.text, Effect.die)
         const actor = yield* CurrentActor
         const scope = keyScope(actor, request)
         const hash = sealed(fingerprint(request.method, request.url, body))

@@ -13,6 +13,8 @@ export interface EdgeOptions extends AnswerOptions {
   readonly limiting: RateLimiting["Service"]
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
+  /** Limits in bytes of the bodies of routes that have one of their own, which they hold to while they read. */
+  readonly bodyLimits?: ReadonlyMap<string, number>
 }
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -60,8 +62,10 @@ export const edge = <E, R>(
 
   const answer = (request: Request) => {
     // Declared sizes are refused before a byte is read; undeclared ones while they stream.
-    if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
-      return Effect.succeed(envelope(413, { connection: "close" }))
+    const limit = options.bodyLimits?.get(pathOf(request.url)) ?? maxBodyBytes
+    if (Number(request.headers["content-length"] ?? 0) > limit) {
+      const message = limit === maxBodyBytes ? undefined : `The body exceeds the limit of ${limit} bytes.`
+      return Effect.succeed(envelope(413, { connection: "close" }, message))
     }
     const whole = isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
     return Effect.matchCauseEffect(whole, { onSuccess: Effect.succeed, onFailure: answerFailure })

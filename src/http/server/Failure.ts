@@ -10,26 +10,31 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
   408: ["REQUEST_TIMEOUT", "The request did not arrive in time."],
   413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
   415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
+  416: ["RANGE_NOT_SATISFIABLE", "The file has no such part."],
   429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."],
   431: ["HEADERS_TOO_LARGE", "The headers of the request are too large."],
   499: ["CLIENT_CLOSED_REQUEST", "The client closed the connection."],
   503: ["SERVICE_UNAVAILABLE", "The service is not available. Try again shortly."]
 }
 
-const bodyOf = (status: number) => {
+const bodyOf = (status: number, instead?: string) => {
   const [code, message] = codes[status] ?? ["INTERNAL_ERROR", "An unexpected error occurred."]
-  return { error: { code, message } }
+  return { error: { code, message: instead ?? message } }
 }
 
 /** The error envelope of a status as it goes over the wire. */
 export const errorText = (status: number): string => JSON.stringify(bodyOf(status))
 
-/** The error envelope for a status that no handler gave a body; without detail of what went wrong inside. */
+/** The error envelope for a status that no handler gave a body; without detail of what went wrong inside, unless a message is given. */
 export const envelope = (
   status: number,
-  headers: Record<string, string> = {}
+  headers: Record<string, string> = {},
+  message?: string
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(bodyOf(status), { status: codes[status] === undefined ? 500 : status, headers })
+  HttpServerResponse.jsonUnsafe(bodyOf(status, message), {
+    status: codes[status] === undefined ? 500 : status,
+    headers
+  })
 
 /** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair. The client's to mend. */
 const unstorable = /"code":"(22021|22P05)"/

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
+import { filesPath } from "../../domain/media/MediaSettings.ts"
 import { type RateLimit, type Standing, tighter } from "../../domain/ratelimits/RateLimit.ts"
 import { RateLimits } from "../../domain/ratelimits/RateLimits.ts"
 import { limitOf, type Rate, RateLimitSettings } from "../../domain/ratelimits/RateLimitSettings.ts"
@@ -125,6 +126,8 @@ const makeRateLimiting = Effect.gen(function*() {
   const arrive = (request: Request, facts: RequestFacts) => {
     const path = plainPath(request.url)
     if (path.startsWith("/api/auth/")) return arriveAtAuth(request, facts, path)
+    // Counted by address whoever asks: pictures are asked for by pages, a dozen at once.
+    if (path.startsWith(filesPath)) return admit(facts, limitOf("media", addressSubject(request), rates.media))
     return exempt.has(path) || path === providerEvents || showsCredentials(request)
       ? Effect.succeed(true)
       : admit(facts, apiByAddress(request))

@@ -10,6 +10,7 @@ import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
 import { type MailEnvironment, readMail, verificationNeedsMail } from "./MailConfig.ts"
+import { type MediaEnvironment, readMedia } from "./MediaConfig.ts"
 import { type PaymentSettings, readPayments } from "./PaymentConfig.ts"
 import { readRateLimits } from "./RateLimitConfig.ts"
 import { checkSearch } from "./SearchConfig.ts"
@@ -47,6 +48,7 @@ export interface AppSettings {
   readonly access: AccessSettings
   readonly webhooks: WebhookEnvironment
   readonly mail: MailEnvironment
+  readonly media: MediaEnvironment
   readonly payments: PaymentSettings
   readonly jobs: JobSettingsValues
   readonly rateLimits: RateLimitValues
@@ -74,13 +76,14 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   const mail = yield* readMail(deployment.email, environment, webhooks.keyring)
   const auth = yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment)
   yield* verificationNeedsMail(auth.requireEmailVerification, environment, mail)
+  const role = yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all")
   const settings: AppSettings = {
     port: apiPort,
     host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
     trustedProxy: yield* trustedProxy(deployment.server?.trustedProxyIp),
     databaseUrl: yield* databaseUrl(deployment.databaseUrl),
     dataDir: Option.getOrElse(yield* text("STOA_DATA_DIR"), () => deployment.dataDir ?? ".data"),
-    role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),
+    role,
     runnerHost: Option.getOrElse(yield* text("STOA_RUNNER_HOST"), () => "127.0.0.1"),
     runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort)),
     developmentKey: yield* developmentKey(environment),
@@ -92,6 +95,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
     access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
     mail,
+    media: yield* readMedia(deployment, Option.getOrUndefined(auth.publicUrl), role === "all"),
     payments: yield* readPayments(deployment.payments ?? {}, environment),
     jobs: yield* jobs(deployment.jobs ?? {}),
     rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),

@@ -7,6 +7,7 @@ import type { AnalyticsOptions } from "./AnalyticsConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
+import type { MediaOptions, StorageOptions } from "./MediaConfig.ts"
 import type { PaymentSettingsOptions } from "./PaymentConfig.ts"
 import type { RateLimitOptions } from "./RateLimitConfig.ts"
 import type { SearchOptions } from "./SearchConfig.ts"
@@ -112,6 +113,10 @@ export interface DeploymentConfig {
   readonly invoices?: Partial<InvoiceOptions>
   /** Mails: how they leave, and which (docs/mail.md). */
   readonly email?: EmailOptions
+  /** Files of the store: what may be uploaded, and in which sizes images are shown (docs/media.md). */
+  readonly media?: MediaOptions
+  /** Where those files lie: a folder below `dataDir`, a bucket, or nowhere (`STOA_MEDIA_STORAGE`). */
+  readonly storage?: StorageOptions
   /** Background jobs: who drives them, how many at once, how long they stay. */
   readonly jobs?: JobOptions
   /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */

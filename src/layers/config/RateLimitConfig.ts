@@ -16,6 +16,8 @@ export interface RateLimitOptions {
   readonly checkout?: number
   /** Trials of promotion codes (`POST /api/promotions/validate`). Default 10. */
   readonly promotionTrial?: number
+  /** Files of media (`/api/media/files`), by address. Default 3000. */
+  readonly media?: number
   /** All requests of an API key that has no limit of its own. Default 6000. */
   readonly apiOfKey?: number
   /** Checkouts of such a key. Default 300. */

@@ -15,6 +15,7 @@ import { inventory } from "./inventory.ts"
 import { invoices } from "./invoices.ts"
 import { jobs } from "./jobs.ts"
 import { mail } from "./mail.ts"
+import { media } from "./media.ts"
 import { orderdesk } from "./orderdesk.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
@@ -36,6 +37,7 @@ export const modules = [
   auth,
   access,
   catalog,
+  media,
   search,
   pricing,
   inventory,
@@ -83,6 +85,7 @@ export const services = Layer.mergeAll(mail.services, search.services, Layer.pro
   Layer.provideMerge(customers.services),
   Layer.provideMerge(inventory.services),
   Layer.provideMerge(pricing.services),
+  Layer.provideMerge(media.services),
   Layer.provideMerge(catalog.services),
   Layer.provideMerge(access.services),
   Layer.provideMerge(auth.services),
@@ -113,6 +116,7 @@ export const routes = Layer.mergeAll(
   jobs.routes,
   Layer.provide(access.routes, catalogue),
   catalog.routes,
+  media.routes,
   search.routes,
   pricing.routes,
   promotions.routes,

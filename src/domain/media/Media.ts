@@ -1,0 +1,115 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
+import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
+import {
+  Conflict,
+  type Forbidden,
+  NotFound,
+  type Unauthorized,
+  Unavailable,
+  type ValidationFailed
+} from "../errors/ApiErrors.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { dispositionOf } from "./Disposition.ts"
+import type { Detachment, MediaAsset, MediaChange, MediaFilter, MediaRecord, NewAttachment } from "./MediaAsset.ts"
+import { MediaKeys, signedQuery } from "./MediaLink.ts"
+import { MediaLinkRepo } from "./MediaLinkRepo.ts"
+import { MediaRemovals } from "./MediaRemovals.ts"
+import { MediaRepo } from "./MediaRepo.ts"
+import { filesPath, MediaAddress, MediaSettings } from "./MediaSettings.ts"
+import { MediaStorage } from "./MediaStorage.ts"
+import { Renditions } from "./Renditions.ts"
+import { storageAway } from "./Uploads.ts"
+
+/** How an address is asked for. */
+export interface AddressRequest {
+  readonly signed: boolean
+  /** Of an image: at most this wide. */
+  readonly width?: number | undefined
+}
+
+/** The media of an organization and what shows them (spec §4 `/media`, contract §10). */
+export class Media extends Context.Service<Media, {
+  readonly page: (filter: MediaFilter, page: PageRequest) => Effect.Effect<PageOf<MediaAsset>, never, CurrentActor>
+  readonly record: (id: string) => Effect.Effect<MediaRecord, NotFound, CurrentActor>
+  /**
+   * Where the file of an asset lies. Unsigned for whoever may see it: everybody where it is public, and whoever sees what
+   * is unpublished; signed for readers of media alone (401, 403), until it is over. 503 where nothing can be signed.
+   */
+  readonly address: (
+    id: string,
+    asked: AddressRequest
+  ) => Effect.Effect<string, NotFound | Unauthorized | Forbidden | ValidationFailed | Unavailable, CurrentActor>
+  readonly update: (id: string, change: MediaChange) => Effect.Effect<MediaAsset, NotFound, CurrentActor>
+  /** Once this is committed its files go, now or when the storage answers again. */
+  readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
+  /** 404 for an unknown entity, variant or asset, 409 where the asset is attached already. */
+  readonly attach: (attachment: NewAttachment) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
+  readonly detach: (detachment: Detachment) => Effect.Effect<void, NotFound, CurrentActor>
+}>()("stoa/domain/media/Media") {
+  static readonly layer = Layer.effect(Media, Effect.suspend(() => makeMedia))
+}
+
+const notFound = NotFound.of("Media not found.")
+
+const makeAddress = Effect.gen(function*() {
+  const [repo, storage, renditions] = [yield* MediaRepo, yield* MediaStorage, yield* Renditions]
+  const [keys, settings, address] = [yield* MediaKeys, yield* MediaSettings, yield* MediaAddress]
+  // What the service signs it answers itself, wherever the files lie for everybody.
+  const own = address.endsWith(filesPath) ? address : filesPath
+
+  const signed = Effect.fnUntraced(function*(storageKey: string, contentType: string, filename: string) {
+    const seconds = settings.signedUrlSeconds
+    if (storage.signedUrl !== undefined) {
+      const disposition = dispositionOf(contentType, filename)
+      return yield* Effect.catch(storage.signedUrl(storageKey, { seconds, contentType, disposition }), storageAway)
+    }
+    const expires = Math.floor(DateTime.toEpochMillis(yield* DateTime.now) / 1_000) + seconds
+    const query = signedQuery({ storageKey, expires }, keys)
+    return query === undefined
+      ? yield* Effect.fail(Unavailable.of("Addresses are signed where STOA_SECRETS_KEY is set."))
+      : `${own}${storageKey}?${query}`
+  })
+
+  return Effect.fn("Media.address")(function*(id: string, asked: AddressRequest) {
+    const actor = yield* CurrentActor
+    if (asked.signed) yield* requireAnyOf(actor, ["media:read"])
+    const { asset, isPublic } = (yield* repo.find(id)) ?? (yield* notFound)
+    if (!asked.signed && !isPublic && !seesUnpublished(actor) && !holds(actor, "media:read")) return yield* notFound
+    const original = { ...asset, assetId: asset.id }
+    const { contentType, storageKey } = asked.width === undefined
+      ? asset
+      : yield* renditions.of(original, asked.width)
+    return asked.signed ? yield* signed(storageKey, contentType, asset.filename) : `${address}${storageKey}`
+  })
+})
+
+const makeMedia = Effect.gen(function*() {
+  const [repo, links, removals] = [yield* MediaRepo, yield* MediaLinkRepo, yield* MediaRemovals]
+
+  const record = Effect.fn("Media.record")(function*(id: string) {
+    return (yield* repo.record(id)) ?? (yield* notFound)
+  })
+
+  const update = Effect.fn("Media.update")(function*(id: string, change: MediaChange) {
+    return (yield* repo.update(id, change)) ?? (yield* notFound)
+  })
+
+  const remove = Effect.fn("Media.remove")(function*(id: string) {
+    yield* removals.now((yield* repo.remove(id)) ?? (yield* notFound))
+  })
+
+  const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
+    const ends = yield* links.attach(attachment)
+    if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
+    if (!ends.variant) return yield* NotFound.of("The entity has no such variant.")
+    if (!ends.asset) return yield* notFound
+    if (!ends.attached) return yield* Conflict.of("This medium is attached there already.")
+  })
+
+  const detach = Effect.fn("Media.detach")(function*(detachment: Detachment) {
+    if (!(yield* links.detach(detachment))) return yield* NotFound.of("The medium is not attached there.")
+  })
+
+  return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach }
+})

@@ -1,0 +1,100 @@
+import { Context, DateTime, Effect, Layer, type Stream } from "effect"
+import { CurrentActor, holds } from "../access/Actor.ts"
+import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
+import { Forbidden, NotFound, type Unavailable, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { type MediaFile, MediaFileRepo } from "./MediaFileRepo.ts"
+import { isSigned, MediaKeys } from "./MediaLink.ts"
+import { type ByteRange, MediaStorage } from "./MediaStorage.ts"
+import { Renditions } from "./Renditions.ts"
+import type { StorageFailed } from "./Staging.ts"
+import { isStorageKey } from "./StorageKey.ts"
+import { storageAway } from "./Uploads.ts"
+
+/** What the address of a file showed. */
+export interface ShownAddress {
+  readonly expires?: string | undefined
+  readonly signature?: string | undefined
+  readonly width?: string | undefined
+}
+
+/** A file that may be given out, and to whom. */
+export interface ShownFile extends MediaFile {
+  /** Seconds that whoever got it may keep it; `public`: and may give it to anybody. */
+  readonly audience: "public" | "holder" | "actor"
+  readonly seconds: number
+}
+
+/** Files as they are given out (docs/media.md). */
+export class MediaFiles extends Context.Service<MediaFiles, {
+  /**
+   * The file under a storage key, for whoever may see it: everybody where its asset is public, whoever holds a signed
+   * address until that is over, and whoever may read the organization's media or sees what it has not published. 404 for everybody else, and for a signature
+   * that is none; 403 for one that is over.
+   */
+  readonly show: (
+    storageKey: string,
+    shown: ShownAddress
+  ) => Effect.Effect<ShownFile, NotFound | Forbidden | ValidationFailed | Unavailable, CurrentActor>
+  /** Its bytes, or some of them. 404 when the storage has lost it, 503 when it does not answer. */
+  readonly read: (
+    file: MediaFile,
+    range: ByteRange | undefined
+  ) => Effect.Effect<Stream.Stream<Uint8Array, StorageFailed>, NotFound | Unavailable>
+}>()("stoa/domain/media/MediaFiles") {
+  static readonly layer = Layer.effect(MediaFiles, Effect.suspend(() => makeFiles))
+}
+
+const notFound = NotFound.of("Media not found.")
+
+/** How long a copy of what everybody may see may be kept: for good where the address never shows anything else. */
+const hour = 3_600
+const year = 31_536_000
+
+const makeFiles = Effect.gen(function*() {
+  const [repo, storage] = [yield* MediaFileRepo, yield* MediaStorage]
+  const [keys, renditions] = [yield* MediaKeys, yield* Renditions]
+
+  /** Seconds that a signed address has left. */
+  const signedFor = Effect.fnUntraced(function*(storageKey: string, { expires, signature = "" }: ShownAddress) {
+    const link = { storageKey, expires: Number(expires) }
+    if (!isSigned(link, signature, keys)) return yield* notFound
+    const left = link.expires - Math.floor(DateTime.toEpochMillis(yield* DateTime.now) / 1_000)
+    return left > 0 ? left : yield* Forbidden.of("This address can no longer be used.")
+  })
+
+  const audienceOf = Effect.fnUntraced(function*(file: MediaFile, shown: ShownAddress) {
+    if (shown.signature !== undefined || shown.expires !== undefined) {
+      return { audience: "holder", seconds: yield* signedFor(file.storageKey, shown) } as const
+    }
+    if (file.isPublic) return { audience: "public", seconds: hour } as const
+    const actor = yield* CurrentActor
+    return actor.organizationId === file.organizationId && (holds(actor, "media:read") || seesUnpublished(actor))
+      ? { audience: "actor", seconds: 0 } as const
+      : yield* notFound
+  })
+
+  const show = Effect.fn("MediaFiles.show")(function*(storageKey: string, shown: ShownAddress) {
+    const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* notFound)
+    const allowed = yield* audienceOf(file, shown)
+    const narrowed = shown.width === undefined || file.isDerived
+      ? file
+      : { ...file, ...yield* renditions.of(file, Number(shown.width)), isDerived: true }
+    const seconds = narrowed.isDerived && allowed.audience === "public" ? year : allowed.seconds
+    return { ...narrowed, ...allowed, seconds }
+  })
+
+  const read = Effect.fn("MediaFiles.read")((file: MediaFile, range: ByteRange | undefined) =>
+    storage.open(file.storageKey, range).pipe(
+      Effect.catchTags({
+        StorageFailed: storageAway,
+        FileMissing: () =>
+          Effect.andThen(
+            Effect.logError(`the storage of media has no file ${file.storageKey}`),
+            Effect.fail(NotFound.of("The file of this medium is missing."))
+          )
+      })
+    )
+  )
+
+  return { show, read }
+})

@@ -1,0 +1,29 @@
+import { Context, Data, type Effect, type Scope } from "effect"
+import type { StagedFile, StorageFailed } from "./Staging.ts"
+
+/** An image that nobody can read, or that would take too much to. */
+export class ImageRefused extends Data.TaggedError("ImageRefused")<{ readonly message: string }> {}
+
+/** Width and height in pixels, as the image is seen. */
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** A smaller version of an image. */
+export interface RenderedImage extends ImageSize {
+  readonly file: StagedFile
+  readonly contentType: string
+  readonly extension: string
+}
+
+/** What looks into images. It refuses what unpacks to more pixels than the deployment allows. */
+export class MediaImages extends Context.Service<MediaImages, {
+  /** Reads the head of an image of this content type; no pixels are unpacked. */
+  readonly measure: (path: string, contentType: string) => Effect.Effect<ImageSize, ImageRefused | StorageFailed>
+  /** Draws the image at most this wide, never wider than it is; the file lies there while the scope is open. */
+  readonly render: (
+    path: string,
+    width: number
+  ) => Effect.Effect<RenderedImage, ImageRefused | StorageFailed, Scope.Scope>
+}>()("stoa/domain/media/MediaImages") {}

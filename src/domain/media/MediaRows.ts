@@ -1,0 +1,58 @@
+import type { MediaAsset } from "./MediaAsset.ts"
+
+/** A row of `media_assets` as the driver gives it. */
+export interface MediaRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly storage_key: string
+  readonly filename: string
+  readonly content_type: string
+  readonly size: bigint
+  readonly digest: string
+  readonly width: number | null
+  readonly height: number | null
+  readonly alt: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly origin: MediaAsset["origin"]
+  readonly confidence: number | null
+  readonly derived_from_asset_id: string | null
+  readonly is_public: boolean
+  readonly uploaded_at: Date
+}
+
+/** The record of a row, whose file lies below `address`. */
+export const toAsset = (row: MediaRow, address: string): MediaAsset => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  storageKey: row.storage_key,
+  filename: row.filename,
+  contentType: row.content_type,
+  size: Number(row.size),
+  width: row.width,
+  height: row.height,
+  alt: row.alt,
+  metadata: row.metadata,
+  origin: row.origin,
+  confidence: row.confidence,
+  derivedFromAssetId: row.derived_from_asset_id,
+  isPublic: row.is_public,
+  uploadedAt: row.uploaded_at,
+  url: `${address}${row.storage_key}`
+})
+
+/** An asset as the journal tells of it: an SQL text over a row of `media_assets`. */
+export const assetJson = (row: string): string =>
+  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'storageKey', ${row}.storage_key,
+    'filename', ${row}.filename, 'contentType', ${row}.content_type, 'size', ${row}.size, 'width', ${row}.width,
+    'height', ${row}.height, 'alt', ${row}.alt, 'metadata', ${row}.metadata, 'origin', ${row}.origin,
+    'isPublic', ${row}.is_public)`
+
+/**
+ * Whether everybody may see the asset in the row `row`: its owner says so, or something that is published shows it. An
+ * SQL text.
+ */
+export const isPublicAsset = (row: string): string =>
+  `(${row}.is_public or exists (select 1 from entity_media pl join catalog_entities pe on pe.id = pl.entity_id
+      and pe.organization_id = pl.organization_id
+    where pl.media_asset_id = ${row}.id and pl.organization_id = ${row}.organization_id
+      and pe.status = 'active' and pe.is_visible))`

@@ -1,0 +1,43 @@
+import { Context, Layer } from "effect"
+import { defaultContentTypes } from "./MediaTypes.ts"
+
+/** What a deployment decides about media, with everything decided. */
+export interface MediaSettingsValues {
+  /** Largest file, in bytes. */
+  readonly maxUploadSize: number
+  readonly contentTypes: ReadonlyArray<string>
+  /** Widths in pixels that smaller versions of images are made in. */
+  readonly imageWidths: ReadonlyArray<number>
+  /** Most pixels of an image; one frame after the other where it moves. */
+  readonly maxPixels: number
+  /** How long a signed address works. */
+  readonly signedUrlSeconds: number
+}
+
+/** Every option without a word of the deployment's (contract §10). */
+export const defaultMedia: MediaSettingsValues = {
+  maxUploadSize: 10 * 1_048_576,
+  contentTypes: defaultContentTypes,
+  imageWidths: [160, 320, 640, 1_280],
+  maxPixels: 50_000_000,
+  signedUrlSeconds: 900
+}
+
+/** The settings of media of this deployment. */
+export class MediaSettings
+  extends Context.Service<MediaSettings, MediaSettingsValues>()("stoa/domain/media/MediaSettings")
+{
+  static readonly layerOf = (values: MediaSettingsValues): Layer.Layer<MediaSettings> =>
+    Layer.succeed(MediaSettings, values)
+}
+
+/** The path below which this service gives files out; their storage keys stand behind it. */
+export const filesPath = "/api/media/files/"
+
+/**
+ * What the addresses of media begin with: the service's own route, or where the deployment's files lie for everybody. A
+ * reference, because expansions of the catalog show addresses also where a process was built without media.
+ */
+export const MediaAddress = Context.Reference<string>("stoa/domain/media/MediaAddress", {
+  defaultValue: () => filesPath
+})

@@ -1,0 +1,37 @@
+import { Context, Data, type Effect, type Scope, type Stream } from "effect"
+import type { StagedFile, StorageFailed } from "./Staging.ts"
+
+/** Nothing lies under this key. */
+export class FileMissing extends Data.TaggedError("FileMissing")<{ readonly key: string }> {}
+
+/** Bytes of a file, both ends included. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** What a signed address of the storage's own says of the answer. */
+export interface SignedAnswer {
+  readonly seconds: number
+  readonly contentType: string
+  readonly disposition: string
+}
+
+/** Where files lie: a folder, or a bucket of objects. A key is never given to two files. */
+export class MediaStorage extends Context.Service<MediaStorage, {
+  /** False: the deployment keeps no files, and none can be uploaded (501). */
+  readonly isConfigured: boolean
+  /** Stores a staged file; it may be gone from its place afterwards. Once this succeeded the file survives a crash. */
+  readonly put: (key: string, file: StagedFile, contentType: string) => Effect.Effect<void, StorageFailed>
+  /** The file, or a part of it, as it comes. */
+  readonly open: (
+    key: string,
+    range?: ByteRange
+  ) => Effect.Effect<Stream.Stream<Uint8Array, StorageFailed>, StorageFailed | FileMissing>
+  /** Where the file lies on this machine, brought here where it has to be; for as long as the scope is open. */
+  readonly local: (key: string) => Effect.Effect<string, StorageFailed | FileMissing, Scope.Scope>
+  /** Removes a file; one that is not there is removed already. */
+  readonly remove: (key: string) => Effect.Effect<void, StorageFailed>
+  /** A signed address of the storage's own; absent where it has none and the service signs its own. */
+  readonly signedUrl?: (key: string, answer: SignedAnswer) => Effect.Effect<string, StorageFailed>
+}>()("stoa/domain/media/MediaStorage") {}

@@ -1,0 +1,85 @@
+import { Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { dispositionOf } from "../../domain/media/Disposition.ts"
+import type { MediaFiles, ShownFile } from "../../domain/media/MediaFiles.ts"
+import type { ByteRange } from "../../domain/media/MediaStorage.ts"
+import { typeNamed } from "../../domain/media/MediaTypes.ts"
+import { envelope } from "../server/Failure.ts"
+
+/** What a range asks for: the whole file, a part of it, or a part that it has not. */
+export type AskedRange = ByteRange | "whole" | "beyond"
+
+const whole = "whole"
+
+/** A `Range` of one part (RFC 9110 §14). Several parts, other units and what cannot be read: the whole file. */
+export const rangeOf = (sent: string | undefined, size: number): AskedRange => {
+  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(sent?.trim() ?? "")
+  if (found === null) return whole
+  const [, first = "", last = ""] = found
+  if (first === "" && last === "") return whole
+  if (first === "") return last === "0" ? "beyond" : { start: Math.max(0, size - Number(last)), end: size - 1 }
+  const [start, end] = [Number(first), last === "" ? size - 1 : Math.min(Number(last), size - 1)]
+  if (start >= size) return "beyond"
+  return end < start ? whole : { start, end }
+}
+
+/** The bytes under an address never change: their hash is their name. */
+const tagOf = ({ digest }: ShownFile): string => `"${digest.slice(0, 32)}"`
+
+const isKnown = (sent: string | undefined, tag: string): boolean =>
+  sent !== undefined && sent.split(",").some((one) => ["*", tag, `W/${tag}`].includes(one.trim()))
+
+const keeping = ({ audience, isDerived, seconds }: ShownFile): string => {
+  if (audience === "actor") return "private, no-cache"
+  if (audience === "holder") return `private, max-age=${seconds}`
+  return `public, max-age=${seconds}${isDerived ? ", immutable" : ""}`
+}
+
+/** A file never runs anything in the name of this host, whatever it is; what might is not even shown. */
+const policyOf = ({ contentType }: ShownFile): string =>
+  typeNamed(contentType)?.isActive === false
+    ? "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+    : "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+const headersOf = (file: ShownFile): Record<string, string> => ({
+  etag: tagOf(file),
+  "cache-control": keeping(file),
+  "accept-ranges": "bytes",
+  "content-disposition": dispositionOf(file.contentType, file.filename),
+  "content-security-policy": policyOf(file),
+  "x-content-type-options": "nosniff",
+  // Shops show pictures of an API that lies on another host.
+  "cross-origin-resource-policy": "cross-origin"
+})
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** A range counts only for the file that its client has a part of. */
+const askedRange = ({ headers }: Request, file: ShownFile): AskedRange => {
+  const condition = headers["if-range"]
+  return condition !== undefined && condition !== tagOf(file) ? whole : rangeOf(headers["range"], file.size)
+}
+
+/** The answer to whoever asks for a file that he may see: 200, 206, 304 or 416. */
+export const fileAnswer = Effect.fnUntraced(
+  function*(request: Request, file: ShownFile, read: MediaFiles["Service"]["read"]) {
+    const headers = headersOf(file)
+    if (isKnown(request.headers["if-none-match"], tagOf(file))) {
+      return HttpServerResponse.empty({ status: 304, headers })
+    }
+    const asked = askedRange(request, file)
+    if (asked === "beyond") {
+      return envelope(416, { "content-range": `bytes */${file.size}`, "cache-control": "no-store" })
+    }
+    const range = asked === whole ? undefined : asked
+    const part = range === undefined ? {} : { "content-range": `bytes ${range.start}-${range.end}/${file.size}` }
+    const contentLength = range === undefined ? file.size : range.end - range.start + 1
+    const { contentType } = file
+    return HttpServerResponse.stream(yield* read(file, range), {
+      status: range === undefined ? 200 : 206,
+      contentType,
+      contentLength,
+      headers: { ...headers, ...part }
+    })
+  }
+)

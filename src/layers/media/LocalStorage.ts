@@ -1,0 +1,79 @@
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Effect, Layer } from "effect"
+import { createReadStream } from "node:fs"
+import { mkdir, open, rename, rm, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { type ByteRange, FileMissing, MediaStorage } from "../../domain/media/MediaStorage.ts"
+import { type StagedFile, StorageFailed } from "../../domain/media/Staging.ts"
+import { isStorageKey } from "../../domain/media/StorageKey.ts"
+import { onDisk } from "./LocalStaging.ts"
+
+const isAbsent = ({ cause }: StorageFailed): boolean =>
+  typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"
+
+/** A rename is on the disk for good when its folder is. */
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+const move = async (from: string, to: string): Promise<void> => {
+  const folder = dirname(to)
+  await mkdir(folder, { recursive: true, mode: 0o750 })
+  // One step within a file system: nobody ever reads half a file.
+  await rename(from, to)
+  await syncFolder(folder)
+}
+
+/**
+ * Media as files below a folder, in the same file system as the folder that they arrive in. Several processes may share
+ * it; what they cannot share is a folder of another machine.
+ */
+export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
+  // One that would lead out of the folder is a mistake of ours and not a file.
+  const pathOf = (key: string) =>
+    isStorageKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileMissing({ key }))
+
+  const local = Effect.fn("MediaStorage.local")(function*(key: string) {
+    const path = yield* pathOf(key)
+    yield* onDisk(() => stat(path)).pipe(
+      Effect.catch((failure) => Effect.fail(isAbsent(failure) ? new FileMissing({ key }) : failure))
+    )
+    return path
+  })
+
+  return Layer.succeed(MediaStorage, {
+    isConfigured: true,
+    put: Effect.fn("MediaStorage.put")(function*(key: string, file: StagedFile) {
+      const path = yield* Effect.catchTag(pathOf(key), "FileMissing", (cause) => new StorageFailed({ cause }))
+      yield* onDisk(() => move(file.path, path))
+    }),
+    open: Effect.fn("MediaStorage.open")((key: string, range?: ByteRange) =>
+      Effect.map(local(key), (path) =>
+        NodeStream.fromReadable<Uint8Array, StorageFailed>({
+          evaluate: () => createReadStream(path, range ?? {}),
+          onError: (cause) => new StorageFailed({ cause })
+        }))
+    ),
+    local,
+    remove: Effect.fn("MediaStorage.remove")((key: string) =>
+      Effect.matchEffect(pathOf(key), {
+        onSuccess: (path) => onDisk(() => rm(path, { force: true })),
+        onFailure: () => Effect.void
+      })
+    )
+  })
+}
+
+/** A deployment that keeps no files: uploads are 501, and there is nothing to give out. */
+export const noStorage: Layer.Layer<MediaStorage> = Layer.succeed(MediaStorage, {
+  isConfigured: false,
+  put: () => Effect.fail(new StorageFailed({ cause: "no storage is configured" })),
+  open: (key) => Effect.fail(new FileMissing({ key })),
+  local: (key) => Effect.fail(new FileMissing({ key })),
+  remove: () => Effect.void
+})

@@ -1,0 +1,39 @@
+import { Layer, Redacted } from "effect"
+import { hkdfSync } from "node:crypto"
+import { join, resolve } from "node:path"
+import { type MediaKey, MediaKeys } from "../../domain/media/MediaLink.ts"
+import { MediaAddress, MediaSettings } from "../../domain/media/MediaSettings.ts"
+import type { SecretsKey } from "../../domain/webhooks/SecretBox.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
+import { localStaging } from "./LocalStaging.ts"
+import { localStorage, noStorage } from "./LocalStorage.ts"
+import { s3Storage } from "./S3Storage.ts"
+import { sharpImages } from "./SharpImages.ts"
+
+/** Derived from the deployment's secrets key: whoever learned one of them could not open what is sealed with the other. */
+export const mediaKeys = (keyring: ReadonlyArray<SecretsKey>): ReadonlyArray<MediaKey> =>
+  keyring.map(({ bytes }) =>
+    Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa media links", 32)), {
+      label: "media key"
+    })
+  )
+
+const storageOf = ({ media: { storage } }: AppSettings, folder: string) => {
+  if (storage.kind === "s3") return s3Storage(storage.s3)
+  return storage.kind === "local" ? localStorage(join(folder, "files")) : noStorage
+}
+
+/** Where the files of media lie, what looks into them and what may be uploaded, as the deployment configured it. */
+export const mediaAdapters = (settings: AppSettings) => {
+  const folder = join(resolve(settings.dataDir), "media")
+  const arriving = join(folder, "incoming")
+  return Layer.mergeAll(
+    MediaSettings.layerOf(settings.media.settings),
+    Layer.succeed(MediaAddress, settings.media.address),
+    MediaKeys.layerOf(mediaKeys(settings.webhooks.keyring ?? [])),
+    sharpImages(arriving, settings.media.settings)
+  ).pipe(
+    Layer.provideMerge(storageOf(settings, folder)),
+    Layer.provideMerge(localStaging(arriving))
+  )
+}

@@ -1,0 +1,49 @@
+import { Layer } from "effect"
+import { Media } from "../../domain/media/Media.ts"
+import { MediaFileRepo } from "../../domain/media/MediaFileRepo.ts"
+import { MediaFiles } from "../../domain/media/MediaFiles.ts"
+import { MediaLinkRepo } from "../../domain/media/MediaLinkRepo.ts"
+import { MediaRemovalRepo } from "../../domain/media/MediaRemovalRepo.ts"
+import { MediaRemovals } from "../../domain/media/MediaRemovals.ts"
+import { MediaRepo } from "../../domain/media/MediaRepo.ts"
+import { MediaSettings } from "../../domain/media/MediaSettings.ts"
+import { migrations } from "../../domain/media/migrations.ts"
+import { Renditions } from "../../domain/media/Renditions.ts"
+import { Staging } from "../../domain/media/Staging.ts"
+import { Uploads } from "../../domain/media/Uploads.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { filesHttp } from "../../http/media/FilesHttp.ts"
+import { mediaHttp } from "../../http/media/MediaHttp.ts"
+import { receptionLayer } from "../../http/media/Reception.ts"
+import { uploadsHttp } from "../../http/media/UploadsHttp.ts"
+import { AccessControl } from "../../http/middleware/Access.ts"
+import { Errors } from "../../http/middleware/Errors.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
+
+const repositories = Layer.mergeAll(
+  MediaRepo.layer,
+  MediaLinkRepo.layer,
+  MediaFileRepo.layer,
+  MediaRemovalRepo.layer
+)
+
+/** Files of a store and what shows them (contract §10, docs/media.md). Needs where they lie (`MediaAdapters.ts`). */
+export const media = defineModule({
+  id: "media",
+  version: "1.0.0",
+  requires: ["tenancy", "catalog"],
+  permissions: [
+    { scope: "media:read", description: "See all media, and make addresses that work for everybody for some minutes." },
+    { scope: "media:write", description: "Upload, change, attach and delete media." }
+  ],
+  migrations,
+  services: Layer.mergeAll(Media.layer, MediaFiles.layer, Uploads.layer).pipe(
+    Layer.provideMerge(Layer.merge(Renditions.layer, MediaRemovals.layer)),
+    Layer.provideMerge(repositories)
+  ),
+  routes: Layer.mergeAll(
+    mediaHttp.pipe(seeing(Media, ...ofRoutes)),
+    filesHttp.pipe(seeing(MediaFiles, AccessControl, Errors)),
+    uploadsHttp.pipe(Layer.provide(receptionLayer), seeing(Uploads, Staging, MediaSettings, ...ofRoutes))
+  )
+})

@@ -1,0 +1,93 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { asAdmin, asNobody, asStaff, withApp } from "../support/TestApp.ts"
+import { addressOf, fetched, sendForm, upload } from "./MediaCalls.ts"
+import { aPage, aPdf, aPicture, aSidewaysPhoto, type Format } from "./Pictures.ts"
+
+const refusal = (code: string) => ({ "error.code": code })
+
+withApp("POST /api/media/upload", (it) => {
+  it.effect("makes a medium of a picture, and its bytes come back as they were", () =>
+    Effect.gen(function*() {
+      const bytes = yield* aPicture("png", 40, 30)
+      const made = yield* upload({ bytes, name: "Rote Tür.png", fields: { alt: "A red door" } })
+      assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+      const { id, storageKey, uploadedAt, url, ...rest } = made.at("data") as Record<string, unknown>
+      assert.match(String(storageKey), /^\d{4}\/[0-9a-f-]{36}\.png$/)
+      assert.strictEqual(url, `/api/media/files/${String(storageKey)}`)
+      assert.isString(uploadedAt)
+      assert.deepStrictEqual(rest, {
+        organizationId: "org_default",
+        filename: "Rote Tür.png",
+        contentType: "image/png",
+        size: bytes.length,
+        width: 40,
+        height: 30,
+        alt: "A red door",
+        metadata: {},
+        origin: "merchant",
+        confidence: null,
+        derivedFromAssetId: null,
+        isPublic: false
+      })
+      const file = yield* fetched(yield* addressOf(String(id)), asAdmin)
+      assert.strictEqual(file.status, 200)
+      assert.deepStrictEqual(file.bytes, bytes)
+    }))
+
+  it.effect("knows each type by its bytes, whatever the name says and where nothing is declared", () =>
+    Effect.gen(function*() {
+      const formats: ReadonlyArray<Format> = ["png", "jpeg", "gif", "webp"]
+      for (const format of formats) {
+        const bytes = yield* aPicture(format)
+        const made = yield* upload({ bytes, type: "application/octet-stream", name: "thing.exe" })
+        assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+        assert.strictEqual(made.at("data.contentType"), `image/${format}`)
+        assert.strictEqual(made.at("data.width"), 40)
+      }
+      const pdf = yield* upload({ bytes: aPdf, type: "application/pdf", name: "sheet.pdf" })
+      assert.strictEqual(pdf.at("data.contentType"), "application/pdf")
+      assert.strictEqual(pdf.at("data.width"), null)
+      assert.strictEqual(pdf.at("data.alt"), null)
+    }))
+
+  it.effect("measures a photograph as it is seen", () =>
+    Effect.gen(function*() {
+      const made = yield* upload({ bytes: yield* aSidewaysPhoto, type: "image/jpeg" })
+      assert.deepStrictEqual([made.at("data.width"), made.at("data.height")], [20, 60])
+    }))
+
+  it.effect("refuses what is not a form, has no file or more than one, with what is wrong", () =>
+    Effect.gen(function*() {
+      const empty = new FormData()
+      empty.set("alt", "nothing")
+      const none = yield* sendForm(empty, asAdmin)
+      assert.strictEqual(none.status, 422)
+      assert.include(none.text("error.message"), "file is required")
+
+      const hollow = yield* upload({ bytes: new Uint8Array(0) })
+      assert.strictEqual(hollow.status, 422)
+      assert.include(hollow.text("error.message"), "file is required")
+
+      const two = new FormData()
+      two.append("file", new Blob([new Uint8Array(aPdf)]), "a.pdf")
+      two.append("file", new Blob([new Uint8Array(aPdf)]), "b.pdf")
+      assert.strictEqual((yield* sendForm(two, asAdmin)).status, 422)
+
+      const page = yield* upload({ bytes: aPage, type: "image/png" })
+      assert.strictEqual(page.status, 422, "text that is called a picture")
+      assert.deepInclude({ "error.code": page.at("error.code") }, refusal("VALIDATION_FAILED"))
+
+      const declared = yield* upload({ bytes: aPdf, type: "image/png" })
+      assert.strictEqual(declared.status, 422)
+      assert.include(declared.text("error.message"), "declared as image/png and is application/pdf")
+    }))
+
+  it.effect("is for whoever may write media", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* upload({ as: undefined })).status, 401)
+      assert.strictEqual((yield* upload({ as: asNobody })).status, 403)
+      assert.strictEqual((yield* upload({ as: asStaff })).status, 403)
+      assert.strictEqual((yield* upload({ as: { ...asStaff, permissions: ["media:write"] } })).status, 201)
+    }))
+})
