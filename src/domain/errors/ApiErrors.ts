@@ -73,6 +73,7 @@ export class PayloadTooLarge
   extends Schema.Error<PayloadTooLarge>("PayloadTooLarge")(body("PAYLOAD_TOO_LARGE"), { httpApiStatus: 413 })
 {
   readonly _tag = "PayloadTooLarge"
+  static of = (message: string) => new PayloadTooLarge({ error: { code: "PAYLOAD_TOO_LARGE", message } })
 }
 
 /** 422: input that the schema or a domain rule refuses; `details.issues` names the fields. */

@@ -43,6 +43,9 @@ const isPreflight = ({ headers, method }: Request): boolean =>
 const isChunked = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined && headers["content-type"]?.startsWith("multipart/") !== true
 
+/** The one route whose body is a file of any size; `ExchangeSettings` limits it (docs/import-export.md). */
+const isStreamed = ({ method, url }: Request): boolean => method === "POST" && pathOf(url) === "/api/imports"
+
 /**
  * What holds for every answer, in one place around the router: request id, security and CORS headers, the limits of
  * requests and bodies, 405 with `Allow`, and the error envelope for everything that no handler answered
@@ -59,11 +62,13 @@ export const edge = <E, R>(
   const refused = envelope(429)
 
   const answer = (request: Request) => {
+    // Its handler reads the body as it arrives, and knows how much of it there may be.
+    const streamed = isStreamed(request)
     // Declared sizes are refused before a byte is read; undeclared ones while they stream.
-    if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
+    if (!streamed && Number(request.headers["content-length"] ?? 0) > maxBodyBytes) {
       return Effect.succeed(envelope(413, { connection: "close" }))
     }
-    const whole = isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
+    const whole = !streamed && isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
     return Effect.matchCauseEffect(whole, { onSuccess: Effect.succeed, onFailure: answerFailure })
   }
 
