@@ -21,6 +21,8 @@ import { CustomersGroup } from "./customers/CustomersApi.ts"
 import { MeGroup } from "./customers/MeApi.ts"
 import { MyOrdersGroup } from "./customers/MyOrdersApi.ts"
 import { EventsGroup } from "./events/EventsApi.ts"
+import { ExportsGroup } from "./exchange/ExportsApi.ts"
+import { ImportsGroup } from "./exchange/ImportsApi.ts"
 import { DownloadsGroup } from "./fulfillment/DownloadsApi.ts"
 import { FulfillmentsGroup } from "./fulfillment/FulfillmentsApi.ts"
 import { HealthGroup } from "./health/HealthApi.ts"
@@ -91,6 +93,8 @@ export const Api = HttpApi.make("stoa")
   .add(EventsGroup)
   .add(AuditGroup)
   .add(AnalyticsGroup)
+  .add(ImportsGroup)
+  .add(ExportsGroup)
   .add(StaffGroup)
   .add(OrganizationKeysGroup)
   .add(PermissionsGroup)

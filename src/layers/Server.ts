@@ -20,6 +20,7 @@ import { routeTable } from "../http/server/RouteTable.ts"
 import { actors } from "./access/RequestActors.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { AppConfig } from "./config/AppConfig.ts"
+import { exchangeLimits } from "./config/ExchangeConfig.ts"
 import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
@@ -81,7 +82,10 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
         isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
         limiting: yield* RateLimiting,
         methodsOf,
-        bodyLimits: new Map([["/api/media/upload", media.settings.maxUploadSize + formBytes]])
+        bodyLimits: new Map([
+          ["/api/media/upload", media.settings.maxUploadSize + formBytes],
+          ["/api/imports", exchangeLimits(deployment).maxFileBytes]
+        ])
       }
       return HttpServer.serve(edge(app, options)).pipe(
         seeing(HttpServer.HttpServer),

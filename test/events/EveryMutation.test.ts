@@ -35,6 +35,7 @@ const further: ReadonlyArray<Probe> = [
   { method: "POST", path: "/api/tax/rates", body: { name: "Another", country: "FR", rateBps: 100 } },
   { method: "POST", path: "/api/webhooks", body: { url: "https://shop.example/hook", events: ["*"] } },
   { method: "POST", path: "/api/admin/api-keys", body: { name: "Another", role: "staff" } },
+  { method: "POST", path: "/api/imports?format=jsonl&dryRun=true", body: { slug: "sent", type: "product" } },
   { method: "POST", path: "/api/jobs/run?queue=nobody", body: undefined },
   { method: "POST", path: "/api/analytics/query", body: { measures: ["Orders.count"] } },
   { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
@@ -143,6 +144,9 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
     ...Array.from({ length: answer.number("data.itemsAdded") }, () => "cart.afterAddItem")
   ],
   "DELETE /api/me/addresses/:id": ["customers.removeAddress"],
+  // What becomes of its records is told as the job's own.
+  "POST /api/imports": ["imports.create"],
+  "POST /api/imports/:id/cancel": ["imports.cancel"],
   "POST /api/webhooks": ["webhooks.create"],
   "PATCH /api/webhooks/:id": ["webhooks.update"],
   "POST /api/webhooks/:id/rotate-secret": ["webhooks.rotateSecret"],

@@ -120,6 +120,12 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/audit?limit=100"),
   probe("GET", "/api/audit?entityId={entity}"),
   probe("GET", "/api/audit/order/{order}"),
+  probe("GET", "/api/imports"),
+  probe("GET", "/api/imports/{upload}"),
+  probe("GET", "/api/imports/{upload}/refusals"),
+  probe("GET", "/api/imports/{upload}/refusals.csv"),
+  probe("GET", "/api/exports/catalog?format=jsonl"),
+  probe("GET", "/api/exports/catalog"),
   probe("GET", "/api/analytics/meta"),
   figures(["Orders.count", "Orders.revenue"], ["Orders.id", "Orders.orderNumber", "Orders.status"]),
   figures(["OrderLineItems.count", "OrderLineItems.itemsSold"], ["OrderLineItems.id", "Orders.id"]),
@@ -274,7 +280,8 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/admin/jobs/{job}/retry"),
   probe("DELETE", "/api/admin/api-keys/{apiKey}"),
   probe("PATCH", "/api/admin/staff/{member}", { role: "customer" }),
-  probe("DELETE", "/api/admin/staff/{member}")
+  probe("DELETE", "/api/admin/staff/{member}"),
+  probe("POST", "/api/imports/{upload}/cancel")
 ]
 
 /** Something that was sold is never deleted, so this is refused by its own store too. */
@@ -300,6 +307,7 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/catalog/entities",
+  "POST /api/imports",
   "POST /api/catalog/brands",
   "POST /api/promotions",
   "POST /api/promotions/validate",

@@ -67,6 +67,8 @@ export interface Store {
   readonly job: string
   /** An API key of the role staff. */
   readonly apiKey: string
+  /** An import that waits for somebody to work on it, with a record that was refused. */
+  readonly upload: string
   /** A member with the role staff. */
   readonly member: string
 }
@@ -158,6 +160,18 @@ const anApiKey = Effect.fnUntraced(function*(organization: string) {
   yield* onDatabase((sql) =>
     sql`insert into api_keys (id, name, key, reference_id, organization_id, role)
       values (${id}::uuid, 'Key', ${id}, ${organization}, ${organization}, 'staff')`
+  )
+  return id
+})
+
+const anUpload = Effect.fnUntraced(function*(organization: string) {
+  const id = randomUUID()
+  yield* onDatabase((sql) =>
+    sql`with made as (insert into imports (id, organization_id, kind, format, dry_run, state, actor, rows, read, refused)
+        values (${id}::uuid, ${organization}, 'catalog', 'jsonl', false, 'queued', '{}', 2, 1, 1))
+      insert into import_refusals (organization_id, import_id, row, line, key, issues)
+      values (${organization}, ${id}::uuid, 1, 1, ${organization},
+        '[{"path": "slug", "message": "no", "code": "invalid"}]')`
   )
   return id
 })
@@ -278,6 +292,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
     ...(yield* moneyOf(organization)),
     job: failed?.id ?? "",
     apiKey: yield* anApiKey(organization),
+    upload: yield* anUpload(organization),
     member: yield* aMember(organization),
     parcel,
     ...bought

@@ -19,6 +19,7 @@ const settings: ReadonlySet<ChangeType> = new Set([
   "promotions.update",
   "shippingRates.update",
   "shippingZones.update",
+  "variants.update",
   "webhooks.update"
 ])
 

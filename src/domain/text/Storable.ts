@@ -26,7 +26,7 @@ const isPlain = (value: object): boolean => {
  * What code hands over is not always JSON: a date, a bigint or NaN would not come back as it was. A property that is
  * undefined counts as absent, as `JSON.stringify` has it.
  */
-const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
+export const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
   if (typeof value === "string") return isStorable(value)
   if (typeof value === "number") return Number.isFinite(value)
   if (typeof value === "boolean" || value === null) return true

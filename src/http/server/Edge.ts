@@ -41,9 +41,8 @@ const hasJsonBody = (response: HttpServerResponse.HttpServerResponse): boolean =
 const isPreflight = ({ headers, method }: Request): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined
 
-/** A body of unknown length, which not every route reads; an upload is read by its own route, part by part. */
-const isChunked = ({ headers }: Request): boolean =>
-  headers["transfer-encoding"] !== undefined && headers["content-type"]?.startsWith("multipart/") !== true
+/** A body of unknown length. */
+const isChunked = ({ headers }: Request): boolean => headers["transfer-encoding"] !== undefined
 
 /**
  * What holds for every answer, in one place around the router: request id, security and CORS headers, the limits of
@@ -61,13 +60,14 @@ export const edge = <E, R>(
   const refused = envelope(429)
 
   const answer = (request: Request) => {
+    const own = options.bodyLimits?.get(pathOf(request.url))
     // Declared sizes are refused before a byte is read; undeclared ones while they stream.
-    const limit = options.bodyLimits?.get(pathOf(request.url)) ?? maxBodyBytes
-    if (Number(request.headers["content-length"] ?? 0) > limit) {
-      const message = limit === maxBodyBytes ? undefined : `The body exceeds the limit of ${limit} bytes.`
+    if (Number(request.headers["content-length"] ?? 0) > (own ?? maxBodyBytes)) {
+      const message = own === undefined ? undefined : `The body exceeds the limit of ${own} bytes.`
       return Effect.succeed(envelope(413, { connection: "close" }, message))
     }
-    const whole = isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
+    // Not every route reads a body of unknown length; one with a limit of its own reads it part by part.
+    const whole = own === undefined && isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
     return Effect.matchCauseEffect(whole, { onSuccess: Effect.succeed, onFailure: answerFailure })
   }
 

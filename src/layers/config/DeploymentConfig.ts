@@ -72,8 +72,17 @@ export interface DeploymentConfig {
     readonly holdDays?: number
     /** Days that events of payment providers are remembered, so that a repeated one is known. Default 90. */
     readonly providerEventDays?: number
+    /** Days that imports, their records and their reports stay. Default 30. */
+    readonly importDays?: number
     /** Hours that answers to idempotency keys and messages of actors and durable processes stay. Default 24. */
     readonly idempotencyHours?: number
+  }
+  /** Files that are imported (docs/import-export.md). */
+  readonly exchange?: {
+    /** Largest file, in bytes. Default 268,435,456 (256 MB). */
+    readonly maxFileBytes?: number
+    /** Records that are written in one transaction, 1 to 5000. Default 500. */
+    readonly batchRows?: number
   }
   readonly journal?: {
     /** Days that the journal of changes, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */

@@ -10,6 +10,7 @@ import { catalog } from "./catalog.ts"
 import { checkout } from "./checkout.ts"
 import { customers } from "./customers.ts"
 import { events } from "./events.ts"
+import { exchange } from "./exchange.ts"
 import { fulfillment } from "./fulfillment.ts"
 import { inventory } from "./inventory.ts"
 import { invoices } from "./invoices.ts"
@@ -54,7 +55,8 @@ export const modules = [
   orderdesk,
   webhooks,
   mail,
-  analytics
+  analytics,
+  exchange
 ] as const
 
 /** Owners of migrations in the order in which their tables refer to one another. */
@@ -72,7 +74,12 @@ const afterPayments = orderdesk.services.pipe(
 const brought = BroughtModels.layerOf(broughtBy(modules, []))
 
 /** Services of all modules, in every process. Each may use those of the modules before it. */
-export const services = Layer.mergeAll(mail.services, search.services, Layer.provide(analytics.services, brought)).pipe(
+export const services = Layer.mergeAll(
+  mail.services,
+  search.services,
+  exchange.services,
+  Layer.provide(analytics.services, brought)
+).pipe(
   Layer.provideMerge(webhooks.services),
   Layer.provideMerge(afterPayments),
   Layer.provideMerge(payments.services),
@@ -118,6 +125,7 @@ export const routes = Layer.mergeAll(
   catalog.routes,
   media.routes,
   search.routes,
+  exchange.routes,
   pricing.routes,
   promotions.routes,
   shipping.routes,

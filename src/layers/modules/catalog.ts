@@ -3,7 +3,12 @@ import { AttributesRepo } from "../../domain/catalog/AttributesRepo.ts"
 import { BrandRepo } from "../../domain/catalog/BrandRepo.ts"
 import { Brands } from "../../domain/catalog/Brands.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { CatalogBatches } from "../../domain/catalog/CatalogBatches.ts"
+import { CatalogBatchRepo } from "../../domain/catalog/CatalogBatchRepo.ts"
+import { CatalogExport } from "../../domain/catalog/CatalogExport.ts"
+import { CatalogPageRepo } from "../../domain/catalog/CatalogPageRepo.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
+import { CatalogStateRepo } from "../../domain/catalog/CatalogStateRepo.ts"
 import { Categories } from "../../domain/catalog/Categories.ts"
 import { CategoryRepo } from "../../domain/catalog/CategoryRepo.ts"
 import { EntityLinkRepo } from "../../domain/catalog/EntityLinkRepo.ts"
@@ -28,7 +33,10 @@ const repositories = Layer.mergeAll(
   BrandRepo.layer,
   EntityLinkRepo.layer,
   OptionRepo.layer,
-  VariantRepo.layer
+  VariantRepo.layer,
+  CatalogStateRepo.layer,
+  CatalogBatchRepo.layer,
+  CatalogPageRepo.layer
 )
 
 /** What a store offers: entities with their words, categories, brands, options and variants. */
@@ -44,9 +52,15 @@ export const catalog = defineModule({
     { scope: "catalog:delete", description: "Delete entities." }
   ],
   migrations,
-  services: Layer.mergeAll(Catalog.layer, CatalogReads.layer, Categories.layer, Brands.layer, Variants.layer).pipe(
-    Layer.provideMerge(repositories)
-  ),
+  services: Layer.mergeAll(
+    Catalog.layer,
+    CatalogReads.layer,
+    Categories.layer,
+    Brands.layer,
+    Variants.layer,
+    CatalogBatches.layer,
+    CatalogExport.layer
+  ).pipe(Layer.provideMerge(repositories)),
   routes: Layer.mergeAll(catalogHttp, categoriesHttp, brandsHttp, variantsHttp).pipe(
     seeing(Catalog, CatalogReads, Categories, Brands, Variants, ...ofRoutes)
   )

@@ -1,0 +1,37 @@
+import type { CatalogRecord, RecordVariant } from "./CatalogRecord.ts"
+import type { StoredEntity, StoredOption, StoredVariant } from "./CatalogState.ts"
+
+/** The options of a variant by their names, in the order of the entity's options. */
+const optionsOf = (options: ReadonlyArray<StoredOption>, { combination }: StoredVariant) => {
+  const ids = new Set(combination === "" ? [] : combination.split(","))
+  return Object.fromEntries(
+    options.flatMap(({ name, values }) =>
+      values.filter(({ id }) => ids.has(id)).map(({ value }) => [name, value] as const)
+    )
+  )
+}
+
+const variantOf = (options: ReadonlyArray<StoredOption>) => (variant: StoredVariant): RecordVariant => ({
+  sku: variant.sku,
+  barcode: variant.barcode,
+  taxClass: variant.taxClass,
+  status: variant.status,
+  metadata: variant.metadata,
+  options: optionsOf(options, variant)
+})
+
+/** An entity as a file carries it: the same record makes the same entity in another store. */
+export const recordOf = ({ brands, categories, entity, options, variants, words }: StoredEntity) =>
+  ({
+    slug: entity.slug,
+    type: entity.type,
+    status: entity.status,
+    isVisible: entity.isVisible,
+    taxClass: entity.taxClass,
+    metadata: entity.metadata,
+    attributes: words.map(({ id: _, ...one }) => one),
+    categories: categories.map(({ slug }) => slug),
+    brands: brands.map(({ slug }) => slug),
+    options: options.map(({ name, values }) => ({ name, values: values.map(({ value }) => value) })),
+    variants: variants.map(variantOf(options))
+  }) satisfies CatalogRecord

@@ -1,0 +1,68 @@
+import { Result } from "effect"
+import { readJson } from "../text/JsonText.ts"
+
+/*
+ * A spreadsheet takes a cell that begins with one of these for a formula and runs it. On the way out such a text gets an
+ * apostrophe before it, which a spreadsheet shows as text; on the way in one is taken away again. A text that has
+ * apostrophes before such a character gets one more, so that every text comes back as it was.
+ */
+const formula = /^'*[=+\-@\t\r\n]/
+const guarded = /^'+[=+\-@\t\r\n]/
+
+/** A text as a cell of a CSV file. */
+export const guardText = (text: string): string => formula.test(text) ? `'${text}` : text
+
+/** The text of a cell. */
+export const unguardText = (cell: string): string => guarded.test(cell) ? cell.slice(1) : cell
+
+/** How the texts of a column are read and written. */
+export type CellType = "text" | "number" | "boolean" | "json" | "list"
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["yes", true],
+  ["false", false],
+  ["0", false],
+  ["no", false]
+])
+
+const integer = /^-?\d{1,16}$/
+
+/** A text that is no JSON stays as it is: the record's schema says what it wanted. */
+const parsed = (text: string): unknown => Result.getOrElse(readJson(text), () => text)
+
+const listOf = (text: string): unknown =>
+  text.startsWith("[") ? parsed(text) : text.split("|").map((part) => part.trim()).filter((part) => part !== "")
+
+/** The value of a cell that is not empty; what does not read as its type stays text, which the record's schema refuses. */
+export const readCell = (type: CellType, cell: string): unknown => {
+  const text = unguardText(cell)
+  switch (type) {
+    case "text":
+      return text
+    case "number":
+      return integer.test(text.trim()) ? Number(text) : text
+    case "boolean":
+      return truths.get(text.trim().toLowerCase()) ?? text
+    case "json":
+      return parsed(text)
+    case "list":
+      return listOf(text)
+  }
+}
+
+const isPlain = (part: unknown): boolean =>
+  typeof part === "string" && part !== "" && part.trim() === part && !part.includes("|") && !part.startsWith("[")
+
+const listText = (list: ReadonlyArray<unknown>): string =>
+  list.every(isPlain) ? guardText(list.join("|")) : JSON.stringify(list)
+
+/** A value as a cell; absent and null are empty. */
+export const writeCell = (type: CellType, value: unknown): string => {
+  if (value === undefined || value === null) return ""
+  if (type === "list" && Array.isArray(value)) return listText(value)
+  if (type === "json") return JSON.stringify(value)
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === "string" ? guardText(value) : String(value)
+}

@@ -1,0 +1,85 @@
+import { Schema } from "effect"
+import { Issue } from "../errors/ApiErrors.ts"
+import { Uuid } from "../ids/Id.ts"
+import { ImportFormat, Kind } from "./Kind.ts"
+
+const Time = Schema.Date.annotate({ format: "date-time" })
+
+/**
+ * States of an import. `receiving`: the file is still arriving. `queued` and `running`: its rows are worked on, batch by
+ * batch. `completed`: every row was, whatever became of it. `failed`: it was given up, and what was done stays done.
+ */
+export const ImportState = Schema.Literals(["receiving", "queued", "running", "completed", "failed", "cancelled"])
+export type ImportState = typeof ImportState.Type
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** An import and how far it is. A record of a file may take several lines; `rows` counts records. */
+export const Import = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  kind: Kind,
+  format: ImportFormat,
+  fileName: Schema.NullOr(Schema.String),
+  dryRun: Schema.Boolean.annotate({ description: "Says what would happen, and changes nothing." }),
+  currency: Schema.NullOr(Schema.String),
+  warehouse: Schema.NullOr(Schema.String),
+  state: ImportState,
+  bytes: Count,
+  rows: Count.annotate({ description: "Records of the file." }),
+  read: Count.annotate({ description: "Records that were worked on." }),
+  created: Count,
+  updated: Count,
+  unchanged: Count,
+  refused: Count,
+  error: Schema.NullOr(Schema.String),
+  createdBy: Schema.NullOr(Schema.String),
+  createdAt: Time,
+  startedAt: Schema.NullOr(Time),
+  completedAt: Schema.NullOr(Time)
+}).annotate({ identifier: "Import" })
+export type Import = typeof Import.Type
+
+/** A record that was refused: where it begins in the file, its key where it has one, and what is wrong with it. */
+export const RefusedRow = Schema.Struct({
+  row: Schema.Int.annotate({ description: "Number of the record, from 1." }),
+  line: Schema.Int.annotate({ description: "Line of the file on which it begins." }),
+  key: Schema.NullOr(Schema.String),
+  issues: Schema.Array(Issue)
+}).annotate({ identifier: "RefusedRow" })
+export type RefusedRow = typeof RefusedRow.Type
+
+/** What was asked for with the file. */
+export interface ImportOptions {
+  readonly kind: Kind
+  readonly format: ImportFormat
+  readonly fileName: string | null
+  readonly dryRun: boolean
+  /** Of prices that name none, in the formats of other shops. */
+  readonly currency: string | null
+  /** Code of the warehouse of stock that names none. */
+  readonly warehouse: string | null
+}
+
+/** A record as it was read from the file, or why it could not be. */
+export interface FileRow {
+  readonly line: number
+  readonly record: unknown
+  readonly problem: string | null
+}
+
+/** The same as it waits for its turn: its JSON, and how many bytes of it. */
+export interface FileText {
+  readonly line: number
+  readonly text: string | null
+  readonly problem: string | null
+}
+
+/** A row of a file that waits to be worked on. */
+export interface StagedRow extends FileRow {
+  readonly row: number
+}
+
+/** States in which an import is over. */
+export const isOver = (state: ImportState): boolean =>
+  state === "completed" || state === "failed" || state === "cancelled"

@@ -1,0 +1,43 @@
+import { Effect, Layer } from "effect"
+import { BatchRepo } from "../../domain/exchange/BatchRepo.ts"
+import { ExchangeSettings } from "../../domain/exchange/ExchangeSettings.ts"
+import { ExportNoteRepo } from "../../domain/exchange/ExportNoteRepo.ts"
+import { ImportKinds } from "../../domain/exchange/ImportKinds.ts"
+import { ImportRepo } from "../../domain/exchange/ImportRepo.ts"
+import { Imports } from "../../domain/exchange/Imports.ts"
+import { migrations } from "../../domain/exchange/migrations.ts"
+import { RefusalRepo } from "../../domain/exchange/RefusalRepo.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { exportsHttp } from "../../http/exchange/ExportsHttp.ts"
+import { importsHttp } from "../../http/exchange/ImportsHttp.ts"
+import { ExportFiles } from "../../workflows/exchange/ExportFiles.ts"
+import { ImportRuns } from "../../workflows/exchange/ImportRuns.ts"
+import { importTasks } from "../../workflows/exchange/ImportTasks.ts"
+import { ImportUploads } from "../../workflows/exchange/ImportUploads.ts"
+import { RefusalFiles } from "../../workflows/exchange/RefusalFiles.ts"
+import { AppConfig } from "../config/AppConfig.ts"
+import { exchangeLimits } from "../config/ExchangeConfig.ts"
+import { ofRoutes, seeing } from "../Sight.ts"
+
+const settings = Layer.unwrap(
+  Effect.map(AppConfig, ({ deployment }) => ExchangeSettings.layerOf(exchangeLimits(deployment)))
+)
+
+const repos = Layer.mergeAll(ImportRepo.layer, BatchRepo.layer, RefusalRepo.layer, ExportNoteRepo.layer)
+
+/** Import and export of what a store has, as files (docs/import-export.md). */
+export const exchange = defineModule({
+  id: "exchange",
+  version: "1.0.0",
+  requires: ["tenancy", "events", "jobs", "catalog", "search", "pricing", "inventory", "customers", "orders"],
+  permissions: [],
+  migrations,
+  services: Layer.mergeAll(importTasks, RefusalFiles.layer, ImportUploads.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(ImportRuns.layer, ExportFiles.layer)),
+    Layer.provideMerge(Layer.mergeAll(Imports.layer, ImportKinds.layer)),
+    Layer.provideMerge(Layer.merge(repos, settings))
+  ),
+  routes: Layer.mergeAll(importsHttp, exportsHttp).pipe(
+    seeing(Imports, ImportUploads, RefusalFiles, ExportFiles, ...ofRoutes)
+  )
+})

@@ -1,0 +1,44 @@
+import { tooLarge, unreadable } from "./FileRefused.ts"
+
+/** What is counted while a file arrives. */
+export interface Arrival {
+  bytes: number
+}
+
+const mebibyte = 1_048_576
+
+const hasMark = (chunk: Uint8Array, ...mark: ReadonlyArray<number>): boolean =>
+  mark.every((byte, index) => chunk[index] === byte)
+
+/** Spreadsheets like to write this, and nobody who is told "not UTF-8" knows what to do. */
+const refuseUtf16 = (chunk: Uint8Array): void => {
+  if (hasMark(chunk, 0xff, 0xfe) || hasMark(chunk, 0xfe, 0xff)) {
+    throw unreadable("The file is UTF-16. Save it as UTF-8 (in a spreadsheet: CSV UTF-8).")
+  }
+}
+
+/**
+ * The text of a file piece by piece, without its byte order mark. It must be UTF-8: bytes that are none are refused and
+ * never replaced, because what came of them would be stored.
+ */
+export async function* textOf(
+  bytes: AsyncIterable<Uint8Array>,
+  arrival: Arrival,
+  maxBytes: number
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true })
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
+    } catch {
+      throw unreadable(`The file is not UTF-8, near byte ${arrival.bytes}.`)
+    }
+  }
+  for await (const chunk of bytes) {
+    if (arrival.bytes === 0) refuseUtf16(chunk)
+    arrival.bytes += chunk.length
+    if (arrival.bytes > maxBytes) throw tooLarge(`The file exceeds the limit of ${maxBytes / mebibyte} MB.`)
+    yield decode(chunk)
+  }
+  yield decode()
+}
