@@ -12,6 +12,11 @@ import { CartsGroup } from "./carts/CartsApi.ts"
 import { BrandsGroup } from "./catalog/BrandsApi.ts"
 import { CatalogGroup } from "./catalog/CatalogApi.ts"
 import { CategoriesGroup } from "./catalog/CategoriesApi.ts"
+import { CategoryTreeGroup } from "./catalog/CategoryTreeApi.ts"
+import { DraftsGroup } from "./catalog/DraftsApi.ts"
+import { FieldDefinitionsGroup } from "./catalog/FieldDefinitionsApi.ts"
+import { RevisionsGroup } from "./catalog/RevisionsApi.ts"
+import { SchedulesGroup } from "./catalog/SchedulesApi.ts"
 import { VariantsGroup } from "./catalog/VariantsApi.ts"
 import { CapturesGroup } from "./checkout/CapturesApi.ts"
 import { CheckoutGroup } from "./checkout/CheckoutApi.ts"
@@ -58,11 +63,16 @@ export const Api = HttpApi.make("stoa")
   .add(MetricsGroup)
   .add(CatalogGroup)
   .add(CategoriesGroup)
+  .add(CategoryTreeGroup)
   .add(BrandsGroup)
   .add(VariantsGroup)
   .add(MediaGroup)
   .add(UploadsGroup)
   .add(FilesGroup)
+  .add(SchedulesGroup)
+  .add(RevisionsGroup)
+  .add(FieldDefinitionsGroup)
+  .add(DraftsGroup)
   .add(SearchGroup)
   .add(PricingGroup)
   .add(PromotionsGroup)

@@ -1,4 +1,5 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
@@ -8,6 +9,7 @@ import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
+import { catalogSettings } from "./config/CatalogConfig.ts"
 import { shippingSettings } from "./config/ShippingConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { downloadKeys } from "./DownloadKeys.ts"
@@ -50,6 +52,7 @@ const deploymentLayer = (settings: AppSettings) => {
     downloadKeys(settings),
     mediaAdapters(settings),
     Contributions.layer,
+    CatalogSettings.layerOf(catalogSettings(deployment.catalog)),
     ShippingSettings.layerOf(shippingSettings(deployment.shipping ?? {})),
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
     paymentProviders({

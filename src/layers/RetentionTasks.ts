@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { AuthPurgeRepo } from "../domain/auth/AuthPurgeRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
+import { RevisionRepo } from "../domain/catalog/RevisionRepo.ts"
 import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
@@ -56,10 +57,12 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
     WebhookDeliveryRepo
   ])
   const limits = yield* RateLimitRepo
+  const revisions = yield* RevisionRepo
   const auth = yield* AuthPurgeRepo
   const media = yield* MediaRemovals
   const { retentionDays } = yield* WebhookSettings
-  const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays } = yield* StoreSettings
+  const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays, revisionDays } =
+    yield* StoreSettings
   const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
     Effect.map(({ messages, more, replies }) => more ? Math.max(rows, messages + replies) : messages + replies)
   )
@@ -72,6 +75,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("journal", journalDays === 0 ? Effect.succeed(0) : untilDone(journal.purge(rows, journalDays))),
       purging("cluster-messages", untilDone(messages)),
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
+      purging("revisions", untilDone(revisions.purge(rows, revisionDays))),
       purging("rate-limits", untilDone(limits.purge(rows))),
       purging("sessions", untilDone(auth.purgeSessions(rows))),
       // Files of media that were deleted, and of uploads that died.

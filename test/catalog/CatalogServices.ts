@@ -2,14 +2,19 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
+import { type CatalogDefaults, CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { Tasks } from "../../src/domain/jobs/Tasks.ts"
 import { catalog } from "../../src/layers/modules/catalog.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** The services of the catalog on a database of their own. */
-export const catalogLayer = (hooks: ReadonlyArray<Hook> = []) =>
-  catalog.services.pipe(Layer.provideMerge(TestDatabase), Layer.provide(Hooks.layerOf(hooks)))
+export const catalogLayer = (hooks: ReadonlyArray<Hook> = [], settings: Partial<CatalogDefaults> = {}) =>
+  catalog.services.pipe(
+    Layer.provideMerge(Layer.mergeAll(TestDatabase, Tasks.layer, CatalogSettings.layerOf(settings))),
+    Layer.provide(Hooks.layerOf(hooks))
+  )
 
 export const shopkeeper: Actor = systemActor("org_default", "keeper")
 

@@ -5,7 +5,7 @@ import type { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Catalog } from "../../src/domain/catalog/Catalog.ts"
 import { Categories } from "../../src/domain/catalog/Categories.ts"
 import { Variants } from "../../src/domain/catalog/Variants.ts"
-import type { Conflict, NotFound, ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
+import type { Conflict, Forbidden, NotFound, ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { asShopkeeper, catalogLayer } from "./CatalogServices.ts"
@@ -48,7 +48,7 @@ const parts = {
 /** Their types differ in nothing that matters here. */
 type Part = (id: string) => Effect.Effect<
   void,
-  NotFound | Conflict | ValidationFailed,
+  NotFound | Conflict | Forbidden | ValidationFailed,
   Catalog | Variants | CurrentActor
 >
 

@@ -192,7 +192,8 @@ withApp("catalog entities over HTTP", (it) => {
           description: null,
           richDescription: { type: "doc" },
           seoTitle: "Socken",
-          seoDescription: null
+          seoDescription: null,
+          status: "approved"
         })
       }))
 

@@ -11,7 +11,7 @@ const kept = (table: string, build: string, columns: string) =>
 const documents = kept(
   "search_documents",
   "search_build",
-  "organization_id, entity_id, cell, is_public, type, status, sort_title, categories, brands, attributes, marks, title_words::text, names, words::text"
+  "organization_id, entity_id, cell, is_public, type, status, sort_title, categories, brands, attributes, marks, title_words::text, names, words::text, staff_words::text"
 )
 
 const titles = kept(

@@ -5,6 +5,10 @@ import { Locale } from "./FieldText.ts"
 
 const text = Schema.NullOr(Schema.String)
 
+/** Shoppers see approved words only; a draft is what they would be once it is approved. */
+export const WordsState = Schema.Literals(["approved", "draft"])
+export type WordsState = typeof WordsState.Type
+
 /** The words of an entity in one locale (spec §2, contract §1.1). */
 export const Attributes = Schema.Struct({
   id: Uuid,
@@ -15,7 +19,8 @@ export const Attributes = Schema.Struct({
   description: text,
   richDescription: Schema.Unknown,
   seoTitle: text,
-  seoDescription: text
+  seoDescription: text,
+  status: WordsState
 }).annotate({ identifier: "EntityAttributes" })
 export type Attributes = typeof Attributes.Type
 
@@ -26,7 +31,9 @@ const wording = {
   description: optionalText,
   richDescription: Schema.optional(AnyJson),
   seoTitle: optionalText,
-  seoDescription: optionalText
+  seoDescription: optionalText,
+  /** Whether shoppers are to see them at once; absent: as the store has it (docs/catalog.md). */
+  status: Schema.optional(WordsState)
 }
 
 /** Words given together with a new entity; `locale` is `en` when absent. */

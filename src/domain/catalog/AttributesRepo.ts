@@ -14,7 +14,7 @@ export type AttributesWrite =
     readonly _tag: "Changed"
     readonly entity: CatalogEntity
     readonly old: CatalogEntity
-    readonly fields: ReadonlyArray<keyof AttributesChange>
+    readonly fields: ReadonlyArray<WordsField>
   }
   | { readonly _tag: "Unchanged" | "NoEntity" | "NoTitle" }
 
@@ -24,13 +24,24 @@ export interface FoundAttributes {
   readonly attributes: Attributes | undefined
 }
 
+/** Which words a read is to find: those of the first of these locales that has any, with drafts laid over them or not. */
+export interface WordsWanted {
+  readonly locales: ReadonlyArray<string>
+  readonly drafts: boolean
+}
+
 /** Localized words of entities: one row per entity and locale. */
 export class AttributesRepo extends Context.Service<AttributesRepo, {
   /** Undefined when there is no such entity. */
   readonly find: (
     entityId: string,
-    locale: string
+    wanted: WordsWanted
   ) => Effect.Effect<FoundAttributes | undefined, never, CurrentActor>
+  /** Takes the words of all other locales away; the entity after and before it when there were any. */
+  readonly keepOnly: (
+    entityId: string,
+    locales: ReadonlyArray<string>
+  ) => Effect.Effect<void, never, CurrentActor>
   /** Inserts or merges. The first write of a locale needs a title; a write that changes nothing announces nothing. */
   readonly put: (
     entityId: string,
@@ -52,6 +63,7 @@ export const attributesInsert = (sql: SqlClient.SqlClient, words: NewAttributes 
 const asJson = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
 
 interface AttributesRow {
+  /** Null where a locale has a draft and no approved words. */
   readonly id: string
   readonly entity_id: string
   readonly locale: string
@@ -72,7 +84,8 @@ const toAttributes = (row: AttributesRow): Attributes => ({
   description: row.description,
   richDescription: row.rich_description,
   seoTitle: row.seo_title,
-  seoDescription: row.seo_description
+  seoDescription: row.seo_description,
+  status: "approved"
 })
 
 const wordsJson = (row: string) =>
@@ -93,21 +106,58 @@ const wordsChanged = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "touched x join written w on w.entity_id = x.id join entity o on o.id = x.id"
   })
 
+/** The event of an entity that has lost words of some locales shows those that it had. */
+const wordsGone = (sql: SqlClient.SqlClient, actor: Actor) =>
+  journalRows(sql, actor, {
+    type: "catalog.update",
+    entityType: "catalog_entity",
+    entityId: "x.id::text",
+    payload: `${entityJson("x")} || '{"attributes": []}'`,
+    before: `${entityJson("o")} || jsonb_build_object('attributes',
+      (select jsonb_agg(${wordsJson("to_jsonb(g)")} order by g.locale) from gone g))`,
+    from: "x join locked o on o.id = x.id"
+  })
+
+interface FoundRow extends AttributesRow {
+  readonly status: EntityStatus
+  readonly is_visible: boolean
+  readonly found: string | null
+  readonly changes: Partial<Attributes> | null
+  readonly draft_id: string
+}
+
+/** The approved words with the draft laid over them; of a locale that was never approved only what the draft says. */
+const wordsFound = (entityId: string, row: FoundRow): Attributes | undefined => {
+  if (row.found === null) return undefined
+  if (row.changes === null) return toAttributes(row)
+  const base = row.id === null ? { ...noWords, id: row.draft_id, entityId, locale: row.found } : toAttributes(row)
+  return { ...base, ...row.changes, status: "draft" }
+}
+
+const noWords = {
+  title: "",
+  subtitle: null,
+  description: null,
+  richDescription: null,
+  seoTitle: null,
+  seoDescription: null
+}
+
 const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
-  const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, locale: string) {
+  const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, wanted: WordsWanted) {
     const organization = yield* currentOrganization
-    interface Row extends AttributesRow {
-      readonly status: EntityStatus
-      readonly is_visible: boolean
-      readonly found: string | null
-    }
-    const rows = yield* sql<Row>`select e.status, e.is_visible, a.id as found, a.*
-      from catalog_entities e left join entity_attributes a on a.entity_id = e.id and a.locale = ${locale}
+    // Without a locale that has words there is a row that says whether the entity is public, and no words.
+    const rows = yield* sql<FoundRow>`select e.status, e.is_visible, w.*
+      from catalog_entities e left join lateral (
+        select l.locale as found, a.*, d.changes, d.id as draft_id
+        from unnest(${wanted.locales}::text[]) with ordinality l(locale, place)
+        left join entity_attributes a on a.entity_id = e.id and a.locale = l.locale
+        left join entity_attribute_drafts d on d.entity_id = e.id and d.locale = l.locale and ${wanted.drafts}::boolean
+        where a.id is not null or d.id is not null order by l.place limit 1) w on true
       where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
     const row = rows[0]
     if (row === undefined) return undefined
-    const entity = { status: row.status, isVisible: row.is_visible }
-    return { entity, attributes: row.found === null ? undefined : toAttributes(row) }
+    return { entity: { status: row.status, isVisible: row.is_visible }, attributes: wordsFound(entityId, row) }
   }, Effect.orDie)
 
   /*
@@ -162,8 +212,24 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
     return !row.known && change.title === undefined ? { _tag: "NoTitle" } as const : { _tag: "Unchanged" } as const
   }, Effect.orDie)
 
-  return { find, put }
+  return { find, keepOnly: makeKeepOnly(sql), put }
 }
+
+const makeKeepOnly = (sql: SqlClient.SqlClient) =>
+  Effect.fn("AttributesRepo.keepOnly")(
+    function*(entityId: string, locales: ReadonlyArray<string>) {
+      const actor = yield* CurrentActor
+      yield* sql`with locked as (select e.* from catalog_entities e
+        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
+      gone as (delete from entity_attributes a using locked n
+        where a.entity_id = n.id and a.locale <> all(${locales}::text[]) returning a.*),
+      x as (update catalog_entities e set updated_at = now()
+        where e.id = (select id from locked) and exists (select 1 from gone) returning e.*),
+      event as (${wordsGone(sql, actor)})
+      select 1 from x`
+    },
+    Effect.orDie
+  )
 
 const columns = {
   title: "title",
@@ -174,7 +240,10 @@ const columns = {
   seoDescription: "seo_description"
 } as const
 
-const fieldNames: ReadonlyArray<keyof typeof columns> = [
+/** A field of words as requests name it. */
+export type WordsField = keyof typeof columns
+
+const fieldNames: ReadonlyArray<WordsField> = [
   "title",
   "subtitle",
   "description",

@@ -1,11 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
-import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { Extra } from "../hooks/HookRun.ts"
+import { Conflict, type Forbidden, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { AttributesChange } from "./Attributes.ts"
-import { AttributesRepo } from "./AttributesRepo.ts"
+import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
+import { EntityChanges } from "./EntityChanges.ts"
+import { EntityFields } from "./EntityFields.ts"
 import { EntityRepo } from "./EntityRepo.ts"
 
 /**
@@ -13,9 +14,14 @@ import { EntityRepo } from "./EntityRepo.ts"
  * change, and runs the hooks of the same names and their `catalog.<type>.…` forms around it.
  */
 export class Catalog extends Context.Service<Catalog, {
-  /** A new entity with its first words. 409 for a slug that is taken, 422 when a hook refuses. */
-  readonly create: (input: NewEntity) => Effect.Effect<CatalogEntity, Conflict | ValidationFailed, CurrentActor>
-  /** Changes the given fields. 404, 409 for a slug that is taken, 422 when a hook refuses. */
+  /**
+   * A new entity with its first words and custom fields. 409 for a slug or a unique field that is taken, 422 for custom
+   * fields that its type does not allow and when a hook refuses, 403 for words it asks to be approved by somebody else.
+   */
+  readonly create: (
+    input: NewEntity
+  ) => Effect.Effect<CatalogEntity, Conflict | Forbidden | NotFound | ValidationFailed, CurrentActor>
+  /** Changes the given fields. 404, 409 and 422 as above. */
   readonly update: (
     id: string,
     change: EntityChange
@@ -28,44 +34,32 @@ export class Catalog extends Context.Service<Catalog, {
   ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
   /** 404, 422 when a hook refuses, and 409 while carts, orders or stock movements refer to it: archive it instead. */
   readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Merges the words of one locale. 404, and 422 for a first write without title. */
+  /** Merges the words of one locale, or of its draft. 404, 422 for a first write without title, 403 as above. */
   readonly setAttributes: (
     id: string,
     locale: string,
     change: AttributesChange
-  ) => Effect.Effect<void, NotFound | ValidationFailed, CurrentActor>
+  ) => Effect.Effect<void, NotFound | Forbidden | ValidationFailed, CurrentActor>
 }>()("stoa/domain/catalog/Catalog") {
   static readonly layer = Layer.effect(
     Catalog,
     Effect.gen(function*() {
       const repo = yield* EntityRepo
-      const attributes = yield* AttributesRepo
+      const changes = yield* EntityChanges
       const hooks = yield* Hooks
 
-      const updated = Effect.fnUntraced(function*(entity: CatalogEntity, old?: CatalogEntity, extra?: Extra) {
-        yield* hooks.after("catalog.afterUpdate", entity, old, extra)
-        yield* hooks.after(`catalog.${entity.type}.afterUpdate`, entity, old, extra)
-      })
+      const made = creation(repo, changes, yield* EntityFields, yield* CatalogTransactionRepo)
 
       const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
         const general = yield* hooks.before("catalog.beforeCreate", input)
-        const entity = yield* repo.create(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
+        const entity = yield* made(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
         yield* hooks.after("catalog.afterCreate", entity, input)
         yield* hooks.after(`catalog.${entity.type}.afterCreate`, entity, input)
         return entity
       })
 
-      /** The hooks of a type need the entity read, which costs a statement only where there are such hooks. */
       const existing = Effect.fnUntraced(function*(id: string) {
         return (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
-      })
-
-      /** What is to be written, and the entity before it where somebody listens who wants to know. */
-      const mayChange = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
-        const general = yield* hooks.before("catalog.beforeUpdate", sent)
-        if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
-        const old = yield* existing(id)
-        return { change: yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general), old }
       })
 
       const mayRemove = Effect.fnUntraced(function*(id: string) {
@@ -76,10 +70,9 @@ export class Catalog extends Context.Service<Catalog, {
       })
 
       const update = Effect.fn("Catalog.update")(function*(id: string, sent: EntityChange, publish = false) {
-        const { change, old } = yield* mayChange(id, sent)
-        const entity = yield* repo.update(id, { ...change, publish })
-        if (entity === undefined) return yield* unknownEntity
-        yield* updated(entity, old)
+        const { change, old } = yield* changes.consider(id, sent)
+        const entity = yield* changes.write(id, { ...change, publish })
+        yield* changes.updated(entity, old)
         return entity
       })
 
@@ -94,12 +87,11 @@ export class Catalog extends Context.Service<Catalog, {
 
       const setAttributes = Effect.fn("Catalog.setAttributes")(
         function*(id: string, locale: string, change: AttributesChange) {
-          const written = yield* attributes.put(id, locale, change)
-          if (written._tag === "NoEntity") return yield* unknownEntity
-          if (written._tag === "NoTitle") return yield* titleMissing
+          if ((yield* changes.stateOf(change.status)) === "draft") return yield* changes.saveDraft(id, locale, change)
+          const written = yield* changes.writeWords(id, locale, change)
           if (written._tag === "Changed") {
             const changedFieldPaths = written.fields.map((field) => `attributes.${locale}.${field}`)
-            yield* updated(written.entity, written.old, { changedFieldPaths })
+            yield* changes.updated(written.entity, written.old, { changedFieldPaths })
           }
         }
       )
@@ -117,10 +109,35 @@ export class Catalog extends Context.Service<Catalog, {
   )
 }
 
-/** Hooks for which the entity has to be read before it is changed: those of its type, and those that compare. */
-const needsOldRow = /^catalog\.(.+\.beforeUpdate|(.+\.)?afterUpdate)$/
+const creation = (
+  repo: EntityRepo["Service"],
+  changes: EntityChanges["Service"],
+  fields: EntityFields["Service"],
+  transaction: CatalogTransactionRepo["Service"]
+) => {
+  const withFields = Effect.fnUntraced(function*(input: NewEntity) {
+    return yield* repo.create(input, yield* fields.ofNew(input.type, input.customFields ?? {}))
+  })
+
+  /** Types without custom fields, and entities without words that wait, need no transaction. */
+  const made = Effect.fnUntraced(function*({ attributes, ...input }: NewEntity) {
+    const state = attributes === undefined ? "approved" : yield* changes.stateOf(attributes.status)
+    const hasFields = input.customFields !== undefined || (yield* fields.hasFields(input.type))
+    const write = hasFields ? withFields : (entity: NewEntity) => repo.create(entity)
+    if (attributes === undefined || state === "approved") {
+      const entity = attributes === undefined ? input : { ...input, attributes }
+      return yield* hasFields ? transaction.run(write(entity)) : write(entity)
+    }
+    const { locale = "en", ...words } = attributes
+    return yield* transaction.run(
+      Effect.tap(write(input), (entity) => changes.saveDraft(entity.id, locale, words))
+    )
+  })
+
+  return made
+}
+
 const needsDeleted = /^catalog\.(.+\.)?beforeDelete$/
 
 const unknownEntity = NotFound.of("Catalog entity not found.")
 const inUse = Conflict.of("Carts, orders or stock movements refer to this entity. Archive it instead.")
-const titleMissing = ValidationFailed.of("title", "is required the first time a locale is written", "required")

@@ -1,29 +1,45 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid } from "../ids/Id.ts"
 import type { PageOf } from "../paging/Paging.ts"
 import type { Attributes } from "./Attributes.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
+import { CatalogSettings } from "./CatalogSettings.ts"
 import { isVisibleTo, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
 import { EntityListRepo } from "./EntityListRepo.ts"
 import type { EntityQuery } from "./EntityQuery.ts"
 import { EntityRepo } from "./EntityRepo.ts"
 import type { EntityRead, EntityView, Include } from "./Expansion.ts"
+import type { WordsView } from "./ExpansionRepo.ts"
+import { localeChain } from "./LocaleChain.ts"
+
+/** How words are read: of the first locale of a chain or of this one alone, drafts included or not. */
+export interface WordsRead {
+  readonly fallback?: boolean
+  readonly approvedOnly?: boolean
+}
 
 /**
  * Reads of the catalog (contract §1.2): what a shopper may not see is 404 to him and left out of lists. A read is one
  * statement whatever it expands; a list one, and one more when it is narrowed to a category or a brand.
  */
 export class CatalogReads extends Context.Service<CatalogReads, {
+  /** With a `locale`, words are those of the first of its chain that has any (docs/catalog.md). */
   readonly get: (
     idOrSlug: string,
-    include: ReadonlyArray<Include>
+    include: ReadonlyArray<Include>,
+    locale?: string
   ) => Effect.Effect<EntityView, NotFound | ValidationFailed, CurrentActor>
   /** 422 for an unknown category or brand. */
   readonly list: (query: EntityQuery) => Effect.Effect<PageOf<EntityView>, ValidationFailed, CurrentActor>
-  readonly attributes: (id: string, locale: string) => Effect.Effect<Attributes, NotFound, CurrentActor>
+  /** Whoever keeps the catalog gets the draft where there is one, unless he asks for what is approved. */
+  readonly attributes: (
+    id: string,
+    locale: string,
+    how?: WordsRead
+  ) => Effect.Effect<Attributes, NotFound, CurrentActor>
 }>()("stoa/domain/catalog/CatalogReads") {
   static readonly layer = Layer.effect(
     CatalogReads,
@@ -32,17 +48,24 @@ export class CatalogReads extends Context.Service<CatalogReads, {
       const lists = yield* EntityListRepo
       const words = yield* AttributesRepo
       const hooks = yield* Hooks
+      const settings = yield* CatalogSettings
+
+      const wordsFor = (actor: Actor, locale: string | undefined): WordsView => ({
+        drafts: seesUnpublished(actor),
+        locales: locale === undefined ? undefined : localeChain(locale, settings)
+      })
 
       /** A slug may look like an id: it is tried when no entity has that id. */
       const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
-        if (slug !== undefined) return yield* repo.findBySlug(slug, options.include)
-        const found = id === undefined ? undefined : yield* repo.findById(id, options.include)
-        return found ?? (yield* repo.findBySlug(id ?? "", options.include))
+        const shown = wordsFor(yield* CurrentActor, options.locale)
+        if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, shown)
+        const found = id === undefined ? undefined : yield* repo.findById(id, options.include, shown)
+        return found ?? (yield* repo.findBySlug(id ?? "", options.include, shown))
       })
 
       // Without a span, as the look-up below it: on the shortest way through the service two spans were a fifth of the work.
-      const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>) {
-        const options = { include }
+      const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
+        const options = locale === undefined ? { include } : { include, locale }
         const asked: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
         const read = yield* hooks.before("catalog.beforeRead", asked)
         const entity = yield* find(read)
@@ -55,15 +78,18 @@ export class CatalogReads extends Context.Service<CatalogReads, {
         return shownTo(actor, entity)
       })
 
-      const narrowed = Effect.fnUntraced(function*({ brand, category, ...query }: EntityQuery) {
-        const publicOnly = !seesUnpublished(yield* CurrentActor)
+      const narrowed = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...sent }: EntityQuery) {
+        const shown = wordsFor(yield* CurrentActor, locale)
+        const query = { ...sent, words: shown, publicOnly: !shown.drafts }
         if (category === undefined && brand === undefined) {
-          return { ...query, categoryId: null, brandId: null, publicOnly }
+          return { ...query, categoryIds: null, brandId: null }
         }
-        const ids = yield* lists.named(category, brand)
+        const isDeep = category !== undefined && descendants === true
+        const ids = yield* lists.named({ category, brand, descendants: isDeep })
         if (category !== undefined && ids.category === null) return yield* unknownCategory
         if (brand !== undefined && ids.brand === null) return yield* unknownBrand
-        return { ...query, categoryId: ids.category, brandId: ids.brand, publicOnly }
+        const categoryIds = ids.category === null ? null : ids.below ?? [ids.category]
+        return { ...query, categoryIds, brandId: ids.brand }
       })
 
       const list = Effect.fn("CatalogReads.list")(function*(asked: EntityQuery) {
@@ -78,11 +104,16 @@ export class CatalogReads extends Context.Service<CatalogReads, {
         return { ...page, items: page.items.map((view) => shownTo(actor, view)) }
       })
 
-      const attributes = Effect.fn("CatalogReads.attributes")(function*(id: string, locale: string) {
-        const found = yield* words.find(id, locale)
-        if (found === undefined || !isVisibleTo(yield* CurrentActor, found.entity)) return yield* unknownEntity
-        return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
-      })
+      const attributes = Effect.fn("CatalogReads.attributes")(
+        function*(id: string, locale: string, how: WordsRead = {}) {
+          const actor = yield* CurrentActor
+          const locales = how.fallback === true ? localeChain(locale, settings) : [locale]
+          const drafts = seesUnpublished(actor) && how.approvedOnly !== true
+          const found = yield* words.find(id, { locales, drafts })
+          if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* unknownEntity
+          return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
+        }
+      )
 
       return { get, list, attributes }
     })

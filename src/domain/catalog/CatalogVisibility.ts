@@ -20,9 +20,14 @@ export const withoutFile = <One extends { readonly metadata: Metadata }>(record:
   return { ...record, metadata }
 }
 
-/** What an actor is shown of an entity that he may see: shoppers get no file without buying it. */
+/** What an actor is shown of an entity that he may see: shoppers get no file without buying it, and public fields only. */
 export const shownTo = (actor: Actor, view: EntityView): EntityView => {
   if (seesUnpublished(actor)) return view
-  const { variants } = view
-  return withoutFile(variants === undefined ? view : { ...view, variants: variants.map(withoutFile) })
+  const { customFields, variants } = view
+  if (customFields === undefined && variants === undefined) return withoutFile(view)
+  return withoutFile({
+    ...view,
+    ...variants === undefined ? {} : { variants: variants.map(withoutFile) },
+    ...customFields === undefined ? {} : { customFields: customFields.filter(({ isPublic }) => isPublic) }
+  })
 }

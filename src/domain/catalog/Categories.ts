@@ -1,9 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
-import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { type Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Category, CategoryChange, NewCategory } from "./Category.ts"
+import { CategoryMoveRepo } from "./CategoryMoveRepo.ts"
 import { CategoryRepo } from "./CategoryRepo.ts"
+import type { CategoryMove, PlacedCategory, SubtreeQuery } from "./CategoryTree.ts"
+import { CategoryTreeRepo } from "./CategoryTreeRepo.ts"
 import { EntityLinkRepo } from "./EntityLinkRepo.ts"
 
 /** The category tree and what hangs on it (contract §1.2). */
@@ -12,6 +15,18 @@ export class Categories extends Context.Service<Categories, {
     includeArchived: boolean,
     page: PageRequest | undefined
   ) => Effect.Effect<PageOf<Category>, never, CurrentActor>
+  /** By id or slug, with the way from the root to it. */
+  readonly get: (idOrSlug: string) => Effect.Effect<PlacedCategory, NotFound, CurrentActor>
+  /** The category and all below it, each parent before its children, siblings in their order. */
+  readonly subtree: (
+    idOrSlug: string,
+    query: SubtreeQuery
+  ) => Effect.Effect<ReadonlyArray<PlacedCategory>, NotFound, CurrentActor>
+  /** To another parent or another place among its siblings. 422 for a parent or sibling that it cannot have. */
+  readonly move: (
+    id: string,
+    move: CategoryMove
+  ) => Effect.Effect<PlacedCategory, NotFound | ValidationFailed, CurrentActor>
   /** 409 for a slug that is taken, 422 for an unknown parent. */
   readonly create: (input: NewCategory) => Effect.Effect<Category, Conflict | ValidationFailed, CurrentActor>
   /** The same, and 422 for a parent that lies below the category. */
@@ -32,7 +47,28 @@ export class Categories extends Context.Service<Categories, {
     Categories,
     Effect.gen(function*() {
       const repo = yield* CategoryRepo
+      const tree = yield* CategoryTreeRepo
+      const moves = yield* CategoryMoveRepo
       const links = yield* EntityLinkRepo
+
+      const get = Effect.fn("Categories.get")(function*(idOrSlug: string) {
+        return (yield* tree.find(idOrSlug)) ?? (yield* unknownCategory)
+      })
+
+      const subtree = Effect.fn("Categories.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
+        const nodes = yield* tree.subtree(idOrSlug, query)
+        return nodes.length === 0 ? yield* unknownCategory : nodes
+      })
+
+      const move = Effect.fn("Categories.move")(function*(id: string, { after, before, parentId }: CategoryMove) {
+        if (before !== undefined && after !== undefined) return yield* oneNeighbour
+        const moved = yield* moves.move(id, { parentId, before, after })
+        if (moved === "Missing") return yield* unknownCategory
+        if (moved === "NoParent") return yield* unknownParent
+        if (moved === "Circle") return yield* circle
+        if (moved === "NoSibling") return yield* noSibling(before === undefined ? "after" : "before")
+        return yield* get(id)
+      })
 
       const update = Effect.fn("Categories.update")(function*(id: string, change: CategoryChange) {
         return (yield* repo.update(id, change)) ?? (yield* unknownCategory)
@@ -59,6 +95,9 @@ export class Categories extends Context.Service<Categories, {
 
       return {
         list: repo.list,
+        get,
+        subtree,
+        move,
         create: repo.create,
         update,
         archive: (id: string) => setStatus(id, "archived"),
@@ -72,3 +111,7 @@ export class Categories extends Context.Service<Categories, {
 }
 
 const unknownCategory = NotFound.of("Category not found.")
+const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
+const circle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
+const oneNeighbour = ValidationFailed.of("after", "Name one neighbour: before or after.")
+const noSibling = (path: string) => ValidationFailed.of(path, "No such category below this parent.", "not_found")

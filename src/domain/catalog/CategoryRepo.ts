@@ -2,11 +2,11 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { type Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { ChangeType } from "../events/Event.ts"
 import { journalRows } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest, wholeList } from "../paging/Paging.ts"
 import type { Category, CategoryChange, NewCategory } from "./Category.ts"
+import { categoryJson, type CategoryRow, noted, toCategory, treeLock } from "./CategoryRowsRepo.ts"
 import { conflictOn } from "./UniqueRepo.ts"
 
 /** The category tree of an organization. */
@@ -31,44 +31,6 @@ export class CategoryRepo extends Context.Service<CategoryRepo, {
 }>()("stoa/domain/catalog/CategoryRepo") {
   static readonly layer = Layer.effect(CategoryRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
-
-interface CategoryRow {
-  readonly id: string
-  readonly parent_id: string | null
-  readonly slug: string
-  readonly sort_order: number
-  readonly status: Category["status"]
-  readonly metadata: Readonly<Record<string, unknown>>
-}
-
-const toCategory = (row: CategoryRow): Category => ({
-  id: row.id,
-  parentId: row.parent_id,
-  slug: row.slug,
-  sortOrder: row.sort_order,
-  status: row.status,
-  metadata: row.metadata
-})
-
-const categoryJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'parentId', ${row}.parent_id, 'slug', ${row}.slug,
-    'sortOrder', ${row}.sort_order, 'status', ${row}.status, 'metadata', ${row}.metadata)`
-
-/** The journal's entry of every category in the part `written`, with the row of the part `old` as it was. */
-const noted = (
-  sql: SqlClient.SqlClient,
-  actor: Actor,
-  type: Extract<ChangeType, `categories.${string}`>,
-  old?: string
-) =>
-  journalRows(sql, actor, {
-    type,
-    entityType: "category",
-    entityId: "x.id::text",
-    payload: categoryJson("x"),
-    before: old === undefined ? undefined : categoryJson("o"),
-    from: old === undefined ? "written x" : `written x join ${old} o on o.id = x.id`
-  })
 
 /** The row before a change, locked until it is done. */
 const locked = (sql: SqlClient.SqlClient, organization: string, id: string) =>
@@ -137,7 +99,7 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     // One mover at a time in an organization: two moves that are harmless each can close a circle together.
-    yield* sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
+    yield* treeLock(sql, organization)
     // The parent stays until this move is done; if it is being deleted, it is not found afterwards.
     yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization}
       for key share`.pipe(Effect.orDie)
@@ -159,9 +121,14 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
 }
 
 const makeRemove = (sql: SqlClient.SqlClient) =>
-  Effect.fn("CategoryRepo.remove")(function*(id: string) {
+  Effect.fn("CategoryRepo.remove")((id: string) => sql.withTransaction(removal(sql, id)), Effect.orDie)
+
+const removal = (sql: SqlClient.SqlClient, id: string) =>
+  Effect.gen(function*() {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
+    // Before any row, as a move does: both lock several categories, and would meet in each other's order.
+    yield* treeLock(sql, organization)
     // Its children become roots by this statement and not by the foreign key, so that each of them has its entry.
     const rows = yield* sql`with doomed as materialized (select * from categories
         where id = ${id}::uuid and organization_id = ${organization} for update),
@@ -183,7 +150,7 @@ const makeRemove = (sql: SqlClient.SqlClient) =>
     })
       select 1 from gone`
     return rows.length === 1
-  }, Effect.orDie)
+  })
 
 const makeSetStatus = (sql: SqlClient.SqlClient) =>
   Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {

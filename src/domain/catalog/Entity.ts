@@ -27,6 +27,9 @@ export const CatalogEntity = Schema.Struct({
 }).annotate({ identifier: "CatalogEntity" })
 export type CatalogEntity = typeof CatalogEntity.Type
 
+/** Values of custom fields by name (docs/catalog.md); what they may be the type's definitions say. */
+const CustomFields = Schema.optional(StorableObject)
+
 export const EntityType = keyText(100)
 export const TaxClass = keyText(100)
 
@@ -37,16 +40,21 @@ export const NewEntity = Schema.Struct({
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
   taxClass: Schema.optional(Schema.NullOr(TaxClass)),
-  attributes: Schema.optional(NewAttributes)
+  attributes: Schema.optional(NewAttributes),
+  customFields: CustomFields
 })
 export type NewEntity = typeof NewEntity.Type
 
-/** Body of a change: absent keys keep their value, `metadata` replaces the whole object, a null `taxClass` clears it. */
+/**
+ * Body of a change: absent keys keep their value, also those of `customFields`, where null clears one; `metadata` replaces
+ * the whole object, a null `taxClass` clears it.
+ */
 export const EntityChange = Schema.Struct({
   slug: Schema.optional(Slug),
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
   isVisible: Schema.optional(Schema.Boolean),
-  taxClass: Schema.optional(Schema.NullOr(TaxClass))
+  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  customFields: CustomFields
 })
 export type EntityChange = typeof EntityChange.Type

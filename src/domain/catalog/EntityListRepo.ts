@@ -8,27 +8,35 @@ import { offsetOf, type PageOf } from "../paging/Paging.ts"
 import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
 import { type EntityViewRow, toView } from "./EntityRow.ts"
 import type { EntityView } from "./Expansion.ts"
-import { expansionColumn } from "./ExpansionRepo.ts"
+import { expansionColumn, type WordsView } from "./ExpansionRepo.ts"
 
 /** A category and a brand named by id or slug, as ids; null where the organization has no such record. */
 export interface NamedFilters {
   readonly category: string | null
   readonly brand: string | null
+  /** The category and all below it, where they were asked for. */
+  readonly below: ReadonlyArray<string> | null
+}
+
+/** The names as they came; `descendants` asks for the categories below, too. */
+export interface SentFilters {
+  readonly category: string | undefined
+  readonly brand: string | undefined
+  readonly descendants: boolean
 }
 
 /** A query whose category and brand are ids. `publicOnly`: shoppers see published entities, whatever they ask for. */
-export interface EntityFilter extends Omit<EntityQuery, "category" | "brand"> {
-  readonly categoryId: string | null
+export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "descendants" | "locale"> {
+  readonly words: WordsView
+  /** Entities are in any of these; null asks for no category. */
+  readonly categoryIds: ReadonlyArray<string> | null
   readonly brandId: string | null
   readonly publicOnly: boolean
 }
 
 /** Pages of entities. */
 export class EntityListRepo extends Context.Service<EntityListRepo, {
-  readonly named: (
-    category: string | undefined,
-    brand: string | undefined
-  ) => Effect.Effect<NamedFilters, never, CurrentActor>
+  readonly named: (sent: SentFilters) => Effect.Effect<NamedFilters, never, CurrentActor>
   /** The page with its total and every expansion that was asked for, in one statement. */
   readonly page: (filter: EntityFilter) => Effect.Effect<PageOf<EntityView>, never, CurrentActor>
 }>()("stoa/domain/catalog/EntityListRepo") {
@@ -48,15 +56,21 @@ const orderBy = (sort: EntitySort): string => {
 }
 
 const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Service"] => {
-  const named = Effect.fn("EntityListRepo.named")(function*(category: string | undefined, brand: string | undefined) {
+  const named = Effect.fn("EntityListRepo.named")(function*({ brand, category, descendants }: SentFilters) {
     const organization = yield* currentOrganization
     const idOf = (table: string, text: string | undefined) =>
       sql`(select id from ${sql(table)} where organization_id = ${organization} and ${
         text !== undefined && isUuid(text) ? sql`id = ${text}::uuid` : sql`slug = ${text}`
       })`
+    const below = descendants
+      ? sql`(with recursive down as (
+          select ${idOf("categories", category)} as id
+          union select c.id from down d join categories c on c.parent_id = d.id and c.organization_id = ${organization})
+        select coalesce(json_agg(id), '[]') from down)`
+      : sql.literal("null::json")
     const rows = yield* sql<NamedFilters>`select ${idOf("categories", category)} as category,
-      ${idOf("brands", brand)} as brand`
-    return rows[0] ?? { category: null, brand: null }
+      ${idOf("brands", brand)} as brand, ${below} as below`
+    return rows[0] ?? { category: null, brand: null, below: null }
   }, Effect.orDie)
 
   const matching = (organization: string, filter: EntityFilter) => {
@@ -64,9 +78,11 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
     if (filter.publicOnly) clauses.push(sql`e.status = 'active' and e.is_visible`)
     if (filter.type !== undefined) clauses.push(sql`e.type = ${filter.type}`)
     if (filter.status !== undefined) clauses.push(sql`e.status = ${filter.status}`)
-    if (filter.categoryId !== null) {
+    const [one, ...others] = filter.categoryIds ?? []
+    if (one !== undefined) {
+      const named = others.length === 0 ? sql`${one}::uuid` : sql`any(${filter.categoryIds}::uuid[])`
       clauses.push(sql`exists (select 1 from entity_categories l
-        where l.entity_id = e.id and l.category_id = ${filter.categoryId}::uuid)`)
+        where l.entity_id = e.id and l.category_id = ${named})`)
     }
     if (filter.brandId !== null) {
       clauses.push(sql`exists (select 1 from entity_brands l
@@ -77,7 +93,7 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
 
   /** Catalogs are counted by the triggers that keep `catalog_totals`; only links have to be counted row by row. */
   const total = (organization: string, filter: EntityFilter) =>
-    filter.categoryId !== null || filter.brandId !== null
+    filter.categoryIds !== null || filter.brandId !== null
       ? sql`select count(*) as total from catalog_entities e where ${matching(organization, filter)}`
       : sql`select coalesce(sum(e.entities), 0)::int8 as total from catalog_totals e
         where ${matching(organization, filter)}`
@@ -96,7 +112,7 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
       readonly total: bigint
     }
     // A page beyond the end still has its total: one row without an entity.
-    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, address, filter.include)}
+    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, address, filter.include, filter.words)}
       from (${total(organization, filter)}) t
       left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
         ${order} ${slice(filter)}) e on true ${order}`

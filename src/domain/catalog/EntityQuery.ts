@@ -10,9 +10,13 @@ export interface EntityQuery extends PageRequest {
   readonly status?: string | undefined
   /** Id or slug; an unknown one is refused. */
   readonly category?: string | undefined
+  /** Entities of the categories below `category` too. */
+  readonly descendants?: boolean | undefined
   /** Id or slug; an unknown one is refused. */
   readonly brand?: string | undefined
   readonly sort: EntitySort
+  /** With it, words are those of the first locale of its chain that has any, instead of all. */
+  readonly locale?: string | undefined
   readonly include: ReadonlyArray<Include>
 }
 

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Equal, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Conflict } from "../errors/ApiErrors.ts"
@@ -8,14 +8,17 @@ import { lookupSql } from "../modules/LookupRepo.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
 import { entityEvent } from "./CatalogEventRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
+import { type FieldWrite, fieldWrites } from "./EntityFieldRepo.ts"
 import { type EntityRow, type EntityViewRow, toEntity, toView } from "./EntityRow.ts"
 import type { EntityView, Include } from "./Expansion.ts"
-import { expansionColumn } from "./ExpansionRepo.ts"
+import { expansionColumn, type WordsView } from "./ExpansionRepo.ts"
 import { conflictOn } from "./UniqueRepo.ts"
 
 /** A change, and whether it publishes: then `publishedAt` moves even when the entity was active before. */
 export interface EntityWrite extends EntityChange {
   readonly publish?: boolean
+  /** `customFields` are all that the entity is to have, as far as its type still has them. */
+  readonly replacesFields?: boolean
 }
 
 /** `used`: carts, orders or stock movements refer to it, so it must stay. */
@@ -26,19 +29,23 @@ export type Removal =
 
 /** Entities by id or slug. Every write carries its event in the same statement. */
 export class EntityRepo extends Context.Service<EntityRepo, {
-  readonly create: (input: NewEntity) => Effect.Effect<CatalogEntity, Conflict, CurrentActor>
+  /** With its custom fields, where it has any (`EntityFields`). */
+  readonly create: (input: NewEntity, fields?: FieldWrite) => Effect.Effect<CatalogEntity, Conflict, CurrentActor>
   readonly findById: (
     id: string,
-    include: ReadonlyArray<Include>
+    include: ReadonlyArray<Include>,
+    words?: WordsView
   ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
   readonly findBySlug: (
     slug: string,
-    include: ReadonlyArray<Include>
+    include: ReadonlyArray<Include>,
+    words?: WordsView
   ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
   /** The row after the change; undefined when there is no such entity. */
   readonly update: (
     id: string,
-    change: EntityWrite
+    change: EntityWrite,
+    fields?: FieldWrite
   ) => Effect.Effect<CatalogEntity | undefined, Conflict, CurrentActor>
   /** Deletes the entity with all that belongs to it, unless something outside the catalog refers to it. */
   readonly remove: (id: string) => Effect.Effect<Removal, never, CurrentActor>
@@ -52,9 +59,16 @@ export class EntityRepo extends Context.Service<EntityRepo, {
   )
 }
 
-const slugTaken = conflictOn({
-  catalog_entities_organization_id_slug_key: "A catalog entity with this slug already exists."
-})
+const all: WordsView = { drafts: false, locales: undefined }
+
+const uniqueNames = (fields: FieldWrite | undefined) =>
+  (fields?.definitions ?? []).flatMap(({ isUnique, name }) => isUnique ? [`customFields.${name}`] : []).join(", ")
+
+const taken = (fields: FieldWrite | undefined) =>
+  conflictOn({
+    catalog_entities_organization_id_slug_key: "A catalog entity with this slug already exists.",
+    entity_field_values_unique: `Another entity has this value already, which must be unique: ${uniqueNames(fields)}.`
+  })
 
 /**
  * What an entity is to be, of the row in `old`. Turning active by a plain change makes visible and published too: else an
@@ -77,7 +91,7 @@ const make = (
   lookup: SqlClient.SqlClient,
   address: string
 ): EntityRepo["Service"] => {
-  const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity) {
+  const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
     const rows = yield* sql<EntityRow>`with made as (
@@ -88,28 +102,29 @@ const make = (
           case when ${active}::boolean then now() end)
         returning *),
       words as (${attributesInsert(sql, input.attributes)}),
-      event as (${entityEvent(sql, actor, "catalog.create", "made")})
-      select * from made`.pipe(slugTaken)
+      ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "made")},`}
+      event as (${entityEvent(sql, actor, "catalog.create", "made", undefined, fields)})
+      select * from made`.pipe(taken(fields))
     // An insert that did not fail returned its row.
     return toEntity(rows[0] as EntityRow)
   })
 
   // Neither read has a span, see `CatalogReads.get`.
-  const findById = Effect.fnUntraced(function*(id: string, include: ReadonlyArray<Include>) {
+  const findById = Effect.fnUntraced(function*(id: string, include: ReadonlyArray<Include>, words = all) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include, words)}
       from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
-  const findBySlug = Effect.fnUntraced(function*(slug: string, include: ReadonlyArray<Include>) {
+  const findBySlug = Effect.fnUntraced(function*(slug: string, include: ReadonlyArray<Include>, words = all) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include, words)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = ${slug}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
-  const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite) {
+  const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const rows = yield* sql<EntityRow>`with old as materialized (select * from catalog_entities
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
@@ -119,10 +134,12 @@ const make = (
           is_visible = n.is_visible, published_at = n.published_at,
           updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.is_visible, e.published_at)
             is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.is_visible, n.published_at)
+            or ${fields !== undefined && !Equal.equals(fields.before, fields.after)}::boolean
             then now() else e.updated_at end
         from new n where e.id = (select id from old) and e.organization_id = ${actor.organizationId} returning e.*),
-      event as (${entityEvent(sql, actor, "catalog.update", "changed", "old")})
-      select * from changed`.pipe(slugTaken)
+      ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "changed")},`}
+      event as (${entityEvent(sql, actor, "catalog.update", "changed", "old", fields)})
+      select * from changed`.pipe(taken(fields))
     return rows[0] === undefined ? undefined : toEntity(rows[0])
   })
 

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { Attributes } from "./Attributes.ts"
 import { CatalogEntity } from "./Entity.ts"
+import { FieldValue } from "./FieldDefinition.ts"
 import { OptionType, OptionValue } from "./Option.ts"
 import { Variant } from "./Variant.ts"
 
@@ -75,7 +76,8 @@ const expansions = {
   media: Schema.optional(Schema.Array(LinkedMedia)),
   inventory: Schema.optional(Schema.Array(LinkedStock)),
   pricing: Schema.optional(Schema.Array(LinkedPrice)),
-  optionTypes: Schema.optional(Schema.Array(OptionAxis))
+  optionTypes: Schema.optional(Schema.Array(OptionAxis)),
+  customFields: Schema.optional(Schema.Array(FieldValue))
 }
 
 const Expansions = Schema.Struct(expansions)
@@ -96,7 +98,8 @@ const names: ReadonlyArray<Include> = [
   "media",
   "inventory",
   "pricing",
-  "optionTypes"
+  "optionTypes",
+  "customFields"
 ]
 
 /**
@@ -113,5 +116,6 @@ export const includesOf = (text: string | undefined): ReadonlyArray<Include> => 
 export interface EntityRead {
   readonly id?: string
   readonly slug?: string
-  readonly options: { readonly include: ReadonlyArray<Include> }
+  /** With a `locale`, words are those of the first of its chain that has any, instead of all. */
+  readonly options: { readonly include: ReadonlyArray<Include>; readonly locale?: string | undefined }
 }

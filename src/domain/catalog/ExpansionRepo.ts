@@ -7,11 +7,40 @@ import type { Include } from "./Expansion.ts"
  * page, inside the statement that reads the page. However many expansions are asked for, it stays one statement, and
  * the rows reach the answer as they left the database. Rows of other modules are read here, never written.
  */
-const attributes = `(select coalesce(json_agg(json_build_object('id', a.id, 'entityId', a.entity_id,
-    'locale', a.locale, 'title', a.title, 'subtitle', a.subtitle, 'description', a.description,
-    'richDescription', a.rich_description, 'seoTitle', a.seo_title, 'seoDescription', a.seo_description)
-    order by a.locale), '[]')
+const words = `'id', a.id, 'entityId', a.entity_id, 'locale', a.locale, 'title', a.title, 'subtitle', a.subtitle,
+    'description', a.description, 'richDescription', a.rich_description, 'seoTitle', a.seo_title,
+    'seoDescription', a.seo_description, 'status', 'approved'`
+
+const attributes = `(select coalesce(json_agg(json_build_object(${words}) order by a.locale), '[]')
   from entity_attributes a where a.entity_id = e.id)`
+
+/** With drafts laid over them, for those who keep the catalog. */
+const withDrafts =
+  `select coalesce(a.locale, d.locale) as locale, case when d.id is null then jsonb_build_object(${words})
+    when a.id is null then jsonb_build_object('id', d.id, 'entityId', d.entity_id, 'locale', d.locale, 'title', '',
+      'subtitle', null, 'description', null, 'richDescription', null, 'seoTitle', null, 'seoDescription', null)
+      || d.changes || '{"status": "draft"}'
+    else jsonb_build_object(${words}) || d.changes || '{"status": "draft"}' end as shown
+  from (select * from entity_attributes where entity_id = e.id) a
+    full join (select * from entity_attribute_drafts where entity_id = e.id) d on d.locale = a.locale`
+
+const approvedOnly =
+  `select a.locale, jsonb_build_object(${words}) as shown from entity_attributes a where a.entity_id = e.id`
+
+/** Which words `include=attributes` shows: drafts too or not, and of all locales or of the first of these that has any. */
+export interface WordsView {
+  readonly drafts: boolean
+  readonly locales: ReadonlyArray<string> | undefined
+}
+
+const attributesFor = (sql: SqlClient.SqlClient, { drafts, locales }: WordsView) => {
+  if (locales === undefined && !drafts) return sql.literal(attributes)
+  const all = sql.literal(drafts ? withDrafts : approvedOnly)
+  return locales === undefined
+    ? sql`(select coalesce(jsonb_agg(w.shown order by w.locale), '[]') from (${all}) w)`
+    : sql`(select coalesce(jsonb_agg(w.shown), '[]') from (select shown from (${all}) c
+        where c.locale = any(${locales}::text[]) order by array_position(${locales}::text[], c.locale) limit 1) w)`
+}
 
 const variants = `(select coalesce(json_agg(json_build_object('id', v.id, 'entityId', v.entity_id,
     'organizationId', v.organization_id, 'sourceStoreId', v.source_store_id, 'sku', v.sku, 'barcode', v.barcode,
@@ -59,22 +88,35 @@ const media = (address: string) =>
   from entity_media l join media_assets m on m.id = l.media_asset_id
   where l.entity_id = e.id and l.variant_id is null)`
 
-const selections: Readonly<Record<Exclude<Include, "media">, string>> = {
-  attributes,
+const customFields = `(select coalesce(json_agg(json_build_object('name', d.name, 'label', d.label, 'kind', d.kind,
+    'value', v.value, 'isPublic', d.is_public) order by d.sort_order, d.name), '[]')
+  from entity_field_values v join entity_field_definitions d on d.id = v.definition_id and d.status = 'active'
+  where v.entity_id = e.id)`
+
+const selections: Readonly<Record<Exclude<Include, "attributes" | "media">, string>> = {
   variants,
   categories,
   brands,
   inventory,
   pricing,
-  optionTypes
+  optionTypes,
+  customFields
 }
 
 /** The column `expansions` of a statement that selects entities as `e`; nothing when none is asked for. `address` is `MediaAddress`. */
-export const expansionColumn = (sql: SqlClient.SqlClient, address: string, include: ReadonlyArray<Include>) =>
-  sql.literal(
-    include.length === 0
-      ? ""
-      : `, json_build_object(${
-        include.map((name) => `'${name}', ${name === "media" ? media(address) : selections[name]}`).join(", ")
-      }) as expansions`
-  )
+export const expansionColumn = (
+  sql: SqlClient.SqlClient,
+  address: string,
+  include: ReadonlyArray<Include>,
+  words: WordsView
+) => {
+  const selected = (name: Include) =>
+    name === "attributes"
+      ? attributesFor(sql, words)
+      : sql.literal(name === "media" ? media(address) : selections[name])
+  return include.length === 0
+    ? sql.literal("")
+    : sql`, json_build_object(${
+      sql.csv(include.map((name) => sql`${sql.literal(`'${name}'`)}, ${selected(name)}`))
+    }) as expansions`
+}

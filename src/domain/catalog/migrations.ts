@@ -1,4 +1,9 @@
 import { statements } from "../modules/StatementsRepo.ts"
+import { categoryGuard } from "./CategoryGuardRepo.ts"
+import { draftTables } from "./DraftTablesRepo.ts"
+import { fieldTables } from "./FieldTablesRepo.ts"
+import { revisionTables } from "./RevisionTablesRepo.ts"
+import { scheduleTables } from "./ScheduleTablesRepo.ts"
 
 /** Keeps `catalog_totals` in step with one kind of statement; rows are taken in key order, so writers cannot deadlock. */
 const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [
@@ -146,5 +151,10 @@ export const migrations = {
       "select *, 1 as step from added union all select *, -1 as step from removed",
       "old table as removed new table as added"
     )
-  )
+  ),
+  "0002_category_guard": statements(...categoryGuard),
+  "0003_revisions": statements(...revisionTables),
+  "0004_custom_fields": statements(...fieldTables),
+  "0005_drafts": statements(...draftTables),
+  "0006_schedules": statements(...scheduleTables)
 }

@@ -63,8 +63,12 @@ const wordsOf = `select (array_agg(w.title order by w.place))[1] as title,
       from entity_attributes where entity_id = e.id order by (locale = 'en') desc, locale collate "C"
       limit ${limits.locales}) a) w`
 
-/** What a filter `attr.<name>` finds: options of its variants for sale, and plain values of its metadata. */
-const attributesOf = `select coalesce(jsonb_object_agg(n.name, n.held), '{}') as attributes,
+/**
+ * What a filter `attr.<name>` finds: options of its variants for sale, and plain values of its metadata, and of `more`:
+ * further queries for name, value and whether they are words to be found as well.
+ */
+const attributesOf = (more: string) =>
+  `select coalesce(jsonb_object_agg(n.name, n.held), '{}') as attributes,
     string_agg(n.words, ' ') as words
   from (select x.name, jsonb_agg(x.value order by x.value collate "C") as held,
       string_agg(x.value, ' ') filter (where x.is_option) as words
@@ -81,7 +85,7 @@ const attributesOf = `select coalesce(jsonb_object_agg(n.name, n.held), '{}') as
         where jsonb_typeof(m.value) in ('string', 'number', 'boolean') and m.key <> 'downloadUrl'
           and m.key ~ '^[A-Za-z0-9_-]{1,64}$' and m.value #>> '{}' <> ''
           and length(m.value #>> '{}') <= ${limits.values}
-      ) every_value group by 1, 2 order by 1, 2 limit ${limits.values}) x
+        ${more}) every_value group by 1, 2 order by 1, 2 limit ${limits.values}) x
     group by 1) n`
 
 const codesOf =
@@ -96,10 +100,10 @@ const linksOf = (links: string, targets: string, column: string, more: string) =
   where l.entity_id = e.id and l.organization_id = e.organization_id`
 
 /** What the index says of these entities, made from the catalog alone: the same whenever and however often it is asked. */
-const built =
+const built = (attributes: string, ofStaff = { column: "", value: "", from: "" }) =>
   `create function search_build(ids uuid[]) returns table (organization_id text, entity_id uuid, cell bigint,
     is_public boolean, type text, status text, sort_title text, categories text[], brands text[], attributes jsonb,
-    marks text[], title_words tsvector, names text, words tsvector) language sql stable as $$
+    marks text[], title_words tsvector, names text, words tsvector${ofStaff.column}) language sql stable as $$
   select e.organization_id, e.id,
     hashtextextended(jsonb_build_array(e.type, e.status, c.slugs, b.slugs)::text, 0),
     e.status = 'active' and e.is_visible, e.type, e.status,
@@ -110,13 +114,13 @@ const built =
     strip(to_tsvector('simple', coalesce(t.folded_title, '')) || coalesce(t.title_stems, '')),
     left(names.known, ${limits.names}),
     strip(to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes)))
-      || coalesce(t.title_stems, '') || coalesce(t.body_stems, ''))
+      || coalesce(t.title_stems, '') || coalesce(t.body_stems, ''))${ofStaff.value}
   from catalog_entities e
   cross join lateral (${wordsOf}) t
   cross join lateral (${linksOf("entity_categories", "categories", "category_id", "t.slug")}) c
   cross join lateral (${linksOf("entity_brands", "brands", "brand_id", "concat_ws(' ', t.slug, t.display_name)")}) b
   cross join lateral (${codesOf}) v
-  cross join lateral (${attributesOf}) a
+  cross join lateral (${attributes}) a${ofStaff.from}
   cross join lateral (select concat_ws(' ', t.folded_title,
     search_fold(concat_ws(' ', e.slug, c.words, b.words, a.words))) as known) names
   where e.id = any(ids) $$`
@@ -128,10 +132,18 @@ const titlesBuilt =
     search_sort(a.title), left(a.title, ${limits.title})
   from catalog_entities e join entity_attributes a on a.entity_id = e.id where e.id = any(ids) $$`
 
-const columns = ["cell", "is_public", "type", "status", "sort_title", "categories", "brands", "attributes", "marks"]
+const firstColumns = [
+  "cell",
+  "is_public",
+  "type",
+  "status",
+  "sort_title",
+  "categories",
+  "brands",
+  "attributes",
+  "marks"
+]
   .concat("title_words", "names", "words")
-
-const listed = (prefix: string) => columns.map((column) => `${prefix}${column}`).join(", ")
 
 /**
  * Brings these entities up to date in the index. Their documents are locked first, in the order of their ids: of two
@@ -140,7 +152,9 @@ const listed = (prefix: string) => columns.map((column) => `${prefix}${column}`)
  * It is planned anew each time, and held to the keys of the catalog's tables: a plan made while they were empty would be
  * kept while they grow.
  */
-const indexed = `create function search_index(ids uuid[]) returns void language plpgsql
+const indexed = (columns: ReadonlyArray<string>) => {
+  const listed = (prefix: string) => columns.map((column) => `${prefix}${column}`).join(", ")
+  return `create or replace function search_index(ids uuid[]) returns void language plpgsql
     set plan_cache_mode = force_custom_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
   begin
     perform 1 from catalog_entities e join search_documents d
@@ -162,9 +176,49 @@ const indexed = `create function search_index(ids uuid[]) returns void language 
         where (t.is_public, t.type, t.sort_title, t.title)
           is distinct from (excluded.is_public, excluded.type, excluded.sort_title, excluded.title);
   end $$`
+}
 
 /** Tables of the index, what it says of an entity, and the one function that writes it. */
-export const documents: ReadonlyArray<string> = [...tables, built, titlesBuilt, indexed]
+export const documents: ReadonlyArray<string> = [
+  ...tables,
+  built(attributesOf("")),
+  titlesBuilt,
+  indexed(firstColumns)
+]
 
 /** Everything that is there already. */
 export const firstFill = "select search_index(array(select id from catalog_entities order by id))"
+
+/** Values of public custom fields that are filtered by. */
+const customFields = `union all
+        select d.name, f.value #>> '{}', false
+        from entity_field_values f cross join lateral (select name from entity_field_definitions
+          where id = f.definition_id and status = 'active' and is_filterable and is_public offset 0) d
+        where f.entity_id = e.id and length(f.value #>> '{}') between 1 and ${limits.values}`
+
+/** Words that wait for approval, which only those who keep the catalog find; null where none wait. */
+const draftWords = `select string_agg(search_fold(w.body), ' ') as folded,
+    search_concat(to_tsvector(search_configuration(w.locale), search_plain(w.body))) as stems
+  from (select locale, concat_ws(' ', left(changes->>'title', ${limits.title}), left(changes->>'subtitle', ${limits.title}),
+      left(changes->>'description', ${limits.description})) as body
+    from entity_attribute_drafts where entity_id = e.id order by locale collate "C" limit ${limits.locales}) w`
+
+/**
+ * The index with custom fields in its attributes and, in a column of their own, with the words that drafts add: what
+ * shoppers search stays as it was. Documents that are there already have neither, and nothing that would go into them.
+ */
+export const depth: ReadonlyArray<string> = [
+  "alter table search_documents add column staff_words tsvector",
+  "alter table search_documents alter column staff_words set storage external",
+  `create index search_documents_staff on search_documents using gin (organization_id, staff_words)
+    with (gin_pending_list_limit = 256) where staff_words is not null`,
+  "drop function search_build(uuid[])",
+  built(attributesOf(customFields), {
+    column: ", staff_words tsvector",
+    value:
+      `, strip(to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes), drafts.folded))
+      || coalesce(t.title_stems, '') || coalesce(t.body_stems, '') || drafts.stems)`,
+    from: ` cross join lateral (${draftWords}) drafts`
+  }),
+  indexed([...firstColumns, "staff_words"])
+]

@@ -103,3 +103,16 @@ export const indexTriggers: ReadonlyArray<string> = [
       join option_types t on t.id = a.option_type_id`
   )
 ]
+
+/** The same for custom fields and for words that wait for approval. */
+export const depthTriggers: ReadonlyArray<string> = [
+  ...triggers("entity_field_values", ["entity_id", "definition_id", "value"], direct),
+  ...trigger(
+    "entity_field_definitions",
+    "update",
+    `select distinct v.entity_id from added a join removed r on r.id = a.id
+        and (r.name, r.status, r.is_filterable, r.is_public) <> (a.name, a.status, a.is_filterable, a.is_public)
+      join entity_field_values v on v.definition_id = a.id`
+  ),
+  ...triggers("entity_attribute_drafts", ["entity_id", "locale", "changes"], direct)
+]

@@ -35,6 +35,11 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
     const clauses = [sql`t.organization_id = ${organization}`]
     if (publicOnly) clauses.push(sql`t.is_public`)
     if (query.type !== undefined) clauses.push(sql`t.type = ${query.type}`)
+    if (query.locales !== undefined) {
+      const place = (row: string) => sql`array_position(${query.locales}::text[], ${sql.literal(`${row}.locale`)})`
+      clauses.push(sql`t.locale = any(${query.locales}::text[]) and not exists (select 1 from search_titles b
+        where b.organization_id = t.organization_id and b.entity_id = t.entity_id and ${place("b")} < ${place("t")})`)
+    }
     // From the prefix to the last text that begins with it: a range of the index, whatever the prefix is.
     const rows = yield* sql<{ readonly title: string }>`with asked as materialized (
         select search_sort(${query.prefix}) as prefix)

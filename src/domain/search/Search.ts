@@ -1,6 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
+import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { seesUnpublished, withoutFile } from "../catalog/CatalogVisibility.ts"
+import { localeChain } from "../catalog/LocaleChain.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import type { SearchHit, SearchPage } from "./SearchDocument.ts"
@@ -16,6 +18,7 @@ export interface SentSearch extends PageRequest {
   readonly brand?: string | undefined
   readonly status?: string | undefined
   readonly facets?: string | undefined
+  readonly locale?: string | undefined
   /** All parameters of the request; those that begin with `attr.` are filters. */
   readonly parameters: Iterable<readonly [name: string, value: string]>
 }
@@ -24,6 +27,7 @@ export interface SentSearch extends PageRequest {
 export interface SentPrefix {
   readonly prefix?: string | undefined
   readonly type?: string | undefined
+  readonly locale?: string | undefined
   readonly limit: number
 }
 
@@ -45,6 +49,9 @@ export class Search extends Context.Service<Search, {
     Effect.gen(function*() {
       const engine = yield* SearchEngine
       const { defaultFacets } = yield* SearchSettings
+      const languages = yield* CatalogSettings
+      const localesOf = (locale: string | undefined) =>
+        locale === undefined ? undefined : localeChain(locale, languages)
 
       const queryOf = Effect.fnUntraced(function*(sent: SentSearch) {
         const query: SearchQuery = {
@@ -53,6 +60,7 @@ export class Search extends Context.Service<Search, {
           category: given(sent.category),
           brand: given(sent.brand),
           status: given(sent.status),
+          locales: localesOf(sent.locale),
           page: sent.page,
           limit: sent.limit,
           attributes: yield* attributesOf(sent.parameters),
@@ -71,11 +79,14 @@ export class Search extends Context.Service<Search, {
         return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })
       })
 
-      const suggest = Effect.fn("Search.suggest")(function*({ limit, prefix, type }: SentPrefix) {
+      const suggest = Effect.fn("Search.suggest")(function*({ limit, locale, prefix, type }: SentPrefix) {
         const begins = prefixOf(prefix)
         if (begins === undefined) return []
         const publicOnly = !seesUnpublished(yield* CurrentActor)
-        return yield* engine.suggest({ prefix: begins, type: given(type), limit }, publicOnly)
+        return yield* engine.suggest(
+          { prefix: begins, type: given(type), locales: localesOf(locale), limit },
+          publicOnly
+        )
       })
 
       return { search, suggest }

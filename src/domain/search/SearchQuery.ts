@@ -18,6 +18,8 @@ export interface SearchQuery extends PageRequest {
   /** Slug of a brand. */
   readonly brand?: string | undefined
   readonly status?: string | undefined
+  /** Locales whose words stand for a hit, best first; the default's and any other come after them. */
+  readonly locales?: ReadonlyArray<string> | undefined
   /** All of them must hold. */
   readonly attributes: ReadonlyArray<AttributeFilter>
   /** Names of what is counted: type, category, brand, status, or an attribute with or without `attr.` before it. */
@@ -28,6 +30,8 @@ export interface SearchQuery extends PageRequest {
 export interface SuggestionQuery {
   readonly prefix: string
   readonly type?: string | undefined
+  /** Of each entity only its title in the first of these locales that it has. */
+  readonly locales?: ReadonlyArray<string> | undefined
   readonly limit: number
 }
 

@@ -85,11 +85,17 @@ const facets = (sql: SqlClient.SqlClient, names: ReadonlyArray<string>) =>
     })`
 
 /** Words of a hit: those that stand for it, and all of them. */
-const words = `select (array_agg(a.title order by (a.locale = 'en') desc, a.locale collate "C"))[1] as title,
-    (array_agg(a.description order by (a.locale = 'en') desc, a.locale collate "C"))[1] as description,
-    string_agg(a.title, ' ' order by (a.locale = 'en') desc, a.locale collate "C") as titles,
-    string_agg(left(a.description, 4000), ' ' order by (a.locale = 'en') desc, a.locale collate "C") as descriptions
+const words = (sql: SqlClient.SqlClient, locales: ReadonlyArray<string> | undefined) => {
+  const usual = `(a.locale = 'en') desc, a.locale collate "C"`
+  const order = locales === undefined
+    ? sql.literal(usual)
+    : sql`array_position(${locales}::text[], a.locale) nulls last, ${sql.literal(usual)}`
+  return sql`select (array_agg(a.title order by ${order}))[1] as title,
+    (array_agg(a.description order by ${order}))[1] as description,
+    string_agg(a.title, ' ' order by ${sql.literal(usual)}) as titles,
+    string_agg(left(a.description, 4000), ' ' order by ${sql.literal(usual)}) as descriptions
   from entity_attributes a where a.entity_id = e.id and a.organization_id = e.organization_id`
+}
 
 /** A hit as the answer has it; what it has none of is left out. */
 const hit = `jsonb_build_object('id', e.id, 'score', p.score, 'document',
@@ -115,7 +121,10 @@ const known = (sql: SqlClient.SqlClient, all: Asked) => {
 
 /** What was found by words and marks, once for the page and for the figures. */
 const bySearching = (sql: SqlClient.SqlClient, all: Asked, attributes: string) => {
-  const wanted = all.query.q === undefined ? "" : "and d.words @@ (select search_whole(parts) from asked)"
+  const whole = "(select search_whole(parts) from asked)"
+  // Whoever keeps the catalog also finds what waits for approval.
+  const found = all.publicOnly ? `d.words @@ ${whole}` : `(d.words @@ ${whole} or d.staff_words @@ ${whole})`
+  const wanted = all.query.q === undefined ? "" : `and ${found}`
   return sql`asked as materialized (select ${asked(sql, all)} as parts),
     matched as materialized (select d.doc, d.cell, d.sort_title, ${sql.literal(`${attributes}${score}`)} as score
       from search_documents d where ${filters(sql, all)} ${sql.literal(wanted)}),
@@ -150,5 +159,5 @@ export const searchStatement = (sql: SqlClient.SqlClient, all: Asked) => {
       (select coalesce(jsonb_agg(${sql.literal(hit)} order by p.score desc, p.sort_title, p.doc), '[]')
         from page p join search_documents d using (doc)
         join catalog_entities e on e.id = d.entity_id and e.organization_id = d.organization_id
-        cross join lateral (${sql.literal(words)}) w) as hits`
+        cross join lateral (${words(sql, query.locales)}) w) as hits`
 }

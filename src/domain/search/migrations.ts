@@ -1,10 +1,11 @@
 import { statements } from "../modules/StatementsRepo.ts"
 import { askedWords } from "./AskedWordsRepo.ts"
-import { documents, firstFill } from "./DocumentsRepo.ts"
+import { depth, documents, firstFill } from "./DocumentsRepo.ts"
 import { comparableWords } from "./FoldingRepo.ts"
-import { indexTriggers } from "./IndexTriggersRepo.ts"
+import { depthTriggers, indexTriggers } from "./IndexTriggersRepo.ts"
 
 /** The index, its triggers on the catalog's tables, and what is in the catalog already (ADR 16). */
 export const migrations = {
-  "0001_search": statements(...comparableWords, ...documents, ...askedWords, ...indexTriggers, firstFill)
+  "0001_search": statements(...comparableWords, ...documents, ...askedWords, ...indexTriggers, firstFill),
+  "0002_fields_and_drafts": statements(...depth, ...depthTriggers)
 }

@@ -32,6 +32,8 @@ export interface Settings {
   /** How long carts and holds stay after their end, for whoever has to look what happened. */
   readonly endedCartDays: number
   readonly endedHoldDays: number
+  /** How long revisions of entities stay once newer ones came, in days. */
+  readonly revisionDays: number
   /** How long events of payment providers are remembered: none repeats one after a month. */
   readonly providerEventDays: number
 }
@@ -53,6 +55,7 @@ export const defaultSettings: Settings = {
   journalDays: 730,
   endedCartDays: 30,
   endedHoldDays: 30,
+  revisionDays: 365,
   providerEventDays: 90
 }
 

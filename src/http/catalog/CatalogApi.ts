@@ -17,7 +17,12 @@ const entity = { id: Uuid }
 const words = { id: Uuid, locale: Locale }
 
 const include = Schema.optional(FreeText.annotate({
-  description: "Comma list of attributes, variants, categories, brands, media, inventory, pricing, optionTypes."
+  description:
+    "Comma list of attributes, variants, categories, brands, media, inventory, pricing, optionTypes, customFields."
+}))
+
+const locale = Schema.optional(Locale.annotate({
+  description: "With include=attributes: the words of the first locale of its chain that has any, instead of all."
 }))
 
 const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
@@ -27,9 +32,11 @@ const listQuery = {
   type: text("Entity type."),
   status: text("draft, active, archived or discontinued. Shoppers see active and visible entities only."),
   category: text("Category id or slug."),
+  descendants: text("true: entities of the categories below `category` too."),
   brand: text("Brand id or slug."),
   sort: text("createdAt, updatedAt or slug, with :asc or :desc. Default createdAt:desc."),
-  include
+  include,
+  locale
 }
 
 const change = (name: "publish" | "archive" | "discontinue", summary: string) =>
@@ -44,7 +51,7 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
     .annotateMerge(OpenApi.annotations({ summary: "List entities" })),
   HttpApiEndpoint.get("read", "/api/catalog/entities/:idOrSlug", {
     params: { idOrSlug: FreeText },
-    query: { include },
+    query: { include, locale },
     success: Data(EntityView)
   })
     .annotate(Access, anyOf("catalog:read"))
@@ -70,6 +77,10 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
   change("discontinue", "Discontinue an entity"),
   HttpApiEndpoint.get("readAttributes", "/api/catalog/entities/:id/attributes/:locale", {
     params: words,
+    query: {
+      fallback: text("true: the words of the first locale of its chain that has any."),
+      status: text("approved: without the draft that those who keep the catalog are shown otherwise.")
+    },
     success: Data(Attributes)
   })
     .annotate(Access, anyOf("catalog:read"))

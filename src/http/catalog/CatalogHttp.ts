@@ -19,9 +19,16 @@ export const catalogHttp = HttpApiBuilder.group(
       list: ({ query }) =>
         Effect.flatMap(
           sortOf(query.sort),
-          (sort) => reads.list({ ...query, ...pageOf(query), sort, include: includesOf(query.include) })
+          (sort) =>
+            reads.list({
+              ...query,
+              ...pageOf(query),
+              sort,
+              descendants: query.descendants === "true",
+              include: includesOf(query.include)
+            })
         ),
-      read: ({ params, query }) => reads.get(params.idOrSlug, includesOf(query.include)),
+      read: ({ params, query }) => reads.get(params.idOrSlug, includesOf(query.include), query.locale),
       create: ({ payload }) => catalog.create(payload),
       update: ({ params, payload }) => catalog.update(params.id, payload),
       remove: ({ params }) => Effect.as(catalog.remove(params.id), deleted),
@@ -30,7 +37,11 @@ export const catalogHttp = HttpApiBuilder.group(
       discontinue: ({ params }) => catalog.discontinue(params.id),
       setAttributes: ({ params, payload }) =>
         Effect.as(catalog.setAttributes(params.id, params.locale, payload), { updated: true } as const),
-      readAttributes: ({ params }) => reads.attributes(params.id, params.locale)
+      readAttributes: ({ params, query }) =>
+        reads.attributes(params.id, params.locale, {
+          fallback: query.fallback === "true",
+          approvedOnly: query.status === "approved"
+        })
     })
   })
 )

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Locale } from "../../domain/catalog/FieldText.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { SearchPage } from "../../domain/search/SearchDocument.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
@@ -8,6 +9,8 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
+
+const locale = (description: string) => Schema.optional(Locale.annotate({ description }))
 
 const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
 
@@ -21,6 +24,7 @@ export const SearchGroup = HttpApiGroup.make("search").add(
       category: text("Category slug."),
       brand: text("Brand slug."),
       status: text("draft, active, archived or discontinued. Shoppers find active and visible entities only."),
+      locale: locale("Whose words stand for a hit: those of the first locale of its chain that it has."),
       facets: text("Comma list of type, category, brand, status and attributes. Default: the first four.")
     },
     success: SearchPage
@@ -37,6 +41,7 @@ export const SearchGroup = HttpApiGroup.make("search").add(
     query: {
       prefix: text("What titles begin with, in any case; at least 2 characters."),
       type: text("Entity type."),
+      locale: locale("Of each entity only its title in the first locale of this chain that it has."),
       limit: pageQuery.limit.annotate({ description: "1 to 25. Default 10." })
     },
     success: Data(Schema.Array(Schema.String))

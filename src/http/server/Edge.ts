@@ -67,7 +67,9 @@ export const edge = <E, R>(
       return Effect.succeed(envelope(413, { connection: "close" }, message))
     }
     // Not every route reads a body of unknown length; one with a limit of its own reads it part by part.
-    const whole = own === undefined && isChunked(request) ? Effect.andThen(Effect.catch(request.text, Effect.die), app) : app
+    const whole = own === undefined && isChunked(request)
+      ? Effect.andThen(Effect.catch(request.text, Effect.die), app)
+      : app
     return Effect.matchCauseEffect(whole, { onSuccess: Effect.succeed, onFailure: answerFailure })
   }
 

@@ -5,6 +5,7 @@ import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { type AccessSettings, readAccess } from "./AccessConfig.ts"
 import { checkAnalytics } from "./AnalyticsConfig.ts"
 import { type AuthSettings, readAuth } from "./AuthConfig.ts"
+import { checkCatalog } from "./CatalogConfig.ts"
 import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
@@ -69,6 +70,7 @@ export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentCo
   yield* checkTax(deployment.tax)
   yield* checkAnalytics(deployment.analytics)
   yield* checkSearch(deployment.search)
+  yield* checkCatalog(deployment.catalog)
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
   const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
   const traced = yield* tracing

@@ -5,6 +5,7 @@ import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
 import type { AccessOptions } from "./AccessConfig.ts"
 import type { AnalyticsOptions } from "./AnalyticsConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
+import type { CatalogOptions } from "./CatalogConfig.ts"
 import type { JobOptions } from "./JobOptions.ts"
 import type { EmailOptions } from "./MailConfig.ts"
 import type { MediaOptions, StorageOptions } from "./MediaConfig.ts"
@@ -47,6 +48,8 @@ export interface DeploymentConfig {
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
     readonly defaultCurrency?: string
   }
+  /** Languages of the catalog: what stands in for what, and whether words wait for approval (docs/catalog.md). */
+  readonly catalog?: CatalogOptions
   readonly cart?: {
     /** Life of a cart in minutes from its creation. Default 10080, seven days. */
     readonly ttlMinutes?: number
@@ -74,6 +77,8 @@ export interface DeploymentConfig {
     readonly providerEventDays?: number
     /** Days that imports, their records and their reports stay. Default 30. */
     readonly importDays?: number
+    /** Days that a revision of an entity stays after a newer one came; at most 100 stay. Default 365. */
+    readonly revisionDays?: number
     /** Hours that answers to idempotency keys and messages of actors and durable processes stay. Default 24. */
     readonly idempotencyHours?: number
   }

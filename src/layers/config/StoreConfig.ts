@@ -68,5 +68,6 @@ export const storeSettings = (
   journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,
   endedCartDays: deployment.retention?.cartDays ?? defaultSettings.endedCartDays,
   endedHoldDays: deployment.retention?.holdDays ?? defaultSettings.endedHoldDays,
+  revisionDays: deployment.retention?.revisionDays ?? defaultSettings.revisionDays,
   providerEventDays: deployment.retention?.providerEventDays ?? defaultSettings.providerEventDays
 })

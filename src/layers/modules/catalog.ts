@@ -9,20 +9,41 @@ import { CatalogExport } from "../../domain/catalog/CatalogExport.ts"
 import { CatalogPageRepo } from "../../domain/catalog/CatalogPageRepo.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
 import { CatalogStateRepo } from "../../domain/catalog/CatalogStateRepo.ts"
+import { CatalogTransactionRepo } from "../../domain/catalog/CatalogTransactionRepo.ts"
 import { Categories } from "../../domain/catalog/Categories.ts"
+import { CategoryMoveRepo } from "../../domain/catalog/CategoryMoveRepo.ts"
 import { CategoryRepo } from "../../domain/catalog/CategoryRepo.ts"
+import { CategoryTreeRepo } from "../../domain/catalog/CategoryTreeRepo.ts"
+import { DraftRepo } from "../../domain/catalog/DraftRepo.ts"
+import { Drafts } from "../../domain/catalog/Drafts.ts"
+import { EntityChanges } from "../../domain/catalog/EntityChanges.ts"
+import { EntityFieldRepo } from "../../domain/catalog/EntityFieldRepo.ts"
+import { EntityFields } from "../../domain/catalog/EntityFields.ts"
 import { EntityLinkRepo } from "../../domain/catalog/EntityLinkRepo.ts"
 import { EntityListRepo } from "../../domain/catalog/EntityListRepo.ts"
 import { EntityRepo } from "../../domain/catalog/EntityRepo.ts"
+import { FieldDefinitionRepo } from "../../domain/catalog/FieldDefinitionRepo.ts"
+import { FieldDefinitions } from "../../domain/catalog/FieldDefinitions.ts"
 import { migrations } from "../../domain/catalog/migrations.ts"
 import { OptionRepo } from "../../domain/catalog/OptionRepo.ts"
+import { RevisionRepo } from "../../domain/catalog/RevisionRepo.ts"
+import { Revisions } from "../../domain/catalog/Revisions.ts"
+import { ScheduleRepo } from "../../domain/catalog/ScheduleRepo.ts"
+import { Schedules } from "../../domain/catalog/Schedules.ts"
 import { VariantRepo } from "../../domain/catalog/VariantRepo.ts"
 import { Variants } from "../../domain/catalog/Variants.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { brandsHttp } from "../../http/catalog/BrandsHttp.ts"
 import { catalogHttp } from "../../http/catalog/CatalogHttp.ts"
 import { categoriesHttp } from "../../http/catalog/CategoriesHttp.ts"
+import { categoryTreeHttp } from "../../http/catalog/CategoryTreeHttp.ts"
+import { draftsHttp } from "../../http/catalog/DraftsHttp.ts"
+import { fieldDefinitionsHttp } from "../../http/catalog/FieldDefinitionsHttp.ts"
+import { revisionsHttp } from "../../http/catalog/RevisionsHttp.ts"
+import { schedulesHttp } from "../../http/catalog/SchedulesHttp.ts"
 import { variantsHttp } from "../../http/catalog/VariantsHttp.ts"
+import { publishDue } from "../../workflows/catalog/ScheduledPublishing.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
@@ -30,26 +51,35 @@ const repositories = Layer.mergeAll(
   EntityListRepo.layer,
   AttributesRepo.layer,
   CategoryRepo.layer,
+  CategoryTreeRepo.layer,
+  CategoryMoveRepo.layer,
   BrandRepo.layer,
   EntityLinkRepo.layer,
   OptionRepo.layer,
   VariantRepo.layer,
   CatalogStateRepo.layer,
   CatalogBatchRepo.layer,
-  CatalogPageRepo.layer
+  CatalogPageRepo.layer,
+  CatalogTransactionRepo.layer,
+  DraftRepo.layer,
+  EntityFieldRepo.layer,
+  FieldDefinitionRepo.layer,
+  RevisionRepo.layer,
+  ScheduleRepo.layer
 )
 
 /** What a store offers: entities with their words, categories, brands, options and variants. */
 export const catalog = defineModule({
   id: "catalog",
   version: "1.0.0",
-  requires: ["tenancy"],
+  requires: ["tenancy", "events", "jobs"],
   permissions: [
     { scope: "catalog:read", description: "See what the store offers." },
     { scope: "catalog:read:unpublished", description: "See drafts, archived and hidden entities too." },
     { scope: "catalog:create", description: "Create entities." },
     { scope: "catalog:update", description: "Change and publish entities, categories, brands, options, variants." },
-    { scope: "catalog:delete", description: "Delete entities." }
+    { scope: "catalog:delete", description: "Delete entities." },
+    { scope: "catalog:approve", description: "Approve words of entities, where they wait for that." }
   ],
   migrations,
   services: Layer.mergeAll(
@@ -59,9 +89,38 @@ export const catalog = defineModule({
     Brands.layer,
     Variants.layer,
     CatalogBatches.layer,
-    CatalogExport.layer
-  ).pipe(Layer.provideMerge(repositories)),
-  routes: Layer.mergeAll(catalogHttp, categoriesHttp, brandsHttp, variantsHttp).pipe(
-    seeing(Catalog, CatalogReads, Categories, Brands, Variants, ...ofRoutes)
+    CatalogExport.layer,
+    Drafts.layer,
+    FieldDefinitions.layer,
+    Revisions.layer,
+    Tasks.add(publishDue)
+  ).pipe(
+    Layer.provideMerge(Schedules.layer),
+    Layer.provideMerge(Layer.provideMerge(EntityChanges.layer, EntityFields.layer)),
+    Layer.provideMerge(repositories)
+  ),
+  routes: Layer.mergeAll(
+    catalogHttp,
+    categoriesHttp,
+    categoryTreeHttp,
+    brandsHttp,
+    variantsHttp,
+    draftsHttp,
+    fieldDefinitionsHttp,
+    revisionsHttp,
+    schedulesHttp
+  ).pipe(
+    seeing(
+      Catalog,
+      CatalogReads,
+      Categories,
+      Brands,
+      Variants,
+      Drafts,
+      FieldDefinitions,
+      Revisions,
+      Schedules,
+      ...ofRoutes
+    )
   )
 })

@@ -1,0 +1,75 @@
+/** Revisions that an entity keeps at most; a write that makes one more drops the oldest. */
+export const mostRevisions = 100
+
+const table = `create table entity_revisions (
+    organization_id text not null,
+    entity_id uuid not null references catalog_entities on delete cascade,
+    number int not null check (number > 0),
+    snapshot jsonb not null,
+    changed_by text,
+    changed_by_type text,
+    request_id text,
+    source text not null,
+    restored_from int,
+    transaction_id xid8 not null default pg_current_xact_id(),
+    created_at timestamptz not null default clock_timestamp(),
+    superseded_at timestamptz,
+    primary key (entity_id, number)
+  )`
+
+/** For the scheduled task that removes what has been superseded for long; the newest of an entity never is. */
+const superseded = `create index entity_revisions_superseded on entity_revisions (superseded_at)
+    where superseded_at is not null`
+
+/** What a revision holds: all that staff write of an entity itself. */
+export const snapshotFunction = (customFields: string) =>
+  `create or replace function entity_snapshot(entity uuid) returns jsonb language sql stable as $$
+  select jsonb_build_object('slug', e.slug, 'status', e.status, 'isVisible', e.is_visible, 'taxClass', e.tax_class,
+      'metadata', e.metadata, 'customFields', ${customFields},
+      'attributes', (select coalesce(jsonb_object_agg(a.locale, jsonb_build_object('title', a.title,
+          'subtitle', a.subtitle, 'description', a.description, 'richDescription', a.rich_description,
+          'seoTitle', a.seo_title, 'seoDescription', a.seo_description)), '{}')
+        from entity_attributes a where a.entity_id = e.id))
+    from catalog_entities e where e.id = entity $$`
+
+/**
+ * Keeps a revision of every change that the journal tells of, at the end of the statement that writes both: no writer can
+ * forget it, and who did it stands in the entry. The entity's row is locked by whoever changes it, so its revisions are
+ * numbered one after another. Several entries of one transaction are one change, as a restoration is; an entry that left
+ * the record as it was (publishing what is public) is none.
+ */
+const keep = `create function entity_revisions_keep() returns trigger language plpgsql as $$
+  declare
+    entity uuid := new.entity_id::uuid;
+    now_is jsonb := entity_snapshot(entity);
+    last entity_revisions;
+  begin
+    select * into last from entity_revisions where entity_id = entity order by number desc limit 1;
+    if now_is is null or now_is = last.snapshot then
+      return null;
+    end if;
+    if last.transaction_id = pg_current_xact_id() then
+      update entity_revisions set snapshot = now_is where entity_id = entity and number = last.number;
+      return null;
+    end if;
+    insert into entity_revisions (organization_id, entity_id, number, snapshot, changed_by, changed_by_type, request_id, source)
+      values (new.organization_id, entity, coalesce(last.number, 0) + 1, now_is, new.actor_id, new.actor_type,
+        new.request_id, new.source);
+    update entity_revisions set superseded_at = now() where entity_id = entity and number = last.number;
+    delete from entity_revisions where entity_id = entity and number <= coalesce(last.number, 0) + 1 - ${mostRevisions};
+    return null;
+  end $$`
+
+/** The table, what fills it, and the first revision of everything that is there already. */
+export const revisionTables: ReadonlyArray<string> = [
+  table,
+  superseded,
+  snapshotFunction("'{}'::jsonb"),
+  keep,
+  // The condition is looked at before anything else: entries about anything but entities cost no call.
+  `create trigger entity_revisions_keep after insert on journal_entries for each row
+    when (new.entity_type = 'catalog_entity' and new.type in ('catalog.create', 'catalog.update'))
+    execute function entity_revisions_keep()`,
+  `insert into entity_revisions (organization_id, entity_id, number, snapshot, source, created_at)
+    select organization_id, id, 1, entity_snapshot(id), 'local', updated_at from catalog_entities`
+]

@@ -1,0 +1,54 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { FieldDefinition, FieldDefinitionChange, NewFieldDefinition } from "../../domain/catalog/FieldDefinition.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { FreeText } from "../../domain/text/Storable.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+
+const field = { id: Uuid }
+const path = "/api/admin/entity-field-definitions"
+
+const listQuery = {
+  ...pageQuery,
+  entityType: Schema.optional(FreeText.annotate({ description: "Fields of entities of this type." })),
+  includeArchived: Schema.optional(Schema.String.annotate({ description: "true: archived fields too." }))
+}
+
+const setStatus = <const Name extends "archive" | "restore">(name: Name, summary: string) =>
+  HttpApiEndpoint.post(name, `${path}/:id/${name}`, { params: field, success: Data(FieldDefinition) })
+    .annotate(Access, anyOf("catalog:update"))
+    .annotateMerge(OpenApi.annotations({ summary }))
+
+/** Custom fields of entities, by the type of the entity (contract §1.3, docs/catalog.md). */
+export const FieldDefinitionsGroup = HttpApiGroup.make("fieldDefinitions").add(
+  HttpApiEndpoint.get("list", path, { query: listQuery, success: Page(FieldDefinition) })
+    .annotate(Access, anyOf("catalog:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "List definitions of custom fields" })),
+  HttpApiEndpoint.post("create", path, {
+    payload: NewFieldDefinition,
+    success: Data(FieldDefinition).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("catalog:update"))
+    .annotateMerge(OpenApi.annotations({ summary: "Give entities of a type a custom field" })),
+  HttpApiEndpoint.get("read", `${path}/:id`, { params: field, success: Data(FieldDefinition) })
+    .annotate(Access, anyOf("catalog:read"))
+    .annotateMerge(OpenApi.annotations({ summary: "Read the definition of a custom field" })),
+  HttpApiEndpoint.patch("update", `${path}/:id`, {
+    params: field,
+    payload: FieldDefinitionChange,
+    success: Data(FieldDefinition)
+  })
+    .annotate(Access, anyOf("catalog:update"))
+    .annotateMerge(
+      OpenApi.annotations({ summary: "Change a custom field, as far as the values that are there allow" })
+    ),
+  setStatus("archive", "Put a custom field aside; its values stay"),
+  setStatus("restore", "Bring an archived custom field back with its values")
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

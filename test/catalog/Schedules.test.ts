@@ -1,0 +1,156 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Catalog } from "../../src/domain/catalog/Catalog.ts"
+import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
+import { Schedules } from "../../src/domain/catalog/Schedules.ts"
+import { HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { publishDue } from "../../src/workflows/catalog/ScheduledPublishing.ts"
+import { asShopkeeper, asShopper, catalogLayer, eventsOf } from "./CatalogServices.ts"
+
+/** Moments so many hours from now, by the clock of the test; a jump to our years would hang the pool of connections. */
+const hours = Effect.map(
+  Clock.currentTimeMillis,
+  (now) => (count: number) => new Date(now + count * 3_600_000)
+)
+
+const due = Effect.flatMap(Schedules, ({ runDue }) => runDue)
+
+const given = (type = "product") =>
+  Effect.flatMap(Catalog, (catalog) => catalog.create({ type, slug: newId(), attributes: { title: "Beryl" } }))
+
+const statusOf = (id: string) =>
+  Effect.map(Effect.flatMap(CatalogReads, (reads) => reads.get(id, [])), ({ isVisible, status }) => [status, isVisible])
+
+/** What a shopper is shown of it: by itself, in lists and in the index of search. */
+const isShown = Effect.fnUntraced(function*(id: string) {
+  const [reads, sql] = [yield* CatalogReads, yield* SqlClient.SqlClient]
+  const query = { page: 1, limit: 100, include: [], sort: { field: "createdAt", ascending: false } } as const
+  const found = yield* Effect.isSuccess(reads.get(id, []))
+  const listed = (yield* reads.list(query)).items.some((item) => item.id === id)
+  const [indexed] = yield* sql<{ is_public: boolean }>`select is_public from search_documents
+    where entity_id = ${id}::uuid`
+  return [found, listed, indexed?.is_public]
+}, asShopper)
+
+const refusing = {
+  key: "catalog.frozen.beforeUpdate",
+  before: () => Effect.fail(new HookRefusal("It is frozen."))
+}
+
+const told: Array<string> = []
+const listening = {
+  key: "catalog.afterUpdate",
+  after: ({ result }: { readonly result: object }) =>
+    Effect.sync(() => told.push(String(Reflect.get(result, "status"))))
+}
+
+describe("a schedule", () => {
+  it.layer(catalogLayer([refusing, listening]))((it) => {
+    it.effect("publishes when its time comes and archives when its end does, for everybody at once, and once", () =>
+      Effect.gen(function*() {
+        const inHours = yield* hours
+        const schedules = yield* Schedules
+        const { id } = yield* given()
+        yield* schedules.set(id, { publishAt: inHours(1), unpublishAt: inHours(3) })
+        assert.strictEqual(yield* due, 0)
+        assert.deepStrictEqual(yield* isShown(id), [false, false, false])
+        yield* TestClock.adjust("1 hour")
+        told.length = 0
+        assert.strictEqual(yield* due, 1)
+        assert.deepStrictEqual(told, ["active"])
+        assert.deepStrictEqual(yield* isShown(id), [true, true, true])
+        assert.strictEqual(yield* due, 0)
+        const half = yield* schedules.get(id)
+        assert.deepStrictEqual([half.publishAt, half.unpublishAt], [null, inHours(3)])
+        yield* TestClock.adjust("2 hours")
+        assert.strictEqual(yield* due, 1)
+        assert.deepStrictEqual(yield* isShown(id), [false, false, false])
+        assert.deepStrictEqual((yield* statusOf(id))[0], "archived")
+        const events = yield* eventsOf(id)
+        assert.deepStrictEqual(events.map(({ type }) => type), [
+          "catalog.create",
+          "catalog.schedule",
+          "catalog.update",
+          "catalog.update"
+        ])
+      }).pipe(asShopkeeper))
+
+    it.effect("that came and ended while nothing ran is carried out in its order", () =>
+      Effect.gen(function*() {
+        const inHours = yield* hours
+        const schedules = yield* Schedules
+        const made = yield* Effect.forEach(Array.from({ length: 130 }), () => given())
+        yield* Effect.forEach(made, ({ id }) => schedules.set(id, { publishAt: inHours(1), unpublishAt: inHours(2) }))
+        yield* TestClock.adjust("2 days")
+        assert.strictEqual(yield* due, 260)
+        const { id = "" } = made.at(-1) ?? {}
+        const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
+        assert.deepStrictEqual(changes.map(({ payload }) => payload["status"]), ["active", "archived"])
+      }).pipe(asShopkeeper))
+
+    it.effect("is carried out once by many processes", () =>
+      Effect.gen(function*() {
+        const inHours = yield* hours
+        const schedules = yield* Schedules
+        const made = yield* Effect.forEach(Array.from({ length: 20 }), () => given())
+        yield* Effect.forEach(made, ({ id }) => schedules.set(id, { publishAt: inHours(1) }))
+        yield* TestClock.adjust("1 hour")
+        const counts = yield* Effect.all([due, due, due, due], { concurrency: "unbounded" })
+        assert.strictEqual(counts.reduce((sum, count) => sum + count, 0), 20)
+        for (const { id } of made) {
+          const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
+          assert.strictEqual(changes.length, 1)
+        }
+      }).pipe(asShopkeeper))
+
+    it.effect("that is set anew counts as it is then, and what is taken away does not come", () =>
+      Effect.gen(function*() {
+        const inHours = yield* hours
+        const schedules = yield* Schedules
+        const [later, never] = [yield* given(), yield* given()]
+        for (const { id } of [later, never]) yield* schedules.set(id, { publishAt: inHours(1) })
+        yield* schedules.set(later.id, { publishAt: inHours(5) })
+        yield* schedules.set(never.id, {})
+        yield* TestClock.adjust("4 hours")
+        assert.strictEqual(yield* due, 0)
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(yield* due, 1)
+        assert.deepStrictEqual([(yield* statusOf(later.id))[0], (yield* statusOf(never.id))[0]], ["active", "draft"])
+      }).pipe(asShopkeeper))
+
+    it.effect("that a hook refuses is not tried for ever and says why", () =>
+      Effect.gen(function*() {
+        const inHours = yield* hours
+        const schedules = yield* Schedules
+        const { id } = yield* given("frozen")
+        yield* schedules.set(id, { publishAt: inHours(1) })
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual([yield* due, yield* due], [0, 0])
+        const after = yield* schedules.get(id)
+        assert.deepStrictEqual([after.publishAt, after.refusal], [null, "It is frozen."])
+        assert.deepStrictEqual(yield* statusOf(id), ["draft", false])
+        assert.isNull((yield* schedules.set(id, { publishAt: inHours(9) })).refusal)
+      }).pipe(asShopkeeper))
+
+    it.effect("leaves nothing behind of an entity that is deleted", () =>
+      Effect.gen(function*() {
+        const inHours = yield* hours
+        const [schedules, catalog, sql] = [yield* Schedules, yield* Catalog, yield* SqlClient.SqlClient]
+        const { id } = yield* given()
+        yield* schedules.set(id, { publishAt: inHours(1) })
+        yield* catalog.remove(id)
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(yield* due, 0)
+        assert.lengthOf(yield* sql`select 1 from entity_schedules where entity_id = ${id}::uuid`, 0)
+      }).pipe(asShopkeeper))
+
+    it.effect("is looked at by a task of the queue, every minute", () =>
+      Effect.gen(function*() {
+        const task = yield* publishDue
+        assert.deepStrictEqual([task.slug, task.schedule], ["catalog/publish-due", "* * * * *"])
+      }))
+  })
+})
