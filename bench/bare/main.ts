@@ -28,6 +28,10 @@ interface Body {
   readonly body: string
 }
 
+interface Counted extends Body {
+  readonly total: string
+}
+
 const answer = (response: ServerResponse, status: number, json: string) => {
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(json) })
   response.end(json)
@@ -49,17 +53,21 @@ const hash = (secret: unknown): string => createHash("sha256").update(String(sec
 
 const limitOf = (url: string): number => Number(/limit=(\d+)/.exec(url)?.[1] ?? 20)
 
-const page = (response: ServerResponse, limit: number, row: (Body & { readonly total: string }) | undefined) => {
+const page = (response: ServerResponse, limit: number, row: Counted | undefined) => {
   const total = Number(row?.total ?? 0)
   const pagination = { page: 1, limit, total, totalPages: Math.ceil(total / limit) }
   answer(response, 200, `{"data":${row?.body ?? "[]"},"meta":${JSON.stringify({ pagination })}}`)
 }
 
 const list = async (response: ServerResponse, limit: number) =>
-  page(response, limit, await first("list", listPage, [limit]))
+  page(response, limit, await first<Counted>("list", listPage, [limit]))
 
 const orders = async ({ headers }: IncomingMessage, response: ServerResponse, limit: number) =>
-  page(response, limit, await first("orders", lastOrders, [headers.authorization?.slice("Bearer ".length), limit]))
+  page(
+    response,
+    limit,
+    await first<Counted>("orders", lastOrders, [headers.authorization?.slice("Bearer ".length), limit])
+  )
 
 const create = async (request: IncomingMessage, response: ServerResponse) => {
   const { currency } = await bodyOf(request)

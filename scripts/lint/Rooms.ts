@@ -26,6 +26,8 @@ const core = ["domain", "domain repositories", "kernel repositories"]
 
 export const rooms: ReadonlyArray<Room> = [
   { name: "tests", files: /^(test|bench|scripts)\//, rooms: ["*"], refused: [] },
+  // Examples see of the project what its package exports, as whoever takes after them does.
+  { name: "examples", files: /^examples\//, rooms: [], refused: [drivers] },
   { name: "layers", files: /^src\/(layers\/|main\.ts$)/, rooms: ["*"], refused: [platformIndex] },
   {
     name: "kernel repositories",
@@ -49,6 +51,8 @@ export const rooms: ReadonlyArray<Room> = [
   { name: "entities", files: /^src\/entities\//, rooms: core, refused: [sql, drivers] },
   { name: "workflows", files: /^src\/workflows\//, rooms: [...core, "entities"], refused: [sql, drivers] },
   { name: "http", files: /^src\/http\//, rooms: ["domain", "entities", "workflows"], refused: [sql, drivers] },
+  // What other programs import: the shapes of routes and calls, and nothing that runs in the service (test/architecture).
+  { name: "clients", files: /^src\/client\//, rooms: ["domain", "http"], refused: [sql, drivers] },
   {
     name: "plugin repositories",
     files: /^src\/plugins\/.*(Repo|\/migrations)\.ts$/,
@@ -95,7 +99,9 @@ export const refusedFile = (
 ): string | undefined => {
   const [room, target] = [roomOf(from), roomOf(to)]
   if (room === undefined || room.rooms.includes("*")) {
-    return from.startsWith("src/") && /^(test|bench|scripts)\//.test(to) ? `src may not import ${to}` : undefined
+    return from.startsWith("src/") && /^(test|bench|scripts|examples)\//.test(to)
+      ? `src may not import ${to}`
+      : undefined
   }
   if (target === undefined) return `${room.name} may not import ${to}: it lies outside the rooms`
   if (inModule(from) && isRepo(to) && moduleOf(from) !== moduleOf(to) && target.name !== "kernel repositories") {

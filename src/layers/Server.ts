@@ -5,12 +5,16 @@ import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
 import { EventTailer } from "../domain/events/EventTailer.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
-import { authCallerLayer } from "../http/auth/AuthCaller.ts"
+import { authCallerLayer } from "../http/auth/AuthCallerLayer.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
 import { formBytes } from "../http/media/Reception.ts"
-import { accessLayer } from "../http/middleware/Access.ts"
+import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
-import { FingerprintSecret, idempotencyLayer } from "../http/middleware/Idempotency.ts"
+import { idempotencyLayer } from "../http/middleware/IdempotencyLayer.ts"
+import { FingerprintSecret, KeyedWork } from "../http/middleware/KeyedWork.ts"
+import { maxMessageBytes } from "../http/rpc/RpcFrames.ts"
+import { rpcEndpoints } from "../http/rpc/RpcRoutes.ts"
+import { RpcSockets } from "../http/rpc/RpcSockets.ts"
 import { answerBrokenRequest } from "../http/server/BrokenRequest.ts"
 import { proxyTest } from "../http/server/ClientAddress.ts"
 import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
@@ -24,18 +28,23 @@ import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { exchangeLimits } from "./config/ExchangeConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
+import { rpcLayer } from "./Rpc.ts"
 import { seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
+
+/** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
+const keyedWork = Layer.provide(KeyedWork.layer, Layer.effect(FingerprintSecret, AuthSecret))
 
 /** What every group's middleware needs. */
 const middleware = Layer.mergeAll(
   errorsLayer,
   Layer.provide(Layer.merge(accessLayer, authCallerLayer), actors),
-  Layer.provide(idempotencyLayer, Layer.effect(FingerprintSecret, AuthSecret))
+  Layer.provide(idempotencyLayer, keyedWork)
 )
 
 const application = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),
+  rpcLayer.pipe(Layer.provide(Layer.merge(actors, keyedWork))),
   docsRoutes(version)
 )
 
@@ -93,19 +102,27 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
           NodeHttpServer.layer(nodeServer(deployment.server?.requestTimes ?? {}), {
             port,
             host,
-            gracefulShutdownTimeout: "10 seconds"
+            gracefulShutdownTimeout: "10 seconds",
+            websocket: { maxPayload: maxMessageBytes }
           })
         )
       )
     })
-  ).pipe(Layer.provide(Layer.merge(NodeHttpServer.layerHttpServices, gate)))
+  ).pipe(
+    Layer.provide(Layer.merge(NodeHttpServer.layerHttpServices, gate)),
+    Layer.provideMerge(RpcSockets.layerOf())
+  )
 
-/** A stream of events never ends of itself: it is told before the server waits for what is being answered. */
-const endStreams = Layer.effectDiscard(Effect.flatMap(EventTailer, ({ end }) => Effect.addFinalizer(() => end)))
+/** Streams and sockets never end of themselves: they are told before the server waits for what is being answered. */
+const endStreams = Layer.effectDiscard(Effect.gen(function*() {
+  const tailer = yield* EventTailer
+  const sockets = yield* RpcSockets
+  yield* Effect.addFinalizer(() => Effect.andThen(tailer.end, sockets.end))
+}))
 
 /** Every route of the API. */
 export const serverLayer = endStreams.pipe(
-  Layer.provideMerge(served(application, routeTable([...endpoints(), ...docs])))
+  Layer.provideMerge(served(application, routeTable([...endpoints(), ...rpcEndpoints, ...docs])))
 )
 
 /** What operators ask a process that runs actors: health, readiness and metrics. */

@@ -8,7 +8,8 @@ import { Access, open } from "../../src/domain/access/AccessRule.ts"
 import { anonymousActor } from "../../src/domain/access/Actor.ts"
 import { Unauthorized } from "../../src/domain/errors/ApiErrors.ts"
 import { Actors, type Credential } from "../../src/http/access/Actors.ts"
-import { AccessControl, accessLayer } from "../../src/http/middleware/Access.ts"
+import { AccessControl } from "../../src/http/middleware/Access.ts"
+import { accessLayer } from "../../src/http/middleware/AccessLayer.ts"
 import { originTest, TrustedOrigins } from "../../src/http/server/Cors.ts"
 import { isCrossSite } from "../../src/http/server/CrossSite.ts"
 import { edge } from "../../src/http/server/Edge.ts"
@@ -54,6 +55,7 @@ const standing = { admitted: true, limit: 1, remaining: 1, resetsAt: 0, resetsIn
 const limiting = RateLimiting.of({
   arrive: () => Effect.succeed(true),
   identify: () => Effect.succeed(true),
+  stranger: () => Effect.succeed(true),
   leave: () => Effect.succeed(standing)
 })
 const isTrusted = originTest(["https://shop.example"], true)

@@ -1,17 +1,6 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { type Healthy, Unhealthy } from "./HealthAnswer.ts"
 import { HealthRepo } from "./HealthRepo.ts"
-
-/** The service can work (spec §4, GET /health). */
-export const Healthy = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
-
-/** 503: the process lives, its database does not answer (spec §4). Not the error envelope: the specification's own shape. */
-export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
-  status: Schema.Literal("error"),
-  version: Schema.String,
-  database: Schema.Literal("unreachable")
-}, { httpApiStatus: 503 }) {
-  readonly _tag = "Unhealthy"
-}
 
 /** What `GET /api/health` answers. However many ask, and anybody may, the database is asked at most once a second. */
 export class Health extends Context.Service<Health, {

@@ -5,7 +5,7 @@ import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, OwnIdempotency } from "../middleware/Idempotency.ts"
 import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
-import { RouteRate } from "../server/RateLimiting.ts"
+import { RouteRate } from "../server/RouteRate.ts"
 
 /**
  * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails, and then nothing is left behind: no order,

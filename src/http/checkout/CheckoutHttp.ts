@@ -1,20 +1,20 @@
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { CurrentActor } from "../../domain/access/Actor.ts"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import type { CheckoutResult } from "../../workflows/checkout/CheckoutWorkflow.ts"
-import { fingerprint, keyScope, sentKey } from "../middleware/Idempotency.ts"
+import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotencyKey.ts"
 import { CheckoutGroup } from "./CheckoutApi.ts"
 
 /** The key may come in the header, which wins, or in the body (contract §3.1). */
-const keyOf = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, payload: CheckoutRequest) {
-  const key = (yield* sentKey(request)) ?? payload.idempotencyKey
-  return key === undefined ? null : { key, scope: keyScope(yield* CurrentActor, request) }
+export const checkoutKey = Effect.fnUntraced(function*(shown: Shown, payload: CheckoutRequest, actor: Actor) {
+  const key = (yield* sentKey(shown)) ?? payload.idempotencyKey
+  return key === undefined ? null : { key, scope: keyScope(actor, shown) }
 })
 
-const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {
+/** A checkout as it is answered. */
+export const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {
   const meta = {
     ...(hookErrors.length > 0 ? { hookErrors } : {}),
     ...(rejectedCodes.length > 0 ? { rejectedPromotionCodes: rejectedCodes } : {})
@@ -34,7 +34,7 @@ export const checkoutHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       checkout: Effect.fnUntraced(function*({ payload, request }) {
         const hash = fingerprint("POST", "/api/checkout", JSON.stringify(payload))
-        const done = yield* checkouts.start(payload, hash, yield* keyOf(request, payload))
+        const done = yield* checkouts.start(payload, hash, yield* checkoutKey(request, payload, yield* CurrentActor))
         return answerOf(done)
       })
     })

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open } from "../../domain/access/AccessRule.ts"
-import { Healthy, Unhealthy } from "../../domain/health/Health.ts"
+import { Healthy, Unhealthy } from "../../domain/health/HealthAnswer.ts"
 import { Ready, Unready } from "../../domain/health/Readiness.ts"
 
 /** Whether this process can work (spec §4, documentation and health), and whether the deployment around it does. */

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf, Storeless } from "../../domain/access/AccessRule.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
-import { RouteRate } from "../server/RateLimiting.ts"
+import { RouteRate } from "../server/RouteRate.ts"
 
 const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))
 

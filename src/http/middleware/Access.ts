@@ -1,8 +1,5 @@
-import { Context, Effect, Layer, Option } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { Access, admit, Storeless } from "../../domain/access/AccessRule.ts"
-import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
 import {
   Forbidden,
   OrgResolutionFailed,
@@ -11,12 +8,6 @@ import {
   TwoFactorRequired,
   Unauthorized
 } from "../../domain/errors/ApiErrors.ts"
-import { Actors, type Caller } from "../access/Actors.ts"
-import { withoutMapping } from "../server/ClientAddress.ts"
-import { TrustedOrigins } from "../server/Cors.ts"
-import { isCrossSite } from "../server/CrossSite.ts"
-import { type OwnRate, RateLimiting, RouteRate } from "../server/RateLimiting.ts"
-import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 
 /**
  * Finds out who asks and holds him to the endpoint's access rule before anything of the request is decoded. On every
@@ -27,63 +18,3 @@ export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { pr
   "stoa/http/AccessControl",
   { error: [Unauthorized, Forbidden, OriginRejected, TwoFactorRequired, TooManyRequests, OrgResolutionFailed] }
 ) {}
-
-/** Longest part of a client's program name that the journal keeps. */
-const maxUserAgent = 256
-
-/** Where a request comes from: the journal tells it of every change. */
-export const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => ({
-  ip: Option.getOrNull(Option.map(remoteAddress, withoutMapping)),
-  userAgent: headers["user-agent"]?.slice(0, maxUserAgent) ?? null,
-  source: "rest" as const
-})
-
-/** A browser is told that its session goes on for longer. */
-export const sendCookie = (cookie: string) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", cookie))
-  )
-
-export const accessLayer = Layer.effect(
-  AccessControl,
-  Effect.gen(function*() {
-    const [actors, limiting, origins] = yield* Effect.all([Actors, RateLimiting, TrustedOrigins])
-
-    /** Counts the request against its caller's limits, unless he is a visitor whom the edge has counted. */
-    const count = (
-      request: HttpServerRequest.HttpServerRequest,
-      facts: RequestFacts,
-      caller: Caller,
-      own: OwnRate | undefined
-    ) =>
-      facts.standing !== undefined && own === undefined ? Effect.void : Effect.flatMap(
-        limiting.identify(request, facts, caller, own),
-        (admitted) => admitted ? Effect.void : Effect.fail(TooManyRequests.of())
-      )
-
-    return AccessControl.of((handler, { endpoint }) =>
-      Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const facts = (yield* CurrentRequest) ?? {}
-        const rule = Context.getOption(endpoint.annotations, Access)
-        const own = Context.getOrUndefined(endpoint.annotations, RouteRate)
-        const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
-        const asked = { method: request.method, url: request.url, storeless }
-        // Whoever shows credentials that are worth nothing is counted by the edge when he is answered.
-        const caller = yield* actors.fromHeaders(request.headers, asked)
-        yield* count(request, facts, caller, own)
-        if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
-          return yield* OriginRejected.of()
-        }
-        const { credential: _, rateLimit: __, renewedCookie, ...found } = caller
-        if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
-        const actor: Actor = { ...found, ...originOf(request) }
-        facts.organizationId = actor.organizationId
-        // A route without a rule is a mistake of ours; refusing everybody is the safe reading of it.
-        if (Option.isNone(rule)) return yield* Forbidden.of("This route has no access rule.")
-        yield* admit(actor, rule.value)
-        return yield* Effect.provideService(handler, CurrentActor, actor)
-      })
-    )
-  })
-)

@@ -40,8 +40,9 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined): string =>
   (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
 
-const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
-  format(error.issue).issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message, code: "invalid" }))
+/** The refused fields of what a schema would not take. */
+export const issuesOf = ({ issue: refused }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> =>
+  format(refused).issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message, code: "invalid" }))
 
 const malformedJson = "Expected a valid JSON body"
 

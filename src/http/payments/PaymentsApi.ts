@@ -10,7 +10,7 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { RouteRate } from "../server/RateLimiting.ts"
+import { RouteRate } from "../server/RouteRate.ts"
 
 /** `duplicate`: the event came before and was not worked on again. */
 const Received = Schema.Struct({

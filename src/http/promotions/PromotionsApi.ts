@@ -9,7 +9,7 @@ import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { RouteRate } from "../server/RateLimiting.ts"
+import { RouteRate } from "../server/RouteRate.ts"
 
 const promotion = { id: Uuid }
 

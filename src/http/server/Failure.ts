@@ -9,6 +9,7 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
   405: ["METHOD_NOT_ALLOWED", "This path does not answer to that method."],
   408: ["REQUEST_TIMEOUT", "The request did not arrive in time."],
   413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
+  426: ["UPGRADE_REQUIRED", "This path speaks WebSocket to GET and JSON to POST."],
   415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
   416: ["RANGE_NOT_SATISFIABLE", "The file has no such part."],
   429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."],
@@ -39,9 +40,16 @@ export const envelope = (
 /** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair. The client's to mend. */
 const unstorable = /"code":"(22021|22P05)"/
 
-const isUnstorable = (defect: unknown): boolean =>
+/** Whether the database could not hold a text. */
+export const isUnstorable = (defect: unknown): boolean =>
   typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
   unstorable.test(JSON.stringify(defect))
+
+/** What a client is told whose text cannot be stored. */
+export const unstorableText = ValidationFailed.of(
+  "",
+  "The request holds text that cannot be stored: NUL or broken Unicode."
+)
 
 /** Turns whatever escaped the routes into an answer; defects are logged with the request id and never shown. */
 export const answerFailure = (cause: Cause.Cause<unknown>) =>
@@ -52,8 +60,7 @@ export const answerFailure = (cause: Cause.Cause<unknown>) =>
       return envelope(503, { "retry-after": "1" })
     }
     if (isUnstorable(Cause.squash(cause))) {
-      const failure = ValidationFailed.of("", "The request holds text that cannot be stored: NUL or broken Unicode.")
-      return HttpServerResponse.jsonUnsafe({ error: failure.error }, { status: 422 })
+      return HttpServerResponse.jsonUnsafe({ error: unstorableText.error }, { status: 422 })
     }
     if (response.status >= 500 && response.status !== 503) yield* Effect.logError("request failed", cause)
     // What is left of a body that was too large stays unread, so the connection cannot serve another request.

@@ -9,14 +9,12 @@ import { parseIp } from "../../domain/webhooks/IpAddress.ts"
 import type { Caller } from "../access/Actors.ts"
 import { withoutMapping } from "./ClientAddress.ts"
 import type { RequestFacts } from "./RequestId.ts"
+import type { OwnRate } from "./RouteRate.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** What a route counts against beside the limit of all requests; `none` for a route that the edge alone limits. */
-export type OwnRate = "checkout" | "promotionTrial" | "none"
-
-/** Annotation of an endpoint with a limit of its own. */
-export class RouteRate extends Context.Service<RouteRate, OwnRate>()("stoa/http/server/RouteRate") {}
+/** Where a request or a call comes from. */
+export type Placed = Pick<Request, "remoteAddress">
 
 /**
  * Limits of requests over HTTP (contract, platform §1.5). A visitor is counted by his address before anything else is
@@ -28,11 +26,13 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   readonly arrive: (request: Request, facts: RequestFacts) => Effect.Effect<boolean>
   /** The caller of a route is known. False: the request is to be refused. */
   readonly identify: (
-    request: Request,
+    request: Placed,
     facts: RequestFacts,
     caller: Caller,
     own: OwnRate | undefined
   ) => Effect.Effect<boolean>
+  /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
+  readonly stranger: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
   /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
   readonly leave: (request: Request, facts: RequestFacts, status: number) => Effect.Effect<Standing>
 }>()("stoa/http/server/RateLimiting") {
@@ -68,14 +68,14 @@ export const showsCredentials = ({ headers }: Request): boolean =>
  * Whose requests are counted together where nobody is signed in. Of an IPv6 address the first 64 bits, the smallest
  * network that is given to anybody: its owner picks the rest for each connection.
  */
-export const addressSubject = (request: Request): string => {
+export const addressSubject = (request: Placed): string => {
   const address = withoutMapping(Option.getOrElse(request.remoteAddress, () => ""))
   if (!address.includes(":")) return `ip:${address}`
   const bytes = parseIp(address.replace(/%.*/, ""))
   return `ip:${bytes === undefined ? address : `${bytes.slice(0, 8).join(".")}/64`}`
 }
 
-const subjectOf = (request: Request, caller: Caller): string => {
+const subjectOf = (request: Placed, caller: Caller): string => {
   if (caller.credential === "none") return addressSubject(request)
   if (caller.credential === "key") return `key:${caller.keyId ?? caller.userId ?? caller.name}`
   return caller.userId === null ? addressSubject(request) : `user:${caller.userId}`
@@ -100,7 +100,7 @@ const makeRateLimiting = Effect.gen(function*() {
       return standing.admitted
     })
 
-  const apiByAddress = (request: Request) => limitOf("api", addressSubject(request), rates.api)
+  const apiByAddress = (request: Placed) => limitOf("api", addressSubject(request), rates.api)
 
   const attempt = (request: Request, facts: RequestFacts) =>
     Effect.matchEffect(request.text, {
@@ -145,7 +145,7 @@ const makeRateLimiting = Effect.gen(function*() {
     return found
   }
 
-  const identify = (request: Request, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
+  const identify = (request: Placed, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
     if (own === "none") return Effect.succeed(true)
     const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
     return first === undefined ? Effect.succeed(true) : admit(facts, first, ...others)
@@ -158,7 +158,9 @@ const makeRateLimiting = Effect.gen(function*() {
     return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
   }
 
-  return RateLimiting.of({ arrive, identify, leave })
+  const stranger = (request: Placed, facts: RequestFacts) => admit(facts, apiByAddress(request))
+
+  return RateLimiting.of({ arrive, identify, stranger, leave })
 })
 
 /** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */

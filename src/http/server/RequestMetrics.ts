@@ -1,5 +1,6 @@
 import { Context, Metric } from "effect"
 import type { HttpRouter } from "effect/http"
+import { bounds, Durations, noUpdate } from "./Durations.ts"
 
 type Route = HttpRouter.Route<unknown, unknown>
 
@@ -9,37 +10,11 @@ const requests = Metric.counter("stoa_http_requests_total", {
   incremental: true
 })
 
-/** Upper bounds of the buckets of durations, in seconds. */
-const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
 /** Time from the arrival of a request's head to its answer being ready to send. */
 const durations = Metric.histogram("stoa_http_request_duration_seconds", {
   description: "Seconds from the arrival of a request to its answer, by route",
   boundaries: bounds
 })
-
-const noUpdate = { update: () => undefined, modify: () => undefined }
-
-/** The durations of one route: a bucket each, the last one for what exceeds every bound. */
-class Durations {
-  readonly #buckets = new Float64Array(bounds.length + 1)
-  #sum = 0
-
-  add(seconds: number): void {
-    let bucket = 0
-    while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
-    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1
-    this.#sum += seconds
-  }
-
-  /** As the format wants it: each bucket holds those before it too. */
-  readonly state = (): Metric.HistogramState => {
-    let count = 0
-    const buckets = bounds.map((bound, index): [number, number] => [bound, count += this.#buckets[index] ?? 0])
-    count += this.#buckets[bounds.length] ?? 0
-    return { buckets, count, min: 0, max: 0, sum: this.#sum }
-  }
-}
 
 /** The router's `:id` as the document writes it. */
 export const routeTemplate = (path: string): string => path.replace(/:([^/]+)/g, "{$1}")

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/ShippingQuotes.ts"
+import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/ShippingQuote.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"

@@ -1,21 +1,13 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
+import type { Reorder } from "../../domain/carts/Reorder.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import type { Forbidden, NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
 import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { CartClient } from "../../entities/CartClient.ts"
-
-/** What became of a reorder: the new cart, and by its title each thing that did not get into it, with the reason. */
-export const Reorder = Schema.Struct({
-  cartId: Uuid,
-  itemsAdded: Schema.Int,
-  itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))
-}).annotate({ identifier: "Reorder" })
-export type Reorder = typeof Reorder.Type
 
 /** Buying again what an order held (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
 export class Reorders extends Context.Service<Reorders, {

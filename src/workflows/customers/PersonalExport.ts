@@ -1,31 +1,13 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { Cart } from "../../domain/carts/Cart.ts"
 import { CustomerCartRepo } from "../../domain/carts/CustomerCartRepo.ts"
-import { Address } from "../../domain/customers/Address.ts"
 import { Addresses } from "../../domain/customers/Addresses.ts"
-import { Customer } from "../../domain/customers/Customer.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { Interaction } from "../../domain/customers/Interaction.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
-import { OrderRecords } from "../../domain/customers/OrderRecord.ts"
 import { OrderRecordRepo } from "../../domain/customers/OrderRecordRepo.ts"
+import type { PersonalData } from "../../domain/customers/PersonalData.ts"
 import type { NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { Order } from "../../domain/orders/Order.ts"
 import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
-import { Time } from "../../domain/pricing/Bounds.ts"
-
-/** Everything that the store keeps of a person, each kind newest first. */
-export const PersonalData = Schema.Struct({
-  exportedAt: Time,
-  profile: Customer,
-  addresses: Schema.Array(Address),
-  orders: Schema.Array(Order),
-  carts: Schema.Array(Cart),
-  interactions: Schema.Array(Interaction),
-  ...OrderRecords.fields
-}).annotate({ identifier: "PersonalData" })
-export type PersonalData = typeof PersonalData.Type
 
 /** Of each kind the newest: an answer has to fit into memory. */
 const most = { page: 1, limit: 10_000 }

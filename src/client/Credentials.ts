@@ -1,0 +1,23 @@
+import { Redacted } from "effect"
+
+/** Where a Stoa is, and as whom it is asked. */
+export interface Connection {
+  /** Address of the service, `https://shop.example`. */
+  readonly url: string
+  /** An API key (docs/access.md). */
+  readonly apiKey?: string | Redacted.Redacted<string>
+  /** Token of a session, instead of a key; calls at `/rpc` take keys alone. */
+  readonly bearer?: string | Redacted.Redacted<string>
+  /** The organization that the key is meant for: one that acts in another is refused. */
+  readonly organization?: string
+}
+
+const shown = (value: string | Redacted.Redacted<string>): string =>
+  typeof value === "string" ? value : Redacted.value(value)
+
+/** The headers that say so. */
+export const credentialHeaders = ({ apiKey, bearer, organization }: Connection): Readonly<Record<string, string>> => ({
+  ...(apiKey === undefined ? {} : { "x-api-key": shown(apiKey) }),
+  ...(bearer === undefined ? {} : { authorization: `Bearer ${shown(bearer)}` }),
+  ...(organization === undefined ? {} : { "x-organization-id": organization })
+})

@@ -1,0 +1,53 @@
+import { Duration, Effect, Random } from "effect"
+import { HttpClient, type HttpClientResponse } from "effect/http"
+
+/** How often and how long a client asks again. */
+export interface Retries {
+  /** Requests after the first one. */
+  readonly times: number
+  /** Longest wait before one of them, whatever `Retry-After` says: beyond it the answer is given as it is. */
+  readonly longestWait: Duration.Input
+  /** Wait where the answer names none; doubled with every time. */
+  readonly firstWait: Duration.Input
+}
+
+const usual: Retries = { times: 4, longestWait: "30 seconds", firstWait: "250 millis" }
+
+/** Refused before anything was done (429), or not taken on in time (503, and a change has its Idempotency-Key). */
+const isBusy = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status === 429 || status === 503
+
+/** Seconds, or the date as HTTP writes it; undefined for anything else. */
+export const waitOf = (retryAfter: string | undefined, now: number): number | undefined => {
+  if (retryAfter === undefined || retryAfter === "") return undefined
+  const seconds = Number(retryAfter)
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000)
+  const date = new Date(retryAfter).getTime()
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** A client that asks again what was answered 429 or 503, after as long as `Retry-After` says. */
+export const againWhileBusy = (options: Partial<Retries>) => {
+  const { firstWait, longestWait, times } = { ...usual, ...options }
+  const longest = Duration.toMillis(longestWait)
+
+  const pause = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, tried: number) {
+    const now = yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
+    const told = waitOf(response.headers["retry-after"], now)
+    // Spread, so that those who were refused together do not come back together.
+    const own = Duration.toMillis(firstWait) * 2 ** tried * (yield* Random.nextBetween(0.75, 1.25))
+    return told ?? Math.min(own, longest)
+  })
+
+  const sending = <E, R>(
+    send: Effect.Effect<HttpClientResponse.HttpClientResponse, E, R>,
+    tried: number
+  ): Effect.Effect<HttpClientResponse.HttpClientResponse, E, R> =>
+    Effect.flatMap(send, (response) => {
+      if (!isBusy(response) || tried >= times) return Effect.succeed(response)
+      return Effect.flatMap(pause(response, tried), (wait) =>
+        wait > longest ? Effect.succeed(response) : Effect.delay(sending(send, tried + 1), wait))
+    })
+
+  return <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
+    HttpClient.transformResponse(client, (send) => sending(send, 0))
+}

@@ -1,0 +1,33 @@
+import { Effect, Schedule, Stream } from "effect"
+import type { EventType } from "../../domain/events/Event.ts"
+import type { StoreEvent } from "../../http/events/EventsApi.ts"
+import type { Refusal } from "../../http/rpc/RpcErrors.ts"
+import { StoaRpc } from "./StoaRpc.ts"
+
+/** Which events are followed, and from where. */
+export interface Followed {
+  /** The sequence of the last event that was worked on. Default 0, from the beginning. */
+  readonly after?: number
+  readonly type?: EventType
+}
+
+/** Rest before a feed that ended is taken up again. */
+const again = "500 millis"
+
+/**
+ * Every event of the organization, once and in order, however often the connection or the service ends meanwhile: it goes
+ * on behind the last one that it gave. Whoever may lose his place himself keeps the `sequence` of what he has worked on.
+ * It fails when the service refuses him.
+ */
+export const followEvents = ({ after = 0, type }: Followed = {}): Stream.Stream<StoreEvent, Refusal, StoaRpc> =>
+  Stream.unwrap(Effect.map(StoaRpc, (rpc) => {
+    let cursor = after
+    return Stream.suspend(() => rpc["events.tail"]({ after: cursor, ...(type === undefined ? {} : { type }) })).pipe(
+      Stream.map((event) => {
+        cursor = event.sequence
+        return event
+      }),
+      Stream.catchTags({ RpcClientError: () => Stream.empty, Unavailable: () => Stream.empty }),
+      Stream.repeat(Schedule.spaced(again))
+    )
+  }))

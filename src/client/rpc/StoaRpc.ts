@@ -1,0 +1,53 @@
+import { Context, type Duration, Layer, Schedule } from "effect"
+import { FetchHttpClient, Headers } from "effect/http"
+import { RpcClient, type RpcClientError, RpcMiddleware, RpcSerialization } from "effect/rpc"
+import { Socket } from "effect/socket"
+import { RpcAccess } from "../../http/rpc/RpcAccess.ts"
+import { StoaRpcs } from "../../http/rpc/StoaRpcs.ts"
+import { type Connection, credentialHeaders } from "../Credentials.ts"
+
+/** How long a service that is away is asked again; calls that are made meanwhile wait. */
+const whileAway = Schedule.min([Schedule.exponential("200 millis", 1.5), Schedule.spaced("5 seconds")])
+
+const credentials = (connection: Connection) =>
+  RpcMiddleware.layerClient(
+    RpcAccess,
+    ({ next, request }) => next({ ...request, headers: Headers.setAll(request.headers, credentialHeaders(connection)) })
+  )
+
+/**
+ * The calls of a Stoa (docs/rpc.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`. What the
+ * service refuses is the typed error of the call, and what became of the connection an `RpcClientError`: whoever gets
+ * that from a change makes it again with the same `idempotency-key` (`RpcClient.withHeaders`).
+ */
+export class StoaRpc
+  extends Context.Service<StoaRpc, RpcClient.FromGroup<typeof StoaRpcs, RpcClientError.RpcClientError>>()(
+    "stoa/client/rpc/StoaRpc"
+  )
+{
+  /**
+   * Over one WebSocket, which is opened again when it breaks: many calls at once and streams. A call whose socket breaks
+   * fails; those that are made while there is none wait for the next.
+   */
+  static readonly layerSocket = (connection: Connection): Layer.Layer<StoaRpc> =>
+    Layer.effect(StoaRpc, RpcClient.make(StoaRpcs)).pipe(
+      Layer.provide(RpcClient.layerProtocolSocket({ retryTransientErrors: true, retryPolicy: whileAway })),
+      Layer.provide(Socket.layerWebSocket(`${connection.url.replace(/^http/, "ws")}/rpc`)),
+      Layer.provide([Socket.layerWebSocketConstructorGlobal, RpcSerialization.layerNdjson, credentials(connection)])
+    )
+
+  /**
+   * Over HTTP, for whoever cannot keep a socket: no streams. With `batchWindow` calls that are made within it go together
+   * in one request, at most 64 of them.
+   */
+  static readonly layerHttp = (
+    connection: Connection & { readonly batchWindow?: Duration.Input }
+  ): Layer.Layer<StoaRpc> =>
+    Layer.effect(StoaRpc, RpcClient.make(StoaRpcs)).pipe(
+      Layer.provide(RpcClient.layerProtocolHttp({
+        url: `${connection.url}/rpc`,
+        ...(connection.batchWindow === undefined ? {} : { batch: { window: connection.batchWindow, maxSize: 64 } })
+      })),
+      Layer.provide([FetchHttpClient.layer, RpcSerialization.layerJson, credentials(connection)])
+    )
+}

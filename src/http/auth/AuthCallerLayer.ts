@@ -1,0 +1,36 @@
+import { Effect, Layer } from "effect"
+import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { Actors } from "../access/Actors.ts"
+import { originOf, sendCookie } from "../middleware/AccessLayer.ts"
+import { AuthCaller } from "./AuthCaller.ts"
+
+const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
+  Effect.succeed(
+    HttpServerResponse.jsonUnsafe(
+      { code: error.error.code, message: error.error.message, error: error.error },
+      { status: error instanceof ValidationFailed ? 422 : 409 }
+    )
+  )
+
+const isOurs = (error: unknown): error is Conflict | StillRunning | ValidationFailed =>
+  error instanceof Conflict || error instanceof StillRunning || error instanceof ValidationFailed
+
+/** `AuthCaller` over the sessions of the database. */
+export const authCallerLayer = Layer.effect(
+  AuthCaller,
+  Effect.map(Actors, (actors) =>
+    AuthCaller.of((handler) =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        // A read needs nobody's name: what the link of a mail changes is its user's, and better-auth itself gives a session
+        // that is asked for its later end.
+        const headers = request.method === "GET" ? Headers.empty : request.headers
+        const { credential: _, renewedCookie, ...found } = yield* actors.fromSession(headers)
+        if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
+        const answer = Effect.provideService(handler, CurrentActor, { ...found, ...originOf(request) })
+        return yield* Effect.catch(answer, (error) => isOurs(error) ? inBothForms(error) : Effect.fail(error))
+      })
+    ))
+)

@@ -1,0 +1,41 @@
+import { Effect, Option } from "effect"
+import type { Headers } from "effect/http"
+import { createHash } from "node:crypto"
+import type { Actor } from "../../domain/access/Actor.ts"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+
+/** What a request shows of itself, over HTTP and over `/rpc` alike. */
+export interface Shown {
+  readonly headers: Headers.Headers
+  readonly remoteAddress: Option.Option<string>
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** What a caller is known by. The kind stands before it, so that nobody can pick a secret that reads like a user's id. */
+const callerOf = (actor: Actor, { remoteAddress }: Shown): string => {
+  if (actor.type === "api_key") return `key:${actor.keyId ?? actor.userId ?? actor.name}`
+  if (actor.userId !== null) return `user:${actor.userId}`
+  if (actor.cartSecret !== null) return `secret:${actor.cartSecret}`
+  return `address:${Option.getOrElse(remoteAddress, () => "")}`
+}
+
+/**
+ * Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a).
+ * Visitors who show nothing at all are told apart by their address, which is the edge's to find out behind a proxy.
+ */
+export const keyScope = (actor: Actor, shown: Shown): string => sha256(callerOf(actor, shown))
+
+/** As long as a body's `idempotencyKey` (contract §3.1): a short key would be guessed by a stranger. */
+const acceptableKey = /^[\x21-\x7e]{8,255}$/
+
+/** What makes two requests the same: method, address and body. */
+export const fingerprint = (method: string, url: string, body: string): string => sha256(`${method} ${url}\n${body}`)
+
+/** The key a request carries, undefined without one; 422 when it is not 8 to 255 visible ASCII characters. */
+export const sentKey = ({ headers }: Pick<Shown, "headers">) => {
+  const key = headers["idempotency-key"]
+  return key === undefined || acceptableKey.test(key)
+    ? Effect.succeed(key)
+    : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 8 to 255 visible ASCII characters"))
+}
