@@ -92,8 +92,8 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
         limiting: yield* RateLimiting,
         methodsOf,
         bodyLimits: new Map([
-          ["/api/media/upload", media.settings.maxUploadSize + formBytes],
-          ["/api/imports", exchangeLimits(deployment).maxFileBytes]
+          ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],
+          ["POST /api/imports", exchangeLimits(deployment).maxFileBytes]
         ])
       }
       return HttpServer.serve(edge(app, options)).pipe(

@@ -60,6 +60,10 @@ const seedMany = Effect.gen(function*() {
   yield* sql`insert into stock_items (organization_id, sellable_id) select organization_id, id from catalog_entities`
   yield* sql`insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand)
     select gen_random_uuid(), e.organization_id, e.id, w.id, e.id, 5 from catalog_entities e, warehouses w`
+  yield* sql`insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest)
+    select id, organization_id, '2026/' || id, slug, 'image/png', 1, '' from catalog_entities`
+  yield* sql`insert into entity_media (organization_id, entity_id, media_asset_id, role)
+    select organization_id, id, id, 'primary' from catalog_entities`
   yield* sql`analyze`
 })
 

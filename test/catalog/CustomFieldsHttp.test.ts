@@ -65,7 +65,7 @@ withApp("custom fields over HTTP", (it) => {
         })
         const changed = yield* change(String(id), { label: "EAN", rules: { maxLength: 13 }, sortOrder: 3 })
         assert.deepStrictEqual([changed.at("data.label"), changed.at("data.rules")], ["EAN", { maxLength: 13 }])
-        const read = yield* api("GET", `${definitions}/${String(id)}`, { as: shopper })
+        const read = yield* api("GET", `${definitions}/${String(id)}`, { as: asStaff })
         assert.deepStrictEqual(read.at("data"), changed.at("data"))
         const listed = (query: string) =>
           Effect.map(
@@ -107,6 +107,9 @@ withApp("custom fields over HTTP", (it) => {
         const body = { entityType: aType(), name: "f", kind: "text" }
         const id = yield* define(body)
         yield* refused("POST", definitions, { ...body, name: "g" }, 403, "FORBIDDEN", shopper)
+        yield* refused("GET", definitions, undefined, 403, "FORBIDDEN", shopper)
+        yield* refused("GET", `${definitions}/${id}`, undefined, 403, "FORBIDDEN", shopper)
+        yield* refused("PATCH", `${definitions}/${id}`, { label: "x" }, 403, "FORBIDDEN", shopper)
         const stranger = inOrganization("org_x", asAdmin)
         yield* refused("GET", `${definitions}/${id}`, undefined, 404, "NOT_FOUND", stranger)
         yield* refused("PATCH", `${definitions}/${id}`, { label: "x" }, 404, "NOT_FOUND", stranger)

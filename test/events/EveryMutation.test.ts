@@ -18,6 +18,11 @@ const further: ReadonlyArray<Probe> = [
   { method: "POST", path: "/api/catalog/brands", body: { slug: "another", displayName: "Another" } },
   {
     method: "POST",
+    path: "/api/admin/entity-field-definitions",
+    body: { entityType: "another", name: "another", kind: "text" }
+  },
+  {
+    method: "POST",
     path: "/api/promotions",
     body: { code: "ANOTHER", name: "A", type: "percentage_off_order", value: 1 }
   },
@@ -48,6 +53,17 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
   "PATCH /api/catalog/entities/:id": ["catalog.update"],
   "DELETE /api/catalog/entities/:id": ["catalog.delete"],
   "PUT /api/catalog/entities/:id/attributes/:locale": ["catalog.update"],
+  "POST /api/catalog/entities/:id/attributes/:locale/approve": ["catalog.update"],
+  "POST /api/catalog/entities/:id/attributes/:locale/reject": ["catalog.rejectAttributes"],
+  // The entity's own fields, and its words.
+  "POST /api/catalog/entities/:id/revisions/:number/restore": ["catalog.update", "catalog.update"],
+  "PUT /api/catalog/entities/:id/schedule": ["catalog.schedule"],
+  "DELETE /api/catalog/entities/:id/schedule": ["catalog.schedule"],
+  "POST /api/admin/entity-field-definitions": ["entityFields.create"],
+  "PATCH /api/admin/entity-field-definitions/:id": ["entityFields.update"],
+  "POST /api/admin/entity-field-definitions/:id/archive": ["entityFields.archive"],
+  "POST /api/admin/entity-field-definitions/:id/restore": ["entityFields.restore"],
+  "POST /api/catalog/categories/:categoryId/move": ["categories.update"],
   "POST /api/catalog/entities/:id/publish": ["catalog.update"],
   "POST /api/catalog/entities/:id/archive": ["catalog.update"],
   "POST /api/catalog/entities/:id/discontinue": ["catalog.update"],
@@ -174,6 +190,13 @@ const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) =>
 const setting = [
   "PATCH /api/catalog/entities/:id",
   "PUT /api/catalog/entities/:id/attributes/:locale",
+  "PUT /api/catalog/entities/:id/schedule",
+  "DELETE /api/catalog/entities/:id/schedule",
+  "POST /api/catalog/entities/:id/revisions/:number/restore",
+  "PATCH /api/admin/entity-field-definitions/:id",
+  "POST /api/admin/entity-field-definitions/:id/archive",
+  "POST /api/admin/entity-field-definitions/:id/restore",
+  "POST /api/catalog/categories/:categoryId/move",
   "POST /api/catalog/entities/:id/archive",
   "POST /api/catalog/entities/:id/discontinue",
   "PATCH /api/catalog/categories/:categoryId",

@@ -261,7 +261,9 @@ withApp("the edge of the API", (it) => {
         assert.strictEqual(JSON.parse(answer.body).error.code, "PAYLOAD_TOO_LARGE")
       }))
 
-    for (const { method, name, path } of endpoints()) {
+    // They take files, and hold to limits of their own while they read.
+    const takesFiles = ["uploads.upload", "imports.create"]
+    for (const { method, name, path } of endpoints().filter(({ name }) => !takesFiles.includes(name))) {
       it.effect(`${name} takes no streamed body of more than 1 MB, whether it reads one or not`, () =>
         Effect.gen(function*() {
           const { url } = yield* TestApp

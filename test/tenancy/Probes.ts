@@ -34,7 +34,7 @@ const figures = (
 /** Where the zone of a store is. */
 const anAddressInside = { line1: "1 Main St", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
 
-const everything = "attributes,variants,categories,brands,inventory,pricing,optionTypes"
+const everything = "attributes,variants,categories,brands,inventory,pricing,optionTypes,customFields"
 
 /** Every route that reads. */
 export const reads: ReadonlyArray<Probe> = [
@@ -45,6 +45,21 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", `/api/catalog/entities/{entity}?include=${everything}`),
   probe("GET", `/api/catalog/entities/thing?include=${everything}`),
   probe("GET", "/api/catalog/entities/{entity}/attributes/en"),
+  probe("GET", "/api/catalog/entities/{entity}/attributes/de?fallback=true"),
+  probe("GET", "/api/catalog/entities?category={parent}&descendants=true"),
+  probe("GET", `/api/catalog/entities?include=attributes&locale=de`),
+  probe("GET", "/api/catalog/entities/{entity}/revisions"),
+  probe("GET", "/api/catalog/entities/{entity}/revisions/1"),
+  probe("GET", "/api/catalog/entities/{entity}/revisions/1/diff?from=1"),
+  probe("GET", "/api/catalog/entities/{entity}/schedule"),
+  probe("GET", "/api/catalog/attribute-drafts"),
+  probe("GET", "/api/admin/entity-field-definitions"),
+  probe("GET", "/api/admin/entity-field-definitions?entityType=product"),
+  probe("GET", "/api/admin/entity-field-definitions/{field}"),
+  probe("GET", "/api/catalog/categories/{category}"),
+  probe("GET", "/api/catalog/categories/things"),
+  probe("GET", "/api/catalog/categories/{parent}/subtree"),
+  probe("GET", "/api/catalog/categories/all/subtree?depth=1"),
   probe("GET", "/api/catalog/categories"),
   probe("GET", "/api/catalog/categories?page=1"),
   probe("GET", "/api/catalog/brands"),
@@ -53,12 +68,15 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/search?q=thnig"),
   probe("GET", "/api/search?type=product&facets=type,category,brand,status"),
   probe("GET", "/api/search?category=things&brand=maker&attr.Size=S"),
+  probe("GET", "/api/search?type=product&attr.grade=A&facets=grade"),
+  probe("GET", "/api/search?q=ding&locale=de"),
   probe("GET", "/api/search/suggest?prefix=th"),
   probe("GET", "/api/media"),
   probe("GET", "/api/media?entityId={entity}"),
   probe("GET", "/api/media/{medium}"),
   probe("GET", "/api/media/{looseMedium}?signed=true"),
   probe("GET", "/api/media/{medium}/record"),
+  probe("GET", "/api/search/suggest?prefix=th&locale=de"),
   probe("GET", "/api/pricing/prices"),
   probe("GET", "/api/pricing/prices?entityId={entity}"),
   probe("GET", "/api/pricing/modifiers"),
@@ -139,11 +157,21 @@ export const reads: ReadonlyArray<Probe> = [
 
 const entity = "/api/catalog/entities/{entity}"
 const category = "/api/catalog/categories/{category}"
+const field = "/api/admin/entity-field-definitions/{field}"
 
 /** Every route that writes to a record or names one, in an order in which a store can do them one after the other. */
 export const writes: ReadonlyArray<Probe> = [
   probe("PATCH", entity, { metadata: { a: 1 } }),
   probe("PUT", `${entity}/attributes/en`, { title: "Changed" }),
+  probe("POST", `${entity}/revisions/1/restore`),
+  probe("PATCH", entity, { customFields: { grade: "B" } }),
+  probe("POST", `${entity}/attributes/de/approve`),
+  probe("POST", `${entity}/attributes/nl/reject`),
+  probe("PUT", `${entity}/schedule`, { publishAt: "2998-01-01" }),
+  probe("DELETE", `${entity}/schedule`),
+  probe("PATCH", field, { label: "Changed" }),
+  probe("POST", `${field}/archive`),
+  probe("POST", `${field}/restore`),
   probe("POST", `${entity}/options`, { name: "Colour", values: ["Red"] }),
   probe("POST", "/api/catalog/options/{optionType}/values", { value: "M" }),
   probe("POST", `${entity}/variants`, { options: { Size: "M", Colour: "Red" } }),
@@ -152,6 +180,7 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/catalog/categories", { slug: "below", parentId: "{category}" }),
   probe("PATCH", category, { sortOrder: 3 }),
   probe("PATCH", category, { parentId: "{parent}", sortOrder: 4 }),
+  probe("POST", `${category}/move`, { parentId: "{parent}" }),
   probe("POST", `${category}/archive`),
   probe("POST", `${category}/restore`),
   probe("PATCH", "/api/catalog/brands/{brand}", { displayName: "Changed" }),
@@ -309,6 +338,7 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/catalog/entities",
   "POST /api/imports",
   "POST /api/catalog/brands",
+  "POST /api/admin/entity-field-definitions",
   "POST /api/promotions",
   "POST /api/promotions/validate",
   "POST /api/inventory/warehouses",

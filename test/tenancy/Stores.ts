@@ -21,6 +21,8 @@ export interface Store {
   /** A picture that the entity shows, and one that nothing does. */
   readonly medium: string
   readonly looseMedium: string
+  /** A custom field of the entity's type, which it has a value of. */
+  readonly field: string
   readonly price: string
   readonly modifier: string
   readonly promotion: string
@@ -99,9 +101,16 @@ const buy = Effect.fnUntraced(function*(as: typeof asAdmin, item: object) {
 
 /** What the catalog of a store has: slugs, names and codes are the same in every store. */
 const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
-  const body = { type: "product", slug: "thing", status: "active", attributes: { title: "Thing" } }
+  const graded = { entityType: "product", name: "grade", kind: "text", isFilterable: true }
+  const field = (yield* make(as, "/api/admin/entity-field-definitions", graded)).text("data.id")
+  const words = { title: "Thing" }
+  const body = { type: "product", slug: "thing", status: "active", attributes: words, customFields: { grade: "A" } }
   const entity = (yield* make(as, "/api/catalog/entities", body)).text("data.id")
   const at = `/api/catalog/entities/${entity}`
+  for (const locale of ["de", "nl"]) {
+    yield* api("PUT", `${at}/attributes/${locale}`, { as, body: { title: "Ding", status: "draft" } })
+  }
+  yield* api("PUT", `${at}/schedule`, { as, body: { unpublishAt: "2999-01-01" } })
   const optionType = (yield* make(as, `${at}/options`, { name: "Size" })).text("data.id")
   const value = yield* make(as, `/api/catalog/options/${optionType}/values`, { value: "S" })
   const variant = (yield* make(as, `${at}/variants`, { options: { Size: "S" }, sku: "THING-S" })).text("data.id")
@@ -111,7 +120,7 @@ const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
   const brand = (yield* make(as, "/api/catalog/brands", { slug: "maker", displayName: "Maker" })).text("data.id")
   yield* make(as, `${at}/categories/${category}`, {})
   yield* make(as, `${at}/brands/${brand}`, {})
-  return { entity, optionType, optionValue: value.text("data.id"), variant, category, parent, brand }
+  return { entity, optionType, optionValue: value.text("data.id"), variant, category, parent, brand, field }
 })
 
 /** An address as customers send it. */

@@ -157,9 +157,12 @@ it.layer(Repos, { excludeTestServices: true })("the catalog of another organizat
       yield* aShelf("org_elsewhere")
       const [parent, ours, theirs] = [newId(), newId(), newId()]
       yield* sql`insert into categories (id, organization_id, slug) values (${parent}::uuid, 'org_default', ${parent})`
+      // The guard of the tree would not have one of them below the other; without it the statement has to know its own.
+      yield* sql`alter table categories disable trigger categories_guard`
       yield* sql`insert into categories (id, organization_id, slug, parent_id)
         values (${ours}::uuid, 'org_default', ${ours}, ${parent}::uuid),
           (${theirs}::uuid, 'org_elsewhere', ${theirs}, ${parent}::uuid)`
+      yield* sql`alter table categories enable trigger categories_guard`
       yield* here((yield* CategoryRepo).remove(parent))
       const told = yield* sql`select entity_id from journal_entries where entity_id = any(${[ours, theirs]}::text[])`
       assert.deepStrictEqual(told, [{ entity_id: ours }])

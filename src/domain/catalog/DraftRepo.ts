@@ -33,8 +33,11 @@ export class DraftRepo extends Context.Service<DraftRepo, {
 
 const decodeChange = Schema.decodeUnknownEffect(AttributesChange)
 
-const draftJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.entity_id, 'locale', ${row}.locale, 'changes', ${row}.changes)`
+/** A draft in the journal; a locale without one is one without changes. */
+const draftJson = (row: string, changes = `${row}.changes`) =>
+  `jsonb_build_object('id', ${row}.entity_id, 'locale', ${row}.locale, 'changes', ${changes})`
+
+const nothing = "'{}'::jsonb"
 
 const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
   const save = Effect.fn("DraftRepo.save")(function*(entityId: string, locale: string, sent: AttributesChange) {
@@ -43,16 +46,17 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
     interface Row {
       readonly saved: boolean
     }
-    // The entity is locked, as by whoever writes its words: an approval and a draft of one locale go one after the other.
+    // The insert looks at the old draft, which is therefore read before it is written. The entity is locked, as by whoever writes its words: an approval and a draft of one locale go one after the other.
     const statement = sql<Row>`with entity as (select e.id, e.organization_id from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
+      old as (select d.* from entity n join entity_attribute_drafts d on d.entity_id = n.id and d.locale = ${locale}
+        for update of d),
       written as (
         insert into entity_attribute_drafts as d (id, organization_id, entity_id, locale, changes, proposed_by)
         select ${newId()}::uuid, n.organization_id, n.id, ${locale}, ${JSON.stringify(changes)}::jsonb,
           ${actor.userId ?? actor.keyId ?? null}
-        from entity n where ${changes.title !== undefined}::boolean
+        from entity n left join old o on true where ${changes.title !== undefined}::boolean or o.id is not null
           or exists (select 1 from entity_attributes a where a.entity_id = n.id and a.locale = ${locale})
-          or exists (select 1 from entity_attribute_drafts o where o.entity_id = n.id and o.locale = ${locale})
         on conflict (entity_id, locale) do update set changes = d.changes || excluded.changes,
           proposed_by = excluded.proposed_by, proposed_at = now()
         returning *),
@@ -62,7 +66,8 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
         entityType: "catalog_entity",
         entityId: "x.entity_id::text",
         payload: draftJson("x"),
-        from: "written x"
+        before: draftJson("x", `coalesce(o.changes, ${nothing})`),
+        from: "written x left join old o on true"
       })
     })
       select w.id is not null as saved from entity n left join written w on true`
@@ -89,7 +94,8 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
         type: "catalog.rejectAttributes",
         entityType: "catalog_entity",
         entityId: "x.entity_id::text",
-        payload: draftJson("x"),
+        payload: draftJson("x", nothing),
+        before: draftJson("x"),
         from: "gone x"
       })
     })

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Equal, Layer, Result } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
@@ -60,6 +60,7 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
           // Read again behind the lock: another change may have come first.
           const before = yield* get(id)
           const after = change(before)
+          if (Equal.equals(before, after)) return before
           const issues = definitionIssues(after)
           if (issues.length > 0) return yield* ValidationFailed.issues(issues)
           yield* sameReferences(before, after)

@@ -45,8 +45,8 @@ const toSchedule = (row: ScheduleRow): PublishingSchedule => ({
   scheduledBy: row.scheduled_by
 })
 
-const scheduleJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.entity_id, 'publishAt', ${isoTime(`${row}.publish_at`)},
+const scheduleJson = (row: string, named = row) =>
+  `jsonb_build_object('id', ${named}.entity_id, 'publishAt', ${isoTime(`${row}.publish_at`)},
     'unpublishAt', ${isoTime(`${row}.unpublish_at`)})`
 
 const columns = { publish: "publish_at", unpublish: "unpublish_at" } as const
@@ -67,13 +67,18 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
 
   const set = Effect.fn("ScheduleRepo.set")(function*(entityId: string, { publishAt, unpublishAt }: Moments) {
     const actor = yield* CurrentActor
+    // What is not scheduled needs no row; one that is there stays, and says who emptied it.
+    const isEmpty = publishAt === null && unpublishAt === null
     const by = actor.userId ?? actor.keyId ?? null
+    // The insert looks at the old row, which is therefore read before it is written.
     const [row] = yield* sql<ScheduleRow>`with entity as (select e.id, e.organization_id from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       old as (select s.* from entity n join entity_schedules s on s.entity_id = n.id for update of s),
       written as (
         insert into entity_schedules (entity_id, organization_id, publish_at, unpublish_at, scheduled_by)
-        select n.id, n.organization_id, ${publishAt}::timestamptz, ${unpublishAt}::timestamptz, ${by} from entity n
+        select n.id, n.organization_id, ${publishAt}::timestamptz, ${unpublishAt}::timestamptz, ${by}
+          from entity n left join old o on true
+          where not ${isEmpty}::boolean or o.entity_id is not null
         on conflict (entity_id) do update set publish_at = excluded.publish_at, unpublish_at = excluded.unpublish_at,
           refusal = null, scheduled_by = excluded.scheduled_by, updated_at = now()
         returning *),
@@ -83,11 +88,12 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
         entityType: "catalog_entity",
         entityId: "x.entity_id::text",
         payload: scheduleJson("x"),
-        before: `case when o.entity_id is not null then ${scheduleJson("o")} end`,
+        before: scheduleJson("o", "x"),
         from: "written x left join old o on true"
       })
     })
-      select * from written`
+      select n.id as entity_id, w.publish_at, w.unpublish_at, w.refusal, w.scheduled_by
+      from entity n left join written w on true`
     return row === undefined ? undefined : toSchedule(row)
   }, Effect.orDie)
 

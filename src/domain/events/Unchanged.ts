@@ -13,6 +13,7 @@ const settings: ReadonlySet<ChangeType> = new Set([
   "categories.archive",
   "categories.restore",
   "categories.update",
+  "catalog.proposeAttributes",
   "catalog.schedule",
   "customers.update",
   "entityFields.archive",

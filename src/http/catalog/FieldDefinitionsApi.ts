@@ -27,7 +27,7 @@ const setStatus = <const Name extends "archive" | "restore">(name: Name, summary
 /** Custom fields of entities, by the type of the entity (contract §1.3, docs/catalog.md). */
 export const FieldDefinitionsGroup = HttpApiGroup.make("fieldDefinitions").add(
   HttpApiEndpoint.get("list", path, { query: listQuery, success: Page(FieldDefinition) })
-    .annotate(Access, anyOf("catalog:read"))
+    .annotate(Access, anyOf("catalog:update", "catalog:read:unpublished"))
     .annotateMerge(OpenApi.annotations({ summary: "List definitions of custom fields" })),
   HttpApiEndpoint.post("create", path, {
     payload: NewFieldDefinition,
@@ -36,7 +36,7 @@ export const FieldDefinitionsGroup = HttpApiGroup.make("fieldDefinitions").add(
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Give entities of a type a custom field" })),
   HttpApiEndpoint.get("read", `${path}/:id`, { params: field, success: Data(FieldDefinition) })
-    .annotate(Access, anyOf("catalog:read"))
+    .annotate(Access, anyOf("catalog:update", "catalog:read:unpublished"))
     .annotateMerge(OpenApi.annotations({ summary: "Read the definition of a custom field" })),
   HttpApiEndpoint.patch("update", `${path}/:id`, {
     params: field,

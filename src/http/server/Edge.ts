@@ -13,7 +13,7 @@ export interface EdgeOptions extends AnswerOptions {
   readonly limiting: RateLimiting["Service"]
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
-  /** Limits in bytes of the bodies of routes that have one of their own, which they hold to while they read. */
+  /** Limits in bytes of the bodies of routes (`POST /path`) that have one of their own, which they hold to while they read. */
   readonly bodyLimits?: ReadonlyMap<string, number>
 }
 
@@ -60,7 +60,7 @@ export const edge = <E, R>(
   const refused = envelope(429)
 
   const answer = (request: Request) => {
-    const own = options.bodyLimits?.get(pathOf(request.url))
+    const own = options.bodyLimits?.get(`${request.method} ${pathOf(request.url)}`)
     // Declared sizes are refused before a byte is read; undeclared ones while they stream.
     if (Number(request.headers["content-length"] ?? 0) > (own ?? maxBodyBytes)) {
       const message = own === undefined ? undefined : `The body exceeds the limit of ${own} bytes.`
