@@ -85,3 +85,13 @@ export const attach = Effect.fnUntraced(function*(entityId: string, mediaAssetId
   const made = yield* api("POST", "/api/media/attach", { as: asAdmin, body })
   if (made.status !== 201) throw new Error(`attach: ${made.status} ${JSON.stringify(made.body)}`)
 })
+
+/** Bytes that come back from an address; none of them is kept. */
+export const fetchedSize = (address: string) =>
+  Effect.flatMap(TestApp, ({ url }) =>
+    Effect.promise(async () => {
+      const { body } = await fetch(new URL(address, url), { headers: { "x-test-actor": JSON.stringify(asAdmin) } })
+      let size = 0
+      for await (const part of body ?? []) size += part.length
+      return size
+    }))
