@@ -57,10 +57,16 @@ export interface Fetched {
 }
 
 /** Follows an address of the service as a browser does, without saying who asks unless that is named. */
-export const fetched = (address: string, as?: Partial<Actor>, headers: Readonly<Record<string, string>> = {}) =>
+export const fetched = (
+  address: string,
+  as?: Partial<Actor>,
+  headers: Readonly<Record<string, string>> = {},
+  method = "GET"
+) =>
   Effect.flatMap(TestApp, ({ url }) =>
     Effect.promise(async (): Promise<Fetched> => {
       const response = await fetch(new URL(address, url), {
+        method,
         redirect: "manual",
         headers: { ...as === undefined ? {} : { "x-test-actor": JSON.stringify(as) }, ...headers }
       })
