@@ -23,6 +23,9 @@ export interface RawForm {
   readonly declared?: boolean
   /** The client hangs up when this much of the file is sent. */
   readonly hangsUpAfter?: number
+  /** The client says nothing more when this much is sent, and waits; `opened` is told then. */
+  readonly pausesAfter?: number
+  readonly opened?: () => void
   /** The form ends there, without its last boundary. */
   readonly unfinished?: boolean
 }
@@ -33,7 +36,7 @@ const chunk = Buffer.alloc(65_536, 0x20)
 export const sendRaw = (form: RawForm, base?: string) =>
   Effect.flatMap(TestApp, ({ url }) =>
     Effect.callback<RawAnswer>((resume) => {
-      const { declared = false, hangsUpAfter, size, unfinished = false } = form
+      const { declared = false, hangsUpAfter, opened, pausesAfter, size, unfinished = false } = form
       const length = opening.length + size + closing.length
       const sent = request(`${base ?? url}/api/media/upload`, {
         method: "POST",
@@ -60,6 +63,7 @@ export const sendRaw = (form: RawForm, base?: string) =>
       const more = () => {
         for (;;) {
           if (hangsUpAfter !== undefined && size - left >= hangsUpAfter) return void sent.destroy()
+          if (pausesAfter !== undefined && size - left >= pausesAfter) return opened?.()
           if (left <= 0) return void sent.end(unfinished ? "" : closing)
           const part = left >= chunk.length ? chunk : chunk.subarray(0, left)
           left -= part.length
@@ -67,6 +71,7 @@ export const sendRaw = (form: RawForm, base?: string) =>
         }
       }
       more()
+      return Effect.sync(() => sent.destroy())
     }))
 
 /** A request whose form says nothing that a form could. */

@@ -131,6 +131,10 @@ withMedia("GET /api/media/files", (it) => {
       assert.deepStrictEqual([same.status, same.bytes.length, same.headers.get("etag")], [304, 0, tag])
       assert.strictEqual((yield* fetched(url, undefined, { "if-none-match": "\"other\"" })).status, 200)
 
+      const head = yield* fetched(url, undefined, {}, "HEAD")
+      assert.deepStrictEqual([head.status, head.bytes.length, head.headers.get("etag")], [200, 0, tag])
+      assert.strictEqual(head.headers.get("content-length"), String(size))
+
       const part = (range: string, headers = {}) =>
         Effect.map(fetched(url, undefined, { range, ...headers }), (found) => ({
           status: found.status,

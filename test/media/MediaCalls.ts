@@ -57,10 +57,16 @@ export interface Fetched {
 }
 
 /** Follows an address of the service as a browser does, without saying who asks unless that is named. */
-export const fetched = (address: string, as?: Partial<Actor>, headers: Readonly<Record<string, string>> = {}) =>
+export const fetched = (
+  address: string,
+  as?: Partial<Actor>,
+  headers: Readonly<Record<string, string>> = {},
+  method = "GET"
+) =>
   Effect.flatMap(TestApp, ({ url }) =>
     Effect.promise(async (): Promise<Fetched> => {
       const response = await fetch(new URL(address, url), {
+        method,
         redirect: "manual",
         headers: { ...as === undefined ? {} : { "x-test-actor": JSON.stringify(as) }, ...headers }
       })
@@ -85,3 +91,13 @@ export const attach = Effect.fnUntraced(function*(entityId: string, mediaAssetId
   const made = yield* api("POST", "/api/media/attach", { as: asAdmin, body })
   if (made.status !== 201) throw new Error(`attach: ${made.status} ${JSON.stringify(made.body)}`)
 })
+
+/** Bytes that come back from an address; none of them is kept. */
+export const fetchedSize = (address: string) =>
+  Effect.flatMap(TestApp, ({ url }) =>
+    Effect.promise(async () => {
+      const { body } = await fetch(new URL(address, url), { headers: { "x-test-actor": JSON.stringify(asAdmin) } })
+      let size = 0
+      for await (const part of body ?? []) size += part.length
+      return size
+    }))

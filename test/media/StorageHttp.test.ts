@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -85,6 +85,22 @@ withShelf("an upload", (it) => {
       )
       const unfinished = yield* untouched(sendRaw({ size: 1_000, unfinished: true }))
       assert.strictEqual(unfinished.status, 400, unfinished.body)
+    }))
+
+  it.effect("beside 32 others that are arriving has to come again", () =>
+    Effect.gen(function*() {
+      const slow = sendRaw({ size: 200_000, pausesAfter: 70_000 })
+      const others = yield* Effect.forEach(Array.from({ length: 32 }), () => Effect.forkChild(slow))
+      const run = Effect.runPromiseWith(yield* Effect.context<Shelf>())
+      yield* Effect.promise(() =>
+        waitFor("all of them to arrive", async () => (await run(arriving)).length === 32 || undefined, 10_000)
+      )
+      const refused = yield* upload()
+      assert.strictEqual(refused.status, 503)
+      assert.isTrue(refused.headers.has("retry-after"))
+      yield* Effect.forEach(others, Fiber.interrupt)
+      yield* atRest
+      assert.strictEqual((yield* upload()).status, 201)
     }))
 
   it.effect("that is no form is 415, and a form that cannot be read 400", () =>

@@ -31,8 +31,23 @@ const hasBrand = (brands: ReadonlyArray<string>) => (head: Uint8Array): boolean 
 const isAvif = hasBrand(["avif", "avis"])
 const isMp4 = hasBrand(["isom", "iso2", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "dash", "M4V ", "MSNV"])
 
-/** An SVG has no magic bytes: its root element, behind what XML allows before one. */
-const svgStart = /^\uFEFF?\s*(<\?xml[^>]*\?>\s*)?((<!--[\s\S]*?-->|<!doctype\s+svg[^>]*>)\s*)*<svg[\s>]/i
+/** What XML allows before its root element, as what it begins and ends with. */
+const prologue = [["<?xml", "?>"], ["<!--", "-->"], ["<!doctype svg", ">"]] as const
+
+/**
+ * An SVG has no magic bytes: its root element is looked for behind what XML allows before one. Piece by piece, and not by
+ * one expression, which whoever sends the file could make take for ever.
+ */
+const isSvg = (head: Uint8Array): boolean => {
+  let left = new TextDecoder().decode(head).toLowerCase().trimStart()
+  for (;;) {
+    const piece = prologue.find(([start]) => left.startsWith(start))
+    if (piece === undefined) return /^<svg[\s>]/.test(left)
+    const end = left.indexOf(piece[1], piece[0].length)
+    if (end === -1) return false
+    left = left.slice(end + piece[1].length).trimStart()
+  }
+}
 
 const known: ReadonlyArray<MediaType> = [
   {
@@ -90,7 +105,7 @@ const known: ReadonlyArray<MediaType> = [
     extension: "svg",
     isRaster: false,
     isActive: true,
-    matches: (head) => svgStart.test(new TextDecoder().decode(head))
+    matches: isSvg
   }
 ]
 

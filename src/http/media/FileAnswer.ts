@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { dispositionOf } from "../../domain/media/Disposition.ts"
 import type { MediaFiles, ShownFile } from "../../domain/media/MediaFiles.ts"
@@ -75,7 +75,9 @@ export const fileAnswer = Effect.fnUntraced(
     const part = range === undefined ? {} : { "content-range": `bytes ${range.start}-${range.end}/${file.size}` }
     const contentLength = range === undefined ? file.size : range.end - range.start + 1
     const { contentType } = file
-    return HttpServerResponse.stream(yield* read(file, range), {
+    // Whoever asks for the headers alone has nothing opened that nobody would read.
+    const bytes = request.method === "HEAD" ? Stream.empty : yield* read(file, range)
+    return HttpServerResponse.stream(bytes, {
       status: range === undefined ? 200 : 206,
       contentType,
       contentLength,

@@ -1,4 +1,4 @@
-import { ByteSize, Context, Effect, Layer, Stream } from "effect"
+import { ByteSize, Context, Effect, Layer, Option, Semaphore, Stream } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse, Multipart } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { createHash } from "node:crypto"
@@ -35,6 +35,9 @@ export class Reception extends HttpApiMiddleware.Service<Reception, {
 
 /** What a form holds beside its file, in bytes: boundaries, names and a text or two. */
 export const formBytes = 65_536
+
+/** Forms that a process takes in at the same time: each holds a connection, and up to a whole file of the disk. */
+const atOnce = 32
 
 /** What has arrived of a form. */
 interface Form {
@@ -95,6 +98,8 @@ const makeReception = Effect.gen(function*() {
     maxTotalSize: ByteSize.bytes(maxUploadSize + formBytes)
   })
 
+  const arriving = yield* Semaphore.make(atOnce)
+
   const receive = Effect.fn("Reception.receive")(function*(request: HttpServerRequest.HttpServerRequest) {
     yield* admit
     if (!isForm(request)) {
@@ -112,9 +117,15 @@ const makeReception = Effect.gen(function*() {
     return yield* receivedOf(form)
   })
 
+  const received = Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const form = yield* arriving.withPermitsIfAvailable(1)(receive(request))
+    return Option.isSome(form) ? form.value : yield* Unavailable.of("Too many files are arriving. Try again shortly.")
+  })
+
   return Reception.of((handler) =>
     Effect.scoped(Effect.flatMap(
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, receive),
+      received,
       (received) =>
         handler.pipe(
           Effect.provideService(BodyDigest, digestOf(received)),

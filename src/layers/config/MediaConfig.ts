@@ -19,6 +19,8 @@ export interface S3Options {
    * second is for buckets that clients cannot reach. Default `bucket`.
    */
   readonly signedBy?: "bucket" | "service"
+  /** Longest silence of the bucket in milliseconds, from 1 to 60000; it is asked up to three times. Default 10000. */
+  readonly timeoutMs?: number
   /** Both or none; without them what the machine has (`STOA_S3_ACCESS_KEY_ID`, `STOA_S3_SECRET_ACCESS_KEY`). */
   readonly accessKeyId?: string
   readonly secretAccessKey?: string
@@ -52,6 +54,7 @@ export interface S3Settings {
   readonly endpoint: string | undefined
   readonly forcePathStyle: boolean
   readonly presigned: boolean
+  readonly timeoutMs: number
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: Redacted.Redacted<string> }
     | undefined
@@ -80,7 +83,8 @@ const mebibyte = 1_048_576
 const ranges = {
   maxUploadSize: [1, 1_024 * mebibyte],
   maxPixels: [1, 1_000_000_000],
-  signedUrlSeconds: [1, 604_800]
+  signedUrlSeconds: [1, 604_800],
+  timeoutMs: [1, 60_000]
 } as const
 
 const number = (name: keyof typeof ranges, sent: number, shown = `media.${name}`) => {
@@ -156,6 +160,7 @@ const s3Of = Effect.fnUntraced(function*(options: S3Options) {
     endpoint,
     forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
     presigned: options.signedBy !== "service",
+    timeoutMs: yield* number("timeoutMs", options.timeoutMs ?? 10_000, "storage.timeoutMs"),
     credentials: yield* credentials(options)
   }
   return { kind: "s3", s3 } as const

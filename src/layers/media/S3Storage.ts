@@ -7,9 +7,11 @@ import { type ByteRange, FileMissing, MediaStorage, type SignedAnswer } from "..
 import { type StagedFile, Staging, StorageFailed } from "../../domain/media/Staging.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
-/** A connection that is not made, and an answer that does not come, in milliseconds. */
+/** Longest wait for a connection, in milliseconds. */
 const connectMs = 3_000
-const answerMs = 15_000
+
+/** What the library would write past the log of the service; its failures are told where they are answered. */
+const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** Largest file that is fetched to make smaller versions of; uploads have their own, smaller limit. */
 const mostFetched = 5 * 1_073_741_824
@@ -22,7 +24,9 @@ const clientOptions = (settings: S3Settings): S3ClientConfig => ({
   responseChecksumValidation: "WHEN_REQUIRED",
   // A stream can be sent once: repeating is done here, with a new one.
   maxAttempts: 1,
-  requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs, throwOnRequestTimeout: true },
+  // Large files take their time; a bucket that says nothing does not.
+  requestHandler: { connectionTimeout: connectMs, socketTimeout: settings.timeoutMs },
+  logger: silent,
   ...settings.endpoint === undefined ? {} : { endpoint: settings.endpoint },
   ...settings.credentials === undefined ? {} : {
     credentials: {

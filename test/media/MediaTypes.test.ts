@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { dispositionOf } from "../../src/domain/media/Disposition.ts"
+import { savedName } from "../../src/domain/media/MediaAsset.ts"
+import { declaredType, detectedType, knownContentTypes } from "../../src/domain/media/MediaTypes.ts"
+import { rangeOf } from "../../src/http/media/FileAnswer.ts"
+import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./Pictures.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const typeOf = (head: Uint8Array) => detectedType(head)?.contentType
+
+describe("the type of a file", () => {
+  it.effect("is what its bytes say, for each type there is", () =>
+    Effect.gen(function*() {
+      const formats: ReadonlyArray<Format> = ["png", "jpeg", "gif", "webp", "avif"]
+      const found = yield* Effect.forEach(formats, (format) => Effect.map(aPicture(format), typeOf))
+      const webm = new Uint8Array([0x1a, 0x45, 0xdf, 0xa3, ...bytes("......webm")])
+      const others = [aPdf, aDrawing, aVideo, webm].map(typeOf)
+      assert.sameMembers([...found, ...others], [...knownContentTypes])
+    }))
+
+  it("is none where nothing begins like this", () => {
+    const strange = [
+      aPage,
+      new Uint8Array(0),
+      bytes("plain text"),
+      bytes("\n%PDF-1.7"),
+      bytes("RIFF1234WAVE"),
+      bytes("PNG"),
+      bytes("<html><svg></svg></html>"),
+      bytes("<!doctype html><svg>"),
+      bytes("{\"svg\": \"<svg>\"}"),
+      new Uint8Array([0, 0, 0, 24, ...bytes("ftypqt  ")]),
+      new Uint8Array([0x1a, 0x45, 0xdf, 0xa3, ...bytes("matroska")])
+    ]
+    for (const head of strange) assert.isUndefined(typeOf(head), new TextDecoder().decode(head))
+  })
+
+  it("is looked for in a drawing in a time that its sender does not decide", () => {
+    const began = performance.now()
+    for (const piece of ["<!---->", "<!-- ", "<?xml ", "<!doctype svg ", " \n", "<!doctype svg><!-- -->"]) {
+      typeOf(bytes(piece.repeat(4_096 / piece.length)))
+    }
+    assert.isBelow(performance.now() - began, 500)
+  })
+
+  it("as a client declares it has several spellings, and none where he does not know", () => {
+    assert.deepStrictEqual(
+      ["image/jpg", "IMAGE/PNG; charset=x", "application/octet-stream", "", "text/html"].map(declaredType),
+      ["image/jpeg", "image/png", undefined, undefined, "text/html"]
+    )
+  })
+})
+
+describe("the name of a file", () => {
+  it("keeps what a name may have, and nothing that leads elsewhere", () => {
+    const names = [
+      "a b.png",
+      "../../etc/passwd",
+      "C:\\dir\\x.png",
+      "..",
+      "",
+      "a\r\nb\u0000.png",
+      "gp\u202egnp.exe",
+      "Tür 1.png"
+    ]
+    const kept = ["a b.png", "passwd", "x.png", "file.png", "file.png", "ab.png", "gpgnp.exe", "Tür 1.png"]
+    assert.deepStrictEqual(names.map((name) => savedName(name, "png")), kept)
+    assert.lengthOf(savedName("x".repeat(5_000), "png"), 200)
+  })
+
+  it("stands in a header twice, in plain letters and whole", () => {
+    const name = "Tür \"1\"; x=%41.png"
+    assert.strictEqual(
+      dispositionOf("image/png", name),
+      "inline; filename=\"T_r _1_; x=_41.png\"; filename*=UTF-8''T%C3%BCr%20%221%22%3B%20x%3D%2541.png"
+    )
+    for (const active of ["image/svg+xml", "text/html"]) assert.match(dispositionOf(active, "x"), /^attachment/)
+  })
+})
+
+describe("a range", () => {
+  it("is a part of a file, or none", () => {
+    const asked = (text: string | undefined) => rangeOf(text, 10)
+    assert.deepStrictEqual(asked("bytes=0-0"), { start: 0, end: 0 })
+    assert.deepStrictEqual(asked("bytes=9-"), { start: 9, end: 9 })
+    assert.deepStrictEqual(asked("bytes=-3"), { start: 7, end: 9 })
+    assert.deepStrictEqual(asked("bytes=-99"), { start: 0, end: 9 })
+    assert.deepStrictEqual(["bytes=10-", "bytes=-0", "bytes=10-5"].map(asked), ["beyond", "beyond", "beyond"])
+    assert.deepStrictEqual([undefined, "bytes=", "bytes=a-b", "bytes=3-1"].map(asked), Array(4).fill("whole"))
+  })
+})

@@ -1,0 +1,133 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
+import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
+import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { elsewhere, here, openElsewhere } from "../tenancy/Strangers.ts"
+
+const Repos = Layer.mergeAll(MediaRepo.layer, MediaFileRepo.layer, MediaRemovalRepo.layer).pipe(
+  Layer.provideMerge(TestDatabase)
+)
+
+const aKey = (extension: string) => `2026/${newId()}.${extension}`
+
+const anAsset = (storageKey: string) => ({
+  id: newId(),
+  storageKey,
+  filename: "f.png",
+  contentType: "image/png",
+  size: 1,
+  digest: "d",
+  width: 1,
+  height: 1,
+  alt: null,
+  isPublic: false
+})
+
+const aVersion = (assetId: string, storageKey: string) => ({
+  assetId,
+  width: 32,
+  storageKey,
+  contentType: "image/webp",
+  size: 1,
+  digest: "d"
+})
+
+/** The keys that are on the list of files that have to go. */
+const listed = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(
+    sql<{ key: string }>`select storage_key as key from media_removals order by 1`,
+    (rows) => rows.map(({ key }) => key)
+  ))
+
+const makeAllDue = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update media_removals set due_at = now()`)
+
+/** An asset with its row, as an upload leaves it. */
+const aStored = Effect.gen(function*() {
+  const asset = anAsset(aKey("png"))
+  yield* here((yield* MediaRemovalRepo).expect(asset.storageKey))
+  assert.isDefined(yield* here((yield* MediaRepo).create(asset)))
+  return asset
+})
+
+it.layer(Repos, { excludeTestServices: true })("files and those who remove them", (it) => {
+  it.effect("an upload that was given up gets no row, however late it comes", () =>
+    Effect.gen(function*() {
+      const [media, removals] = [yield* MediaRepo, yield* MediaRemovalRepo]
+      const asset = anAsset(aKey("png"))
+      yield* here(removals.expect(asset.storageKey))
+      assert.deepStrictEqual(yield* removals.due(9), [])
+      yield* makeAllDue
+      assert.deepStrictEqual(yield* removals.due(9), [asset.storageKey])
+      assert.isUndefined(yield* here(media.create(asset)))
+      yield* removals.removed([asset.storageKey])
+      assert.isUndefined(yield* here(media.create(asset)))
+      assert.deepStrictEqual(yield* listed, [])
+    }))
+
+  it.effect("a file with a row is nobody's to remove", () =>
+    Effect.gen(function*() {
+      const removals = yield* MediaRemovalRepo
+      yield* aStored
+      yield* makeAllDue
+      assert.deepStrictEqual(yield* removals.due(9), [])
+    }))
+
+  it.effect("of two who remove at once each has other files, and none comes back before its time", () =>
+    Effect.gen(function*() {
+      const removals = yield* MediaRemovalRepo
+      const keys = Array.from({ length: 8 }, () => aKey("png"))
+      yield* Effect.forEach(keys, (key) => here(removals.expect(key)))
+      yield* makeAllDue
+      const taken = yield* Effect.all([removals.due(4), removals.due(4), removals.due(4)], { concurrency: 3 })
+      assert.sameMembers(taken.flat(), keys)
+      assert.deepStrictEqual(yield* here(removals.take(keys)), [])
+      yield* removals.removed(keys)
+    }))
+
+  it.effect("a smaller version that came second, or after its image went, stays on the list", () =>
+    Effect.gen(function*() {
+      const [files, removals, media] = [yield* MediaFileRepo, yield* MediaRemovalRepo, yield* MediaRepo]
+      const { id } = yield* aStored
+      const [first, second, late] = [aKey("webp"), aKey("webp"), aKey("webp")]
+      yield* Effect.forEach([first, second, late], (key) => here(removals.expect(key)))
+      assert.isTrue(yield* here(files.addRendition(aVersion(id, first))))
+      assert.isFalse(yield* here(files.addRendition(aVersion(id, second))))
+      assert.strictEqual((yield* here(files.rendition(id, 32)))?.storageKey, first)
+      assert.sameMembers([...yield* listed], [second, late])
+      const gone = yield* here(media.remove(id))
+      assert.lengthOf(gone ?? [], 2)
+      assert.isFalse(yield* here(files.addRendition(aVersion(id, late))))
+      assert.sameMembers([...yield* listed], [...gone ?? [], second, late])
+      yield* makeAllDue
+      const due = yield* removals.due(9)
+      assert.sameMembers([...due], [...gone ?? [], second, late])
+      const given = aVersion((yield* aStored).id, late)
+      assert.isFalse(yield* here(files.addRendition(given)))
+      yield* removals.removed(due)
+    }))
+
+  it.effect("nobody touches what belongs to another organization", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      const [files, removals, media] = [yield* MediaFileRepo, yield* MediaRemovalRepo, yield* MediaRepo]
+      const asset = yield* aStored
+      const key = aKey("webp")
+      yield* here(removals.expect(key))
+      assert.isUndefined(yield* elsewhere(media.create(anAsset(key))))
+      assert.isFalse(yield* elsewhere(files.addRendition(aVersion(asset.id, key))))
+      yield* makeAllDue
+      assert.deepStrictEqual(yield* elsewhere(removals.take([key])), [])
+      assert.isUndefined(yield* elsewhere(media.remove(asset.id)))
+      assert.isUndefined(yield* elsewhere(media.record(asset.id)))
+      const ours = aKey("webp")
+      yield* elsewhere(removals.expect(ours))
+      assert.isFalse(yield* elsewhere(files.addRendition(aVersion(asset.id, ours))))
+      assert.isTrue(yield* here(files.addRendition(aVersion(asset.id, key))))
+      assert.isUndefined(yield* elsewhere(files.rendition(asset.id, 32)))
+      assert.sameMembers([...yield* listed], [ours])
+    }))
+})
