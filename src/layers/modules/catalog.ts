@@ -16,6 +16,8 @@ import { EntityListRepo } from "../../domain/catalog/EntityListRepo.ts"
 import { EntityRepo } from "../../domain/catalog/EntityRepo.ts"
 import { migrations } from "../../domain/catalog/migrations.ts"
 import { OptionRepo } from "../../domain/catalog/OptionRepo.ts"
+import { SellableRepo } from "../../domain/catalog/SellableRepo.ts"
+import { Sellables } from "../../domain/catalog/Sellables.ts"
 import { VariantRepo } from "../../domain/catalog/VariantRepo.ts"
 import { Variants } from "../../domain/catalog/Variants.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -36,7 +38,8 @@ const repositories = Layer.mergeAll(
   VariantRepo.layer,
   CatalogStateRepo.layer,
   CatalogBatchRepo.layer,
-  CatalogPageRepo.layer
+  CatalogPageRepo.layer,
+  SellableRepo.layer
 )
 
 /** What a store offers: entities with their words, categories, brands, options and variants. */
@@ -59,7 +62,8 @@ export const catalog = defineModule({
     Brands.layer,
     Variants.layer,
     CatalogBatches.layer,
-    CatalogExport.layer
+    CatalogExport.layer,
+    Sellables.layer
   ).pipe(Layer.provideMerge(repositories)),
   routes: Layer.mergeAll(catalogHttp, categoriesHttp, brandsHttp, variantsHttp).pipe(
     seeing(Catalog, CatalogReads, Categories, Brands, Variants, ...ofRoutes)
