@@ -4,11 +4,13 @@ import { Console, Effect, Layer, Option, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../../commerce.config.ts"
+import { ExportFormat, ImportedKind, ImportFormat, Kind } from "../domain/exchange/Kind.ts"
 import { openApiDocument } from "../http/docs/Docs.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
 import { type AppSettings, readSettings } from "./config/AppConfig.ts"
 import { examine } from "./Doctor.ts"
+import { exchangeCommands } from "./exchange/ExchangeCommand.ts"
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
 import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
@@ -155,9 +157,72 @@ const audit = Command.make("audit").pipe(
   Command.withSubcommands([verify])
 )
 
+const fileArgument = Argument.String("file").pipe(Argument.withDescription("File to read"))
+const importedKind = Flag.Literals("kind", ImportedKind.literals).pipe(
+  Flag.withDescription("What the file holds"),
+  Flag.withDefault("catalog" as const)
+)
+const exportedKind = Flag.Literals("kind", Kind.literals).pipe(
+  Flag.withDescription("What the file is to hold"),
+  Flag.withDefault("catalog" as const)
+)
+const importFormat = Flag.Literals("format", ImportFormat.literals).pipe(
+  Flag.withDescription("How it is written; as its name ends when absent (.csv, .jsonl, .ndjson)"),
+  Flag.optional
+)
+const exportFormat = Flag.Literals("format", ExportFormat.literals).pipe(
+  Flag.withDescription("How it is to be written"),
+  Flag.withDefault("csv" as const)
+)
+const fileOrg = Flag.String("org").pipe(
+  Flag.withDescription("Organization; the default one when absent"),
+  Flag.optional
+)
+const dryRun = Flag.Boolean("dry-run").pipe(Flag.withDescription("Say what would happen, and change nothing"))
+const currency = Flag.String("currency").pipe(
+  Flag.withDescription("Currency of prices in files of other shops; the store's when absent"),
+  Flag.optional
+)
+const warehouse = Flag.String("warehouse").pipe(
+  Flag.withDescription("Code of the warehouse of stock that names none; the first one when absent"),
+  Flag.optional
+)
+const out = Flag.String("out").pipe(
+  Flag.withAlias("o"),
+  Flag.withDescription("File to write; the terminal when absent"),
+  Flag.optional
+)
+
+const importCommand = Command.make(
+  "import",
+  { file: fileArgument, kind: importedKind, format: importFormat, org: fileOrg, dryRun, currency, warehouse },
+  (asked) =>
+    Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).import(asked, process.stderr))
+).pipe(
+  Command.withDescription("Import a file; exit code 1 when a record was refused")
+)
+
+const exportCommand = Command.make(
+  "export",
+  { kind: exportedKind, format: exportFormat, org: fileOrg, out },
+  (asked) =>
+    Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).export(asked, process.stdout))
+).pipe(Command.withDescription("Write all records of a kind into a file"))
+
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),
-  Command.withSubcommands([serve, migrateCommand, seed, openapi, apiKey, jobs, audit, doctor])
+  Command.withSubcommands([
+    serve,
+    migrateCommand,
+    seed,
+    importCommand,
+    exportCommand,
+    openapi,
+    apiKey,
+    jobs,
+    audit,
+    doctor
+  ])
 )
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */

@@ -58,7 +58,9 @@ describe("media among 40,000", () => {
           where organization_id = 'many-7' limit 1`
         const entityId = shown?.entity_id ?? ""
         const id = first?.id ?? ""
-        const products = { ...page, categoryId: null, brandId: null, publicOnly: true, include: includesOf("media") }
+        const words = { drafts: false, locales: undefined }
+        const wanted = { categoryIds: null, brandId: null, publicOnly: true, include: includesOf("media"), words }
+        const products = { ...page, ...wanted }
         const asked: ReadonlyArray<readonly [number, Effect.Effect<unknown, unknown>]> = [
           [2, inStore(media.page({}, page))],
           [2, inStore(media.page({}, { page: 9, limit: 20 }))],

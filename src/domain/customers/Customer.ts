@@ -29,7 +29,7 @@ export const Name = FreeText.check(Schema.isMaxLength(255))
 export const Phone = FreeText.check(Schema.isMaxLength(64))
 
 /** As long as the mail standards allow; whether somebody reads it only a mail can tell. */
-const Email = FreeText.check(Schema.isMaxLength(320), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
+export const Email = FreeText.check(Schema.isMaxLength(320), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
 const own = {
   firstName: maybe(Name),

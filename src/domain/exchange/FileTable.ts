@@ -23,7 +23,8 @@ export interface TableFormat {
 /** The cells of a line by the names of their columns; empty ones are left out. */
 export type Row = ReadonlyMap<string, string>
 
-const named = (header: ReadonlyArray<string>, { cells }: CsvLine): Row =>
+/** The cells of a line by the names of their columns. */
+export const namedRow = (header: ReadonlyArray<string>, { cells }: CsvLine): Row =>
   new Map(header.flatMap((name, index) => {
     const cell = cells[index]
     return cell === undefined || cell === "" ? [] : [[name, cell] as const]
@@ -49,7 +50,8 @@ const maxLines = 2500
 /** A row that says why its lines are none. */
 export const wrongRow = (line: number, problem: string): FileRow => ({ line, record: null, problem })
 
-const tooWide = ({ cells, line }: CsvLine, header: ReadonlyArray<string>): FileRow =>
+/** A line with more cells than there are columns. */
+export const tooWide = ({ cells, line }: CsvLine, header: ReadonlyArray<string>): FileRow =>
   wrongRow(line, `${cells.length} cells for ${header.length} columns.`)
 
 /** Reads a table in which each line is a record. */
@@ -60,7 +62,7 @@ export const lineReader = (
   add: (line) =>
     line.cells.length > header.length
       ? [tooWide(line, header)]
-      : [{ line: line.line, record: recordOf(named(header, line)), problem: null }],
+      : [{ line: line.line, record: recordOf(namedRow(header, line)), problem: null }],
   end: () => []
 })
 
@@ -85,7 +87,7 @@ export const groupingReader = (
   return {
     add: (line) => {
       if (line.cells.length > header.length) return [...close(), tooWide(line, header)]
-      const row = named(header, line)
+      const row = namedRow(header, line)
       const own = row.get(key)
       if (group !== undefined && (own === undefined || own === group.key)) {
         group.lines += 1

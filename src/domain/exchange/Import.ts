@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Issue } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import { ImportFormat, Kind } from "./Kind.ts"
+import { ImportedKind, ImportFormat } from "./Kind.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
@@ -18,7 +18,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Import = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
-  kind: Kind,
+  kind: ImportedKind,
   format: ImportFormat,
   fileName: Schema.NullOr(Schema.String),
   dryRun: Schema.Boolean.annotate({ description: "Says what would happen, and changes nothing." }),
@@ -51,7 +51,7 @@ export type RefusedRow = typeof RefusedRow.Type
 
 /** What was asked for with the file. */
 export interface ImportOptions {
-  readonly kind: Kind
+  readonly kind: ImportedKind
   readonly format: ImportFormat
   readonly fileName: string | null
   readonly dryRun: boolean

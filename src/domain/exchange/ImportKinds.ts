@@ -1,10 +1,35 @@
 import { Context, Effect, Layer } from "effect"
 import { CatalogBatches } from "../catalog/CatalogBatches.ts"
 import { CatalogRecord } from "../catalog/CatalogRecord.ts"
+import { sellableKey, Sellables } from "../catalog/Sellables.ts"
+import { CustomerBatches } from "../customers/CustomerBatches.ts"
+import { CustomerRecord } from "../customers/CustomerRecord.ts"
+import { StockBatches } from "../inventory/StockBatches.ts"
+import { StockRecord } from "../inventory/StockRecord.ts"
+import { PriceRecord } from "../pricing/PriceRecord.ts"
 import { strictly } from "../text/Issues.ts"
 import type { Work } from "./BatchRepo.ts"
+import { ForeignProducts, readProduct } from "./ForeignProducts.ts"
 import type { Import } from "./Import.ts"
+import { type ImportedKind, isForeign } from "./Kind.ts"
+import { PlacedPrices } from "./PlacedPrices.ts"
 import { workOf } from "./RowWork.ts"
+
+/** What names a price, for people. */
+const priceKey = (price: PriceRecord): string => {
+  const { customerGroup, customerGroupId, currency, maxQuantity, minQuantity, validFrom, validUntil } = price
+  const bounds = [
+    customerGroup ?? customerGroupId,
+    minQuantity,
+    maxQuantity,
+    validFrom?.toISOString(),
+    validUntil?.toISOString()
+  ]
+  const named = bounds.some((bound) => bound !== undefined && bound !== null) ? ` ${JSON.stringify(bounds)}` : ""
+  return `${sellableKey(price)} ${currency}${named}`
+}
+
+const stockKey = (stock: StockRecord): string => `${sellableKey(stock)} ${stock.warehouse ?? ""}`.trimEnd()
 
 /** How the rows of each kind of import are worked on. */
 export class ImportKinds extends Context.Service<ImportKinds, {
@@ -14,10 +39,35 @@ export class ImportKinds extends Context.Service<ImportKinds, {
     ImportKinds,
     Effect.gen(function*() {
       const catalog = yield* CatalogBatches
-      const works = {
-        catalog: workOf({ read: strictly(CatalogRecord), keyOf: ({ slug }) => slug, apply: catalog.apply })
+      const customers = yield* CustomerBatches
+      const prices = yield* PlacedPrices
+      const sellables = yield* Sellables
+      const levels = yield* StockBatches
+
+      const putStock = Effect.fnUntraced(function*(records: ReadonlyArray<StockRecord>, { warehouse }: Import) {
+        const targets = yield* sellables.find(records)
+        return yield* levels.apply(records.map((record, index) => ({
+          record: { ...record, warehouse: record.warehouse ?? warehouse },
+          target: targets[index] ?? ""
+        })))
+      })
+
+      const works: { readonly [K in ImportedKind]: Work } = {
+        catalog: workOf({ read: strictly(CatalogRecord), keyOf: ({ slug }) => slug, apply: catalog.apply }),
+        prices: workOf({ read: strictly(PriceRecord), keyOf: priceKey, apply: prices.apply }),
+        stock: workOf({ read: strictly(StockRecord), keyOf: stockKey, apply: putStock }),
+        customers: workOf({
+          read: strictly(CustomerRecord),
+          keyOf: ({ email }) => email.toLowerCase(),
+          apply: customers.apply
+        })
       }
-      return { workFor: () => works.catalog }
+      const foreign = workOf({
+        read: readProduct,
+        keyOf: ({ product }) => product.slug,
+        apply: (yield* ForeignProducts).apply
+      })
+      return { workFor: ({ format, kind }) => isForeign(format) ? foreign : works[kind] }
     })
   )
 }

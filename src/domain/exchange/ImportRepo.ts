@@ -8,11 +8,11 @@ import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { FileText, Import, ImportOptions, ImportState } from "./Import.ts"
 import { type ImportRow, toImport } from "./ImportRows.ts"
-import type { Kind } from "./Kind.ts"
+import type { ImportedKind } from "./Kind.ts"
 
 /** Which imports a list shows. */
 export interface ImportFilter {
-  readonly kind?: Kind | undefined
+  readonly kind?: ImportedKind | undefined
   readonly state?: ImportState | undefined
 }
 

@@ -1,11 +1,11 @@
 import type { Import, ImportState } from "./Import.ts"
-import type { ImportFormat, Kind } from "./Kind.ts"
+import type { ImportedKind, ImportFormat } from "./Kind.ts"
 
 /** A row of `imports` as the driver gives it. */
 export interface ImportRow {
   readonly id: string
   readonly organization_id: string
-  readonly kind: Kind
+  readonly kind: ImportedKind
   readonly format: ImportFormat
   readonly file_name: string | null
   readonly dry_run: boolean

@@ -4,7 +4,7 @@ import { Conflict, type Forbidden, NotFound, type Unauthorized } from "../errors
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Import, RefusedRow } from "./Import.ts"
 import { type ImportFilter, ImportRepo } from "./ImportRepo.ts"
-import { type ImportFormat, type Kind, neededToImport } from "./Kind.ts"
+import { type ImportedKind, type ImportFormat, neededToImport } from "./Kind.ts"
 import { RefusalRepo } from "./RefusalRepo.ts"
 
 type Refusal = Unauthorized | Forbidden
@@ -12,7 +12,7 @@ type Refusal = Unauthorized | Forbidden
 /** Imports that there are, for whoever may import the same (docs/import-export.md). */
 export class Imports extends Context.Service<Imports, {
   /** Fails unless the caller may import this. */
-  readonly admit: (kind: Kind, format: ImportFormat) => Effect.Effect<void, Refusal, CurrentActor>
+  readonly admit: (kind: ImportedKind, format: ImportFormat) => Effect.Effect<void, Refusal, CurrentActor>
   /** 404, and 403 for a kind that is not the caller's. */
   readonly get: (id: string) => Effect.Effect<Import, NotFound | Refusal, CurrentActor>
   /** Newest first. */
@@ -31,7 +31,7 @@ export class Imports extends Context.Service<Imports, {
       const repo = yield* ImportRepo
       const rows = yield* RefusalRepo
 
-      const admit = Effect.fn("Imports.admit")(function*(kind: Kind, format: ImportFormat) {
+      const admit = Effect.fn("Imports.admit")(function*(kind: ImportedKind, format: ImportFormat) {
         const actor = yield* CurrentActor
         yield* Effect.forEach(neededToImport(kind, format), (any) => requireAnyOf(actor, any), { discard: true })
       })

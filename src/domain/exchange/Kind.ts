@@ -4,6 +4,10 @@ import { Schema } from "effect"
 export const Kind = Schema.Literals(["catalog", "prices", "stock", "customers", "orders"])
 export type Kind = typeof Kind.Type
 
+/** What can be imported. */
+export const ImportedKind = Schema.Literals(["catalog", "prices", "stock", "customers"])
+export type ImportedKind = typeof ImportedKind.Type
+
 /** How a file is written that comes in. `shopify` and `woocommerce` are the CSV files of their product exports. */
 export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
 export type ImportFormat = typeof ImportFormat.Type
@@ -17,12 +21,11 @@ export const isForeign = (format: ImportFormat): boolean => format === "shopify"
 
 type Alternatives = readonly [string, ...ReadonlyArray<string>]
 
-const writing: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
+const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
   catalog: [["catalog:create"], ["catalog:update"]],
   prices: [["pricing:create", "pricing:manage"]],
   stock: [["inventory:adjust"]],
-  customers: [["customers:read"], ["customers:create"], ["customers:update"]],
-  orders: [["orders:create"], ["orders:update"]]
+  customers: [["customers:read"], ["customers:create"], ["customers:update"]]
 }
 
 const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
@@ -34,7 +37,7 @@ const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
 }
 
 /** What an import asks of its caller: one permission of each list, as the routes of these records ask for it. */
-export const neededToImport = (kind: Kind, format: ImportFormat): ReadonlyArray<Alternatives> =>
+export const neededToImport = (kind: ImportedKind, format: ImportFormat): ReadonlyArray<Alternatives> =>
   isForeign(format) ? [...writing.catalog, ...writing.prices, ...writing.stock] : writing[kind]
 
 /** The same for an export. */
@@ -46,8 +49,7 @@ export const importing: Alternatives = [
   "pricing:create",
   "pricing:manage",
   "inventory:adjust",
-  "customers:create",
-  "orders:create"
+  "customers:create"
 ]
 
 /** Every permission with which anybody may export something. */

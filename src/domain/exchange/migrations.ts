@@ -5,7 +5,7 @@ export const migrations = {
     `create table imports (
       id uuid primary key,
       organization_id text not null references organizations,
-      kind text not null check (kind in ('catalog', 'prices', 'stock', 'customers', 'orders')),
+      kind text not null check (kind in ('catalog', 'prices', 'stock', 'customers')),
       format text not null check (format in ('csv', 'jsonl', 'shopify', 'woocommerce')),
       file_name text,
       dry_run boolean not null,

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Imports } from "../../domain/exchange/Imports.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { ImportUploads } from "../../workflows/exchange/ImportUploads.ts"
 import { RefusalFiles } from "../../workflows/exchange/RefusalFiles.ts"
 import { fileAnswer } from "./FileAnswer.ts"
@@ -15,10 +16,11 @@ export const importsHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const imports = yield* Imports
     const uploads = yield* ImportUploads
+    const { defaultCurrency } = yield* StoreSettings
     const reports = yield* RefusalFiles
     return handlers.handleAll({
       create: Effect.fnUntraced(function*({ payload, query, request }) {
-        const options = yield* sentImport(query, request.headers)
+        const options = yield* sentImport(query, request.headers, defaultCurrency)
         return yield* uploads.receive(options, payload, yield* sentKey(request.headers))
       }),
       list: ({ query }) => imports.list(query, pageOf(query)),

@@ -2,14 +2,14 @@ import { Effect } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import type { ImportOptions } from "../../domain/exchange/Import.ts"
-import { type ImportFormat, isForeign, type Kind } from "../../domain/exchange/Kind.ts"
+import { type ImportedKind, type ImportFormat, isForeign } from "../../domain/exchange/Kind.ts"
 import { importKey } from "../../workflows/exchange/ImportKey.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
 /** The query of an upload. */
 interface SentQuery {
-  readonly kind?: Kind | undefined
+  readonly kind?: ImportedKind | undefined
   readonly format?: ImportFormat | undefined
   readonly dryRun?: "true" | "false" | undefined
   readonly fileName?: string | undefined
@@ -26,7 +26,7 @@ const byType: ReadonlyMap<string, ImportFormat> = new Map([
 const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
 
 /** What is asked for; 422 where neither the query nor the content type says how the file is written. */
-export const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers) {
+export const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers, ownCurrency: string) {
   const format = query.format ?? byType.get(typeOf(headers))
   if (format === undefined) {
     return yield* ValidationFailed.of("format", "is missing: csv, jsonl, shopify or woocommerce")
@@ -40,7 +40,7 @@ export const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers:
     format,
     fileName: query.fileName ?? null,
     dryRun: query.dryRun === "true",
-    currency: query.currency ?? null,
+    currency: query.currency ?? (isForeign(format) ? ownCurrency : null),
     warehouse: query.warehouse ?? null
   }
   return options

@@ -30,6 +30,8 @@ import { RevisionRepo } from "../../domain/catalog/RevisionRepo.ts"
 import { Revisions } from "../../domain/catalog/Revisions.ts"
 import { ScheduleRepo } from "../../domain/catalog/ScheduleRepo.ts"
 import { Schedules } from "../../domain/catalog/Schedules.ts"
+import { SellableRepo } from "../../domain/catalog/SellableRepo.ts"
+import { Sellables } from "../../domain/catalog/Sellables.ts"
 import { VariantRepo } from "../../domain/catalog/VariantRepo.ts"
 import { Variants } from "../../domain/catalog/Variants.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
@@ -60,6 +62,7 @@ const repositories = Layer.mergeAll(
   CatalogStateRepo.layer,
   CatalogBatchRepo.layer,
   CatalogPageRepo.layer,
+  SellableRepo.layer,
   CatalogTransactionRepo.layer,
   DraftRepo.layer,
   EntityFieldRepo.layer,
@@ -90,6 +93,7 @@ export const catalog = defineModule({
     Variants.layer,
     CatalogBatches.layer,
     CatalogExport.layer,
+    Sellables.layer,
     Drafts.layer,
     FieldDefinitions.layer,
     Revisions.layer,

@@ -2,6 +2,8 @@ import { Layer } from "effect"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { addressRepoLayer } from "../../domain/customers/AddressRepo.ts"
 import { analyticsModels } from "../../domain/customers/analytics.ts"
+import { CustomerBatches } from "../../domain/customers/CustomerBatches.ts"
+import { CustomerBatchRepo } from "../../domain/customers/CustomerBatchRepo.ts"
 import { customerGroupRepoLayer } from "../../domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
 import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
@@ -9,6 +11,7 @@ import { Customers } from "../../domain/customers/Customers.ts"
 import { Erasure } from "../../domain/customers/Erasure.ts"
 import { erasureRepoLayer } from "../../domain/customers/ErasureRepo.ts"
 import { groupMemberRepoLayer } from "../../domain/customers/GroupMemberRepo.ts"
+import { GroupNames } from "../../domain/customers/GroupNames.ts"
 import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
@@ -40,11 +43,19 @@ export const customers = defineModule({
   ],
   migrations,
   analyticsModels,
-  services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Erasure.layer, Interactions.layer).pipe(
+  services: Layer.mergeAll(
+    Addresses.layer,
+    CustomerGroups.layer,
+    Erasure.layer,
+    Interactions.layer,
+    CustomerBatches.layer,
+    GroupNames.layer
+  ).pipe(
     Layer.provideMerge(Customers.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         customerRepoLayer,
+        CustomerBatchRepo.layer,
         addressRepoLayer,
         customerGroupRepoLayer,
         erasureRepoLayer,

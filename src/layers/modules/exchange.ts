@@ -2,15 +2,22 @@ import { Effect, Layer } from "effect"
 import { BatchRepo } from "../../domain/exchange/BatchRepo.ts"
 import { ExchangeSettings } from "../../domain/exchange/ExchangeSettings.ts"
 import { ExportNoteRepo } from "../../domain/exchange/ExportNoteRepo.ts"
+import { ForeignProducts } from "../../domain/exchange/ForeignProducts.ts"
 import { ImportKinds } from "../../domain/exchange/ImportKinds.ts"
 import { ImportRepo } from "../../domain/exchange/ImportRepo.ts"
 import { Imports } from "../../domain/exchange/Imports.ts"
 import { migrations } from "../../domain/exchange/migrations.ts"
+import { OrderPageRepo } from "../../domain/exchange/OrderPageRepo.ts"
+import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
+import { PlacedPrices } from "../../domain/exchange/PlacedPrices.ts"
 import { RefusalRepo } from "../../domain/exchange/RefusalRepo.ts"
+import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { exportsHttp } from "../../http/exchange/ExportsHttp.ts"
 import { importsHttp } from "../../http/exchange/ImportsHttp.ts"
 import { ExportFiles } from "../../workflows/exchange/ExportFiles.ts"
+import { ExportPages } from "../../workflows/exchange/ExportPages.ts"
 import { ImportRuns } from "../../workflows/exchange/ImportRuns.ts"
 import { importTasks } from "../../workflows/exchange/ImportTasks.ts"
 import { ImportUploads } from "../../workflows/exchange/ImportUploads.ts"
@@ -23,7 +30,15 @@ const settings = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => ExchangeSettings.layerOf(exchangeLimits(deployment)))
 )
 
-const repos = Layer.mergeAll(ImportRepo.layer, BatchRepo.layer, RefusalRepo.layer, ExportNoteRepo.layer)
+const repos = Layer.mergeAll(
+  ImportRepo.layer,
+  BatchRepo.layer,
+  RefusalRepo.layer,
+  ExportNoteRepo.layer,
+  SellablePageRepo.layer,
+  PersonPageRepo.layer,
+  OrderPageRepo.layer
+)
 
 /** Import and export of what a store has, as files (docs/import-export.md). */
 export const exchange = defineModule({
@@ -33,11 +48,16 @@ export const exchange = defineModule({
   permissions: [],
   migrations,
   services: Layer.mergeAll(importTasks, RefusalFiles.layer, ImportUploads.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(ImportRuns.layer, ExportFiles.layer)),
-    Layer.provideMerge(Layer.mergeAll(Imports.layer, ImportKinds.layer)),
+    Layer.provideMerge(Layer.mergeAll(ImportRuns.layer, Layer.provide(ExportFiles.layer, ExportPages.layer))),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Imports.layer,
+        Layer.provide(ImportKinds.layer, Layer.merge(PlacedPrices.layer, ForeignProducts.layer))
+      )
+    ),
     Layer.provideMerge(Layer.merge(repos, settings))
   ),
   routes: Layer.mergeAll(importsHttp, exportsHttp).pipe(
-    seeing(Imports, ImportUploads, RefusalFiles, ExportFiles, ...ofRoutes)
+    seeing(Imports, ImportUploads, RefusalFiles, ExportFiles, StoreSettings, ...ofRoutes)
   )
 })

@@ -11,6 +11,8 @@ import { RefundedStock } from "../../domain/inventory/RefundedStock.ts"
 import { RefundedStockRepo } from "../../domain/inventory/RefundedStockRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { SoldStock } from "../../domain/inventory/SoldStock.ts"
+import { StockBatches } from "../../domain/inventory/StockBatches.ts"
+import { StockBatchRepo } from "../../domain/inventory/StockBatchRepo.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -26,6 +28,7 @@ const repositories = Layer.mergeAll(
   OrderHoldRepo.layer,
   ReservationRepo.layer,
   StockRepo.layer,
+  StockBatchRepo.layer,
   WarehouseRepo.layer
 )
 
@@ -45,6 +48,7 @@ export const inventory = defineModule({
     Inventory.layer,
     RefundedStock.layer,
     SoldStock.layer,
+    StockBatches.layer,
     StockDeskClient.layer
   ).pipe(
     Layer.provideMerge(repositories)

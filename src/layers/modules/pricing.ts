@@ -1,6 +1,8 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/pricing/migrations.ts"
+import { PriceBatches } from "../../domain/pricing/PriceBatches.ts"
+import { PriceBatchRepo } from "../../domain/pricing/PriceBatchRepo.ts"
 import { priceCandidateRepoLayer } from "../../domain/pricing/PriceCandidateRepo.ts"
 import { priceModifierRepoLayer } from "../../domain/pricing/PriceModifierRepo.ts"
 import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
@@ -21,8 +23,8 @@ export const pricing = defineModule({
     { scope: "pricing:manage", description: "All of pricing" }
   ],
   migrations,
-  services: Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
-    Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer))
+  services: Layer.mergeAll(Prices.layer, PriceModifiers.layer, PriceBatches.layer).pipe(
+    Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer, PriceBatchRepo.layer))
   ),
   routes: pricingHttp.pipe(seeing(Prices, PriceModifiers, ...ofRoutes))
 })

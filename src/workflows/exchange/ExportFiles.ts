@@ -1,11 +1,10 @@
 import { stringify } from "csv-stringify/sync"
 import { Context, Effect, Layer, Stream } from "effect"
 import { CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
-import { CatalogExport } from "../../domain/catalog/CatalogExport.ts"
 import type { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
 import { ExportNoteRepo } from "../../domain/exchange/ExportNoteRepo.ts"
 import { type ExportFormat, type Kind, neededToExport } from "../../domain/exchange/Kind.ts"
+import { ExportPages } from "./ExportPages.ts"
 
 /** A file that is written while it is read. */
 export interface ExportFile {
@@ -34,24 +33,15 @@ export class ExportFiles extends Context.Service<ExportFiles, {
   static readonly layer = Layer.effect(
     ExportFiles,
     Effect.gen(function*() {
-      const catalog = yield* CatalogExport
+      const pages = yield* ExportPages
       const notes = yield* ExportNoteRepo
-
-      const catalogText = Effect.fnUntraced(function*(format: ExportFormat) {
-        if (format === "jsonl") return Stream.map(catalog.pages, jsonText)
-        const locales = yield* catalog.locales
-        const lines = Stream.map(
-          catalog.pages,
-          (page) => csvText(page.flatMap((record) => catalogLines(record, locales)))
-        )
-        return Stream.concat(Stream.make(csvText([catalogHeader(locales)])), lines)
-      })
 
       const write = Effect.fn("ExportFiles.write")(function*(kind: Kind, format: ExportFormat) {
         const actor = yield* CurrentActor
         yield* Effect.forEach(neededToExport(kind), (any) => requireAnyOf(actor, any), { discard: true })
         yield* notes.note(kind, format)
-        const text = yield* catalogText(format)
+        const { lines, records } = pages.of(kind)
+        const text = format === "csv" ? Stream.map(lines, csvText) : Stream.map(records, jsonText)
         const file: ExportFile = {
           name: `${kind}.${format}`,
           contentType: contentTypes[format],

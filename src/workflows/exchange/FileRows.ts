@@ -1,7 +1,10 @@
 import { Result } from "effect"
 import { catalogTable } from "../../domain/exchange/CatalogTable.ts"
 import { type TableFormat, wrongRow } from "../../domain/exchange/FileTable.ts"
+import { customerColumns, flatTable, priceColumns, stockColumns } from "../../domain/exchange/FlatTable.ts"
 import type { FileRow, ImportOptions } from "../../domain/exchange/Import.ts"
+import { shopifyTable } from "../../domain/exchange/ShopifyTable.ts"
+import { wooTable } from "../../domain/exchange/WooTable.ts"
 import { readJson } from "../../domain/text/JsonText.ts"
 import { isStorableJson } from "../../domain/text/Storable.ts"
 import { csvLines } from "./CsvLines.ts"
@@ -43,6 +46,16 @@ async function* tableRows(text: AsyncIterable<string>, format: TableFormat): Asy
   for (const row of reader.end()) yield storable(row)
 }
 
+const tables: { readonly [K in ImportOptions["kind"]]: TableFormat } = {
+  catalog: catalogTable,
+  prices: flatTable(priceColumns),
+  stock: flatTable(stockColumns),
+  customers: flatTable(customerColumns)
+}
+
+const tableOf = ({ format, kind }: ImportOptions): TableFormat =>
+  format === "shopify" ? shopifyTable : format === "woocommerce" ? wooTable : tables[kind]
+
 /** The records of a file, one after the other: never more than one is in memory. */
 export const fileRows = (text: AsyncIterable<string>, options: ImportOptions): AsyncIterable<FileRow> =>
-  options.format === "jsonl" ? jsonRows(text) : tableRows(text, catalogTable)
+  options.format === "jsonl" ? jsonRows(text) : tableRows(text, tableOf(options))

@@ -1,0 +1,61 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+
+/** An entity with the options of its variants. */
+export interface NamedEntity {
+  readonly id: string
+  readonly slug: string
+  readonly variants: ReadonlyArray<{ readonly id: string; readonly options: Readonly<Record<string, string>> }>
+}
+
+/** What is sold under some names: entities by slug, variants by SKU. */
+export interface NamedThings {
+  readonly entities: ReadonlyMap<string, NamedEntity>
+  readonly variants: ReadonlyMap<
+    string,
+    { readonly entityId: string; readonly variantId: string; readonly slug: string }
+  >
+}
+
+/** Looks up what files name. */
+export class SellableRepo extends Context.Service<SellableRepo, {
+  readonly named: (
+    slugs: ReadonlyArray<string>,
+    skus: ReadonlyArray<string>
+  ) => Effect.Effect<NamedThings, never, CurrentActor>
+}>()("stoa/domain/catalog/SellableRepo") {
+  static readonly layer = Layer.effect(
+    SellableRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
+        const organization = yield* currentOrganization
+        const entities = yield* sql<NamedEntity>`select e.id, e.slug,
+            (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'options',
+                (select coalesce(jsonb_object_agg(t.name, w.value), '{}') from variant_option_values o
+                  join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+                  where o.variant_id = v.id))), '[]')
+              from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants
+          from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
+        interface VariantRow {
+          readonly id: string
+          readonly sku: string
+          readonly entity_id: string
+          readonly slug: string
+        }
+        const variants = yield* sql<VariantRow>`select v.id, v.sku, v.entity_id, e.slug
+          from variants v join catalog_entities e on e.id = v.entity_id
+          where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`
+        const things: NamedThings = {
+          entities: new Map(entities.map((entity) => [entity.slug, entity])),
+          variants: new Map(variants.map((row) => [row.sku, {
+            entityId: row.entity_id,
+            variantId: row.id,
+            slug: row.slug
+          }]))
+        }
+        return things
+      }, Effect.orDie)
+    }))
+  )
+}

@@ -1,0 +1,84 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { keyText } from "../text/Storable.ts"
+import { Slug } from "./FieldText.ts"
+import { type NamedEntity, SellableRepo } from "./SellableRepo.ts"
+
+const Label = keyText(255)
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+
+/**
+ * How a file names what is sold: a variant by its SKU, or by the slug of its entity and its options; an entity by its slug
+ * alone. With a SKU the slug, where it is given, must be that of its entity.
+ */
+export const sellableFields = {
+  slug: maybe(Slug),
+  sku: maybe(Label),
+  options: maybe(Schema.Record(Label, Label))
+}
+
+/** What `sellableFields` decode to. */
+export interface SellableName {
+  readonly slug?: string | null | undefined
+  readonly sku?: string | null | undefined
+  readonly options?: Readonly<Record<string, string>> | null | undefined
+}
+
+/** The ids of a thing that is sold. */
+export interface Sellable {
+  readonly entityId: string
+  readonly variantId: string | null
+}
+
+/** A name as people read it, the same for the same thing. */
+export const sellableKey = ({ options, sku, slug }: SellableName): string =>
+  sku ?? [
+    slug ?? "",
+    ...Object.entries(options ?? {}).map(([name, value]) => `${name}=${value}`).toSorted()
+  ].join(" ")
+
+/** Finds what files name. */
+export class Sellables extends Context.Service<Sellables, {
+  /** In the order of the names, by two statements; a text says why there is none. */
+  readonly find: (
+    names: ReadonlyArray<SellableName>
+  ) => Effect.Effect<ReadonlyArray<Sellable | string>, never, CurrentActor>
+}>()("stoa/domain/catalog/Sellables") {
+  static readonly layer = Layer.effect(
+    Sellables,
+    Effect.map(SellableRepo, (repo) => ({
+      find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
+        const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
+        return names.map((name): Sellable | string => {
+          if (typeof name.sku === "string") {
+            const found = variants.get(name.sku)
+            if (found === undefined) return `There is no variant with the SKU '${name.sku}'.`
+            if (typeof name.slug === "string" && found.slug !== name.slug) {
+              return `The SKU '${name.sku}' belongs to '${found.slug}'.`
+            }
+            return found
+          }
+          const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
+          if (typeof name.slug !== "string") return "A slug or a SKU is needed."
+          if (entity === undefined) return `There is no entity with the slug '${name.slug}'.`
+          return byOptions(entity, name.options ?? {})
+        })
+      })
+    }))
+  )
+}
+
+const texts = (names: ReadonlyArray<SellableName>, field: "slug" | "sku"): ReadonlyArray<string> => [
+  ...new Set(names.flatMap((name) => name[field] ?? []))
+]
+
+/** The variant of these options; the entity itself where none are named. */
+const byOptions = (entity: NamedEntity, options: Readonly<Record<string, string>>): Sellable | string => {
+  const wanted = Object.entries(options)
+  if (wanted.length === 0) return { entityId: entity.id, variantId: null }
+  const found = entity.variants.find((variant) =>
+    Object.keys(variant.options).length === wanted.length &&
+    wanted.every(([name, value]) => variant.options[name] === value)
+  )
+  return found === undefined ? "There is no variant with these options." : { entityId: entity.id, variantId: found.id }
+}

@@ -1,0 +1,137 @@
+import { Context, Effect, Layer, Result } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { CatalogBatches } from "../catalog/CatalogBatches.ts"
+import { Sellables } from "../catalog/Sellables.ts"
+import type { Issue } from "../errors/ApiErrors.ts"
+import { StockBatches } from "../inventory/StockBatches.ts"
+import { CurrencyCode, parseAmount } from "../money/Currency.ts"
+import { PriceBatches } from "../pricing/PriceBatches.ts"
+import { strictly } from "../text/Issues.ts"
+import { ForeignRecord } from "./ForeignRecord.ts"
+import type { Import } from "./Import.ts"
+import type { BatchResult, Outcome } from "./Outcome.ts"
+
+const readRecord = strictly(ForeignRecord)
+const readCurrency = strictly(CurrencyCode)
+
+/** A price or a cost in minor units. Zeros behind the currency's decimals mean nothing. */
+const minor = (text: string, currency: CurrencyCode): Result.Result<number, string> => {
+  const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text
+  return Result.mapError(parseAmount(plain, currency), ({ message }) => message)
+}
+
+type Priced = ReadonlyArray<{ readonly amount: number; readonly compareAtAmount: number | null }>
+
+/** A product with its prices in minor units. */
+export interface ForeignProduct extends Omit<ForeignRecord, "prices" | "stock"> {
+  readonly currency: CurrencyCode
+  readonly prices: ReadonlyArray<
+    Omit<ForeignRecord["prices"][number], "amount" | "compareAtAmount"> & Priced[number]
+  >
+  readonly stock: ReadonlyArray<
+    Omit<ForeignRecord["stock"][number], "unitCost"> & { readonly unitCost?: number }
+  >
+}
+
+/** Reads a product of another shop; prices count in the currency of the import. */
+export const readProduct = (record: unknown, of: Import): Result.Result<ForeignProduct, ReadonlyArray<Issue>> =>
+  Result.gen(function*() {
+    const found = yield* readRecord(record)
+    const currency = yield* readCurrency(of.currency)
+    const amountOf = (path: string, text: string) =>
+      Result.mapError(minor(text, currency), (message): ReadonlyArray<Issue> => [{ path, message, code: "invalid" }])
+    const prices: Array<ForeignProduct["prices"][number]> = []
+    for (const [index, { amount, compareAtAmount, ...price }] of found.prices.entries()) {
+      prices.push({
+        ...price,
+        amount: yield* amountOf(`prices.${index}.amount`, amount),
+        compareAtAmount: compareAtAmount === undefined
+          ? null
+          : yield* amountOf(`prices.${index}.compareAtAmount`, compareAtAmount)
+      })
+    }
+    const stock: Array<ForeignProduct["stock"][number]> = []
+    for (const [index, { unitCost, ...level }] of found.stock.entries()) {
+      stock.push(
+        unitCost === undefined ? level : {
+          ...level,
+          unitCost: yield* amountOf(`stock.${index}.unitCost`, unitCost)
+        }
+      )
+    }
+    return { product: found.product, currency, prices, stock }
+  })
+
+/** What became of a product, after what became of its prices and its stock. */
+const together = (
+  product: Outcome,
+  parts: ReadonlyArray<{ readonly of: "prices" | "stock"; readonly outcome: Outcome }>
+): Outcome => {
+  if (product._tag === "refused") return product
+  const issues = parts.flatMap(({ of, outcome }) =>
+    outcome._tag === "refused"
+      ? outcome.issues.map((issue) => ({ ...issue, path: of, message: `${issue.message} (the product was written)` }))
+      : []
+  )
+  if (issues.length > 0) return { _tag: "refused", issues }
+  const moved = parts.some(({ outcome }) => outcome._tag !== "unchanged")
+  return product._tag === "unchanged" && moved ? { _tag: "updated" } : product
+}
+
+/** Products of other shops: the catalog first, then prices and stock of what is in it. */
+export class ForeignProducts extends Context.Service<ForeignProducts, {
+  readonly apply: (
+    products: ReadonlyArray<ForeignProduct>,
+    of: Import
+  ) => Effect.Effect<BatchResult, never, CurrentActor>
+}>()("stoa/domain/exchange/ForeignProducts") {
+  static readonly layer = Layer.effect(
+    ForeignProducts,
+    Effect.gen(function*() {
+      const catalog = yield* CatalogBatches
+      const sellables = yield* Sellables
+      const prices = yield* PriceBatches
+      const levels = yield* StockBatches
+
+      const apply = Effect.fn("ForeignProducts.apply")(
+        function*(products: ReadonlyArray<ForeignProduct>, { warehouse }: Import) {
+          const made = yield* catalog.apply(products.map(({ product }) => product))
+          const written = products.map((product, index) => ({ product, index })).filter(({ index }) =>
+            made.outcomes[index]?._tag !== "refused"
+          )
+          const priced = written.flatMap(({ index, product: { currency, prices, product } }) =>
+            prices.map((price) => ({ index, name: { ...price, slug: product.slug }, price: { ...price, currency } }))
+          )
+          const counted = written.flatMap(({ index, product: { product, stock } }) =>
+            stock.map((level) => ({ index, name: { ...level, slug: product.slug }, level: { ...level, warehouse } }))
+          )
+          const targets = yield* sellables.find([...priced, ...counted].map(({ name }) => name))
+          const set = yield* prices.apply(priced.map(({ price: { options: _, sku: __, ...record } }, at) => ({
+            record,
+            target: targets[at] ?? ""
+          })))
+          const put = yield* levels.apply(counted.map(({ level: { options: _, sku: __, ...record } }, at) => ({
+            record,
+            target: targets[priced.length + at] ?? ""
+          })))
+          const parts = [
+            ...priced.map(({ index }, at) => ({ index, of: "prices" as const, outcome: set.outcomes[at] })),
+            ...counted.map(({ index }, at) => ({ index, of: "stock" as const, outcome: put.outcomes[at] }))
+          ]
+          const unchanged: Outcome = { _tag: "unchanged" }
+          const byProduct = new Map<number, Array<{ of: "prices" | "stock"; outcome: Outcome }>>()
+          for (const { index, of, outcome } of parts) {
+            byProduct.set(index, [...byProduct.get(index) ?? [], { of, outcome: outcome ?? unchanged }])
+          }
+          const result: BatchResult = {
+            outcomes: made.outcomes.map((outcome, index) => together(outcome, byProduct.get(index) ?? [])),
+            told: Effect.all([made.told, set.told, put.told], { discard: true })
+          }
+          return result
+        }
+      )
+
+      return { apply }
+    })
+  )
+}

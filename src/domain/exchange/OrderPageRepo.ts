@@ -1,0 +1,62 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { isoTime } from "../events/JournalRepo.ts"
+
+/** Where a page of orders begins: behind this one. */
+export interface OrderCursor {
+  readonly placedAt: string
+  readonly id: string
+}
+
+/** Orders as files carry them, and where the next page begins. */
+export interface OrderPage {
+  readonly records: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly last: OrderCursor | undefined
+}
+
+/** Reads the orders of an organization from one end to the other. */
+export class OrderPageRepo extends Context.Service<OrderPageRepo, {
+  /** So many behind a cursor, oldest first; one statement. */
+  readonly after: (cursor: OrderCursor, limit: number) => Effect.Effect<OrderPage, never, CurrentActor>
+}>()("stoa/domain/exchange/OrderPageRepo") {
+  static readonly layer = Layer.effect(OrderPageRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+interface Row {
+  readonly cursor: OrderCursor
+  readonly record: Readonly<Record<string, unknown>>
+}
+
+const lines =
+  `(select coalesce(jsonb_agg(jsonb_build_object('sku', l.sku, 'title', l.title, 'entityType', l.entity_type,
+    'quantity', l.quantity, 'unitPrice', l.unit_price, 'totalPrice', l.total_price, 'discountAmount', l.discount_amount,
+    'taxAmount', l.tax_amount, 'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
+    'entityId', l.entity_id, 'variantId', l.variant_id) order by l.position), '[]')
+  from order_lines l where l.order_id = o.id and l.organization_id = o.organization_id)`
+
+const record = `jsonb_build_object('orderNumber', o.order_number, 'id', o.id, 'status', o.status,
+  'placedAt', ${isoTime("o.placed_at")}, 'email', coalesce(o.email, c.email), 'customerId', o.customer_id,
+  'currency', o.currency, 'subtotal', o.subtotal, 'discountTotal', o.discount_total, 'shippingTotal', o.shipping_total,
+  'taxTotal', o.tax_total, 'taxIncluded', o.tax_included, 'grandTotal', o.grand_total,
+  'amountCaptured', o.amount_captured, 'refundedTotal', o.refunded_total, 'fulfilledAt', ${isoTime("o.fulfilled_at")},
+  'cancelledAt', ${isoTime("o.cancelled_at")}, 'shippingAddress', o.shipping_address, 'metadata', o.metadata,
+  'lineItems', ${lines})`
+
+const make = (sql: SqlClient.SqlClient): OrderPageRepo["Service"] => {
+  const after = Effect.fn("OrderPageRepo.after")(function*(cursor: OrderCursor, limit: number) {
+    const organization = yield* currentOrganization
+    // The cursor has all digits of the time: of two orders of one millisecond none is left out.
+    const rows = yield* sql<Row>`select jsonb_build_object('placedAt', o.placed_at::text, 'id', o.id) as cursor,
+        ${sql.literal(record)} as record
+      from (select * from orders where organization_id = ${organization} and not is_draft
+          and (placed_at, id) > (${cursor.placedAt}::text::timestamptz, ${cursor.id}::uuid)
+        order by placed_at, id limit ${limit}) o
+      left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
+      order by o.placed_at, o.id`
+    const page: OrderPage = { records: rows.map((row) => row.record), last: rows.at(-1)?.cursor }
+    return page
+  }, Effect.orDie)
+
+  return { after }
+}

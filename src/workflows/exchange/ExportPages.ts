@@ -1,0 +1,93 @@
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+import { CatalogExport } from "../../domain/catalog/CatalogExport.ts"
+import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
+import {
+  customerColumns,
+  type FlatColumns,
+  flatHeader,
+  flatLine,
+  priceColumns,
+  stockColumns
+} from "../../domain/exchange/FlatTable.ts"
+import type { Kind } from "../../domain/exchange/Kind.ts"
+import { OrderPageRepo } from "../../domain/exchange/OrderPageRepo.ts"
+import { orderHeader, orderLines } from "../../domain/exchange/OrderTable.ts"
+import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
+import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
+
+type Records = ReadonlyArray<Readonly<Record<string, unknown>>>
+type Lines = ReadonlyArray<ReadonlyArray<string>>
+
+/** Everything of a kind, page after page: its records, or the lines of a table of them. */
+export interface Exported {
+  readonly records: Stream.Stream<Records, never, CurrentActor>
+  readonly lines: Stream.Stream<Lines, never, CurrentActor>
+}
+
+const pageSize = 250
+
+interface PageFrom<Cursor> {
+  readonly records: Records
+  readonly last: Cursor | undefined
+}
+
+/** Pages from the first cursor on, until one ends nowhere. */
+const pagesFrom = <Cursor>(
+  first: Cursor,
+  read: (cursor: Cursor, limit: number) => Effect.Effect<PageFrom<Cursor>, never, CurrentActor>
+): Exported["records"] =>
+  Stream.paginate(
+    first,
+    (cursor: Cursor) =>
+      Effect.map(read(cursor, pageSize), ({ last, records }) => [[records], Option.fromUndefinedOr(last)] as const)
+  )
+
+const flat = (columns: FlatColumns, records: Exported["records"]): Exported => ({
+  records,
+  lines: Stream.concat(
+    Stream.make([flatHeader(columns)]),
+    Stream.map(records, (page) => page.map((record) => flatLine(columns, record)))
+  )
+})
+
+const nobody = "00000000-0000-0000-0000-000000000000"
+
+/** Reads all that a store has of a kind. */
+export class ExportPages extends Context.Service<ExportPages, {
+  readonly of: (kind: Kind) => Exported
+}>()("stoa/workflows/exchange/ExportPages") {
+  static readonly layer = Layer.effect(
+    ExportPages,
+    Effect.gen(function*() {
+      const catalog = yield* CatalogExport
+      const sellables = yield* SellablePageRepo
+      const people = yield* PersonPageRepo
+      const orders = yield* OrderPageRepo
+
+      const catalogRecords = (): Exported => ({
+        records: catalog.pages,
+        lines: Stream.unwrap(Effect.map(catalog.locales, (locales) =>
+          Stream.concat(
+            Stream.make([catalogHeader(locales)]),
+            Stream.map(catalog.pages, (page) => page.flatMap((record) => catalogLines(record, locales)))
+          )))
+      })
+
+      const orderRecords = (): Exported => {
+        const records = pagesFrom({ placedAt: "-infinity", id: nobody }, orders.after)
+        const lines = Stream.map(records, (page) => page.flatMap(orderLines))
+        return { records, lines: Stream.concat(Stream.make([orderHeader]), lines) }
+      }
+
+      const kinds: { readonly [K in Kind]: () => Exported } = {
+        catalog: catalogRecords,
+        prices: () => flat(priceColumns, pagesFrom("", sellables.prices)),
+        stock: () => flat(stockColumns, pagesFrom("", sellables.stock)),
+        customers: () => flat(customerColumns, pagesFrom({ email: "", id: nobody }, people.after)),
+        orders: orderRecords
+      }
+      return { of: (kind) => kinds[kind]() }
+    })
+  )
+}
