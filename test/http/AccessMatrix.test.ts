@@ -13,6 +13,7 @@ const open: ReadonlySet<string> = new Set([
   "GET /health/ready",
   "GET /api/jobs/run",
   "GET /api/downloads/{id}",
+  "GET /api/media/files/{year}/{name}",
   "POST /api/jobs/run",
   "POST /api/payments/webhook",
   "POST /api/promotions/validate"
@@ -45,6 +46,9 @@ const storefront: ReadonlySet<string> = new Set([
   "GET /api/catalog/entities/{idOrSlug}",
   "GET /api/catalog/entities/{id}/attributes/{locale}",
   "GET /api/catalog/categories",
+  "GET /api/catalog/categories/{categoryId}",
+  "GET /api/catalog/categories/{categoryId}/subtree",
+  "GET /api/media/{id}",
   "GET /api/catalog/brands",
   "GET /api/search",
   "GET /api/search/suggest",
