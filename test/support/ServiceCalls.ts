@@ -30,6 +30,7 @@ const send = async (url: string, method: string, { as, body, headers }: Call): P
   try {
     const response = await fetch(url, {
       method,
+      redirect: "manual",
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(as === undefined ? {} : { "x-test-actor": JSON.stringify(as) }),
