@@ -7,7 +7,8 @@ const trigger = (table: string, operation: "insert" | "update" | "delete", ids: 
     delete: "old table as removed"
   }[operation]
   return [
-    `create function ${name}() returns trigger language plpgsql as $$
+    `create function ${name}() returns trigger language plpgsql
+        set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
       declare ids uuid[] := array(${ids});
       begin
         if cardinality(ids) > 0 then perform search_index(ids); end if;
@@ -18,21 +19,46 @@ const trigger = (table: string, operation: "insert" | "update" | "delete", ids: 
   ]
 }
 
-/** Triggers for rows that come, change in one of the columns, or go. `of`: from changed rows `x` to `entity_id`. */
-const triggers = (table: string, columns: ReadonlyArray<string>, of: string): ReadonlyArray<string> => {
+/**
+ * Entities of rows `x` that came, but for those whose document this transaction has built after them: a statement that
+ * brings an entity together with its words, links and variants fires a trigger for each, and the first one builds it all.
+ */
+const notBuiltSince = (table: string, entity: string, key: ReadonlyArray<string>) =>
+  `select distinct x.${entity} from added x where not exists (select 1 from ${table} t
+      join search_documents d on d.entity_id = t.${entity}
+    where ${key.map((column) => `t.${column} = x.${column}`).join(" and ")}
+      and d.xmin = t.xmin and d.cmin::text::bigint > t.cmin::text::bigint)`
+
+/**
+ * Triggers for rows that come, change in one of the columns, or go. `of`: from changed rows `x` to `entity_id`; `added`
+ * where those that come are told apart.
+ */
+const triggers = (
+  table: string,
+  columns: ReadonlyArray<string>,
+  of: string,
+  added = of.replaceAll("$rows", "added")
+): ReadonlyArray<string> => {
   const from = (rows: string) => of.replaceAll("$rows", rows)
   const row = (name: string) => columns.map((column) => `${name}.${column}`).join(", ")
   // Rows of both sides that have no equal on the other: what changed, before and after.
   const changed = `(select ${row("a")} from added a except select ${row("r")} from removed r
     union all (select ${row("r")} from removed r except select ${row("a")} from added a))`
   return [
-    ...trigger(table, "insert", from("added")),
+    ...trigger(table, "insert", added),
     ...trigger(table, "update", from(changed)),
     ...trigger(table, "delete", from("removed"))
   ]
 }
 
-const direct = "select distinct x.entity_id from $rows x"
+/** Triggers of a table whose rows name their entity; `key` are the columns by which a row is found. */
+const ofEntities = (table: string, key: ReadonlyArray<string>, columns: ReadonlyArray<string>) =>
+  triggers(
+    table,
+    columns,
+    "select distinct x.entity_id from $rows x",
+    notBuiltSince(table, "entity_id", key)
+  )
 
 /** Entities leave the index when they go, and when they change hands. */
 const leaving = (operation: "delete" | "update", whichOfRemoved: string): ReadonlyArray<string> => [
@@ -54,7 +80,7 @@ const leaving = (operation: "delete" | "update", whichOfRemoved: string): Readon
  * same transaction. Once per statement, so that an import of many rows builds them together.
  */
 export const indexTriggers: ReadonlyArray<string> = [
-  ...trigger("catalog_entities", "insert", "select id from added"),
+  ...trigger("catalog_entities", "insert", notBuiltSince("catalog_entities", "id", ["id"])),
   // An entity's time of change moves with its words, which have a trigger of their own.
   ...trigger(
     "catalog_entities",
@@ -68,14 +94,19 @@ export const indexTriggers: ReadonlyArray<string> = [
     "update",
     "and not exists (select 1 from added a where a.id = r.id and a.organization_id = r.organization_id)"
   ),
-  ...triggers("entity_attributes", ["entity_id", "locale", "title", "subtitle", "description"], direct),
-  ...triggers("entity_categories", ["entity_id", "category_id"], direct),
-  ...triggers("entity_brands", ["entity_id", "brand_id"], direct),
-  ...triggers("variants", ["entity_id", "id", "sku", "barcode", "status"], direct),
+  ...ofEntities("entity_attributes", ["id"], ["entity_id", "locale", "title", "subtitle", "description"]),
+  ...ofEntities("entity_categories", ["entity_id", "category_id"], ["entity_id", "category_id"]),
+  ...ofEntities("entity_brands", ["entity_id", "brand_id"], ["entity_id", "brand_id"]),
+  ...ofEntities("variants", ["id"], ["entity_id", "id", "sku", "barcode", "status"]),
   ...triggers(
     "variant_option_values",
     ["variant_id", "option_value_id"],
-    "select distinct v.entity_id from $rows x join variants v on v.id = x.variant_id"
+    "select distinct v.entity_id from $rows x join variants v on v.id = x.variant_id",
+    `select distinct v.entity_id from added x join variants v on v.id = x.variant_id
+      where not exists (select 1 from variant_option_values t
+        join search_documents d on d.entity_id = v.entity_id
+        where t.variant_id = x.variant_id and t.option_value_id = x.option_value_id
+          and d.xmin = t.xmin and d.cmin::text::bigint > t.cmin::text::bigint)`
   ),
   // Categories, brands and options that come have no entities yet; those that go take their links along.
   ...trigger(
@@ -106,7 +137,7 @@ export const indexTriggers: ReadonlyArray<string> = [
 
 /** The same for custom fields and for words that wait for approval. */
 export const depthTriggers: ReadonlyArray<string> = [
-  ...triggers("entity_field_values", ["entity_id", "definition_id", "value"], direct),
+  ...ofEntities("entity_field_values", ["entity_id", "definition_id"], ["entity_id", "definition_id", "value"]),
   ...trigger(
     "entity_field_definitions",
     "update",
@@ -114,5 +145,5 @@ export const depthTriggers: ReadonlyArray<string> = [
         and (r.name, r.status, r.is_filterable, r.is_public) <> (a.name, a.status, a.is_filterable, a.is_public)
       join entity_field_values v on v.definition_id = a.id`
   ),
-  ...triggers("entity_attribute_drafts", ["entity_id", "locale", "changes"], direct)
+  ...ofEntities("entity_attribute_drafts", ["entity_id", "locale"], ["entity_id", "locale", "changes"])
 ]

@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** So many products from a number on, with words, a category and a variant, by one statement as an import writes them. */
+const written = (sql: SqlClient.SqlClient, from: number, count: number) =>
+  sql`with numbers as (select n from generate_series(${from}::int, ${from + count - 1}::int) n),
+    made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+      select md5('e' || n)::uuid, 'org_default', 'product', 'thing-' || n, 'active', true from numbers),
+    words as (insert into entity_attributes (id, organization_id, entity_id, locale, title)
+      select md5('w' || n)::uuid, 'org_default', md5('e' || n)::uuid, 'en', 'Thing ' || n from numbers),
+    sizes as (insert into variants (id, organization_id, entity_id, sku, status, combination)
+      select md5('v' || n)::uuid, 'org_default', md5('e' || n)::uuid, 'SKU-' || n, 'active', 'only' from numbers)
+  insert into entity_categories (organization_id, entity_id, category_id)
+  select 'org_default', md5('e' || n)::uuid, md5('c')::uuid from numbers`
+
+describe("whoever writes the catalog", () => {
+  it.layer(TestDatabase)((it) => {
+    it.effect("builds the document of a thing once where one statement brings all of it", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into categories (id, organization_id, slug) values (md5('c')::uuid, 'org_default', 'things')`
+        const calls = yield* sql.withTransaction(Effect.gen(function*() {
+          yield* sql`set local track_functions = 'all'`
+          yield* written(sql, 0, 1)
+          return yield* sql`select calls::int4 from pg_stat_xact_user_functions where funcname = 'search_index'`
+        }))
+        assert.deepStrictEqual(calls, [{ calls: 1 }])
+        const [found] = yield* sql`select categories, words @@ 'thing & 0 & sku' as has_words from search_documents`
+        assert.deepStrictEqual(found, { categories: ["things"], has_words: true })
+      }))
+
+    it.effect("looks at no other documents, though its plans are of a time when there were none", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const [count, batches] = [200, 8]
+        // One connection, whose plans stay, and no statistics that would have them made anew.
+        yield* sql.withTransaction(Effect.gen(function*() {
+          for (let batch = 0; batch < batches; batch++) yield* written(sql, 1 + batch * count, count)
+          const [looks] = yield* sql<{ n: number }>`select idx_tup_fetch::int4 as n from pg_stat_xact_user_tables
+            where relname = 'search_documents'`
+          assert.isBelow(looks?.n ?? Infinity, 10 * batches * count)
+        }))
+      }))
+  })
+})
