@@ -30,6 +30,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/CategoryRepo.ts#9",
     "src/domain/catalog/EntityRepo.ts#3",
     "src/domain/checkout/ClaimStatementRepo.ts#1",
+    "src/domain/media/MediaRepo.ts#7",
     "src/domain/payments/RefundRepo.ts#2",
     "src/domain/pricing/PriceRepo.ts#0"
   ],
