@@ -2,8 +2,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aProduct } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asStaff, at, inOrganization, withApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asStaff, at, inOrganization } from "../support/TestApp.ts"
 import { aMedium, attach, upload } from "./MediaCalls.ts"
+import { withShelf } from "./Shelf.ts"
 
 const attaching = (body: object, as = asAdmin) => api("POST", "/api/media/attach", { as, body })
 
@@ -23,7 +24,7 @@ const aVariant = Effect.fnUntraced(function*(entity: string) {
   return (yield* api("POST", `${path}/variants`, { as: asAdmin, body: { options: { Size: "S" } } })).text("data.id")
 })
 
-withApp("attachments of media", (it) => {
+withShelf()("attachments of media", (it) => {
   it.effect("are shown with their entity, in their order, with where each lies", () =>
     Effect.gen(function*() {
       const product = yield* aProduct({})
@@ -131,7 +132,7 @@ withApp("attachments of media", (it) => {
     }))
 })
 
-withApp("records of media", (it) => {
+withShelf()("records of media", (it) => {
   it.effect("are listed newest first, page by page, by type and by what shows them", () =>
     Effect.gen(function*() {
       const product = yield* aProduct({})

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import sharp from "sharp"
@@ -6,14 +6,12 @@ import { signedQuery } from "../../src/domain/media/MediaLink.ts"
 import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
 import { mediaKeys } from "../../src/layers/media/MediaAdapters.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { api, asAdmin, asNobody, asStaff, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asNobody, asStaff, inOrganization } from "../support/TestApp.ts"
 import { addressOf, aMedium, attach, fetched, upload } from "./MediaCalls.ts"
 import { aDrawing, aPdf, aPicture, aSidewaysPhoto } from "./Pictures.ts"
+import { withShelf } from "./Shelf.ts"
 
-const withMedia = layer(testAppLayer({ media: { allowSvg: true, imageWidths: [16, 32, 64] } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withMedia = withShelf({ media: { allowSvg: true, imageWidths: [16, 32, 64] } })
 
 /** A picture that a published product shows. */
 const aShown = Effect.fnUntraced(function*(bytes?: Uint8Array) {
@@ -210,3 +208,17 @@ withMedia("GET /api/media/files", (it) => {
       }
     }))
 })
+
+withShelf({}, { webhooks: { keyring: undefined, allowPrivate: false } })(
+  "a deployment without a key for secrets",
+  (it) => {
+    it.effect("signs nothing, so that nobody can forge what it signed", () =>
+      Effect.gen(function*() {
+        const made = yield* upload()
+        const refused = yield* api("GET", `/api/media/${made.text("data.id")}?signed=true`, { as: asAdmin })
+        assert.deepStrictEqual([refused.status, refused.at("error.code")], [503, "SERVICE_UNAVAILABLE"])
+        const forged = `${made.text("data.url")}?${aSignedQuery(made.text("data.storageKey"), 60) ?? ""}`
+        assert.strictEqual((yield* fetched(forged)).status, 404)
+      }))
+  }
+)

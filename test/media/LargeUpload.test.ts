@@ -46,6 +46,8 @@ describe("a file of 192 MiB", () => {
         // The program of the test is made of a few files; what reads images is none of them.
         const picture = yield* upload()
         assert.strictEqual(picture.at("data.width"), 40, JSON.stringify(picture.body))
+        // More than other routes take, and announced beforehand.
+        assert.strictEqual((yield* sendRaw({ size: 2 * mebibyte, declared: true })).status, 201)
         yield* through(folder, 48 * mebibyte)
         const before = peakOf(service.pid)
         yield* through(folder, size)

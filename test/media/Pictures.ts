@@ -21,6 +21,14 @@ export const aSidewaysPhoto = Effect.promise(async () =>
   )
 )
 
+/** A picture that moves: this many frames of 40 by 40. */
+export const aMovingPicture = (frames: number) =>
+  Effect.promise(async () => {
+    const pixels = Buffer.from(Array.from({ length: 40 * 40 * 3 * frames }, (_, at) => (at * 7_919) % 251))
+    const raw = { width: 40, height: 40 * frames, channels: 3, pageHeight: 40 } as const
+    return new Uint8Array(await sharp(pixels, { raw }).gif().toBuffer())
+  })
+
 const textBytes = (text: string) => new TextEncoder().encode(text)
 
 export const aPdf = textBytes("%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n")

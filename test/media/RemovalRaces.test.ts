@@ -82,8 +82,17 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       const keys = Array.from({ length: 8 }, () => aKey("png"))
       yield* Effect.forEach(keys, (key) => here(removals.expect(key)))
       yield* makeAllDue
-      const taken = yield* Effect.all([removals.due(4), removals.due(4), removals.due(4)], { concurrency: 3 })
-      assert.sameMembers(taken.flat(), keys)
+      const sql = yield* SqlClient.SqlClient
+      const beside = Effect.runPromiseWith(yield* Effect.context<never>())
+      const both = Effect.gen(function*() {
+        const first = yield* removals.due(4)
+        // Somebody else, while ours are not committed: he does not wait for them.
+        return [first, yield* Effect.promise(() => beside(removals.due(9)))]
+      })
+      const [first = [], second = []] = yield* sql.withTransaction(both)
+      assert.deepStrictEqual([first.length, second.length], [4, 4])
+      assert.sameMembers([...first, ...second], keys)
+      assert.deepStrictEqual(yield* removals.due(9), [])
       assert.deepStrictEqual(yield* here(removals.take(keys)), [])
       yield* removals.removed(keys)
     }))
@@ -108,6 +117,27 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       const given = aVersion((yield* aStored).id, late)
       assert.isFalse(yield* here(files.addRendition(given)))
       yield* removals.removed(due)
+    }))
+
+  it.effect("an attachment in another organization's name shows nothing", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      const [sql, media, files] = [yield* SqlClient.SqlClient, yield* MediaRepo, yield* MediaFileRepo]
+      const { id, storageKey } = yield* aStored
+      const entity = newId()
+      yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+        values (${entity}::uuid, 'org_default', 'product', ${entity}, 'active', true)`
+      yield* sql`insert into entity_media (organization_id, entity_id, media_asset_id, role)
+        values ('org_elsewhere', ${entity}::uuid, ${id}::uuid, 'primary')`
+      const page = { page: 1, limit: 9 }
+      const seen = Effect.gen(function*() {
+        const [found, record] = [yield* here(media.find(id)), yield* here(media.record(id))]
+        const listed = yield* here(media.page({ entityId: entity }, page))
+        return [found?.isPublic, (yield* files.at(storageKey))?.isPublic, record?.attachments.length, listed.total]
+      })
+      assert.deepStrictEqual(yield* seen, [false, false, 0, 0])
+      yield* sql`update entity_media set organization_id = 'org_default' where entity_id = ${entity}::uuid`
+      assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
     }))
 
   it.effect("nobody touches what belongs to another organization", () =>

@@ -1,8 +1,10 @@
+import { layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { mkdtempSync } from "node:fs"
 import { readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
@@ -19,10 +21,14 @@ const ownFolder = Layer.effect(
 )
 
 /** The whole service with a data directory of its own. */
-export const shelfLayer = (deployment: DeploymentConfig = {}) =>
-  Layer.unwrap(Effect.map(Shelf, ({ folder }) => testAppLayer(deployment, { dataDir: folder }))).pipe(
+export const shelfLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
+  Layer.unwrap(Effect.map(Shelf, ({ folder }) => testAppLayer(deployment, { dataDir: folder, ...environment }))).pipe(
     Layer.provideMerge(ownFolder)
   )
+
+/** A group of tests around such a service. */
+export const withShelf = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
+  layer(shelfLayer(deployment, environment), { excludeTestServices: true, timeout: "60 seconds" })
 
 const filesBelow = async (folder: string): Promise<ReadonlyArray<string>> => {
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])

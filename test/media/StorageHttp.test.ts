@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises"
@@ -9,17 +9,14 @@ import { api, asAdmin, at } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { sendNonsense, sendRaw } from "./BrokenUploads.ts"
 import { fetched, upload } from "./MediaCalls.ts"
-import { aPdf, aPicture } from "./Pictures.ts"
-import { arriving, mediaTurn, rows, Shelf, shelfLayer, stored } from "./Shelf.ts"
+import { aMovingPicture, aPdf, aPicture } from "./Pictures.ts"
+import { arriving, mediaTurn, rows, Shelf, stored, withShelf } from "./Shelf.ts"
 
 const limit = 300_000
-const withShelf = layer(
-  shelfLayer({
-    media: { maxUploadSize: limit, maxPixels: 5_000, imageWidths: [16] },
-    jobs: { autorun: { enabled: false } }
-  }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withLimits = withShelf({
+  media: { maxUploadSize: limit, maxPixels: 5_000, imageWidths: [16] },
+  jobs: { autorun: { enabled: false } }
+})
 
 /** Nothing has come and nothing has gone: as many rows and files as there were. */
 const untouched = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>) {
@@ -55,7 +52,7 @@ const whileAway = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E,
   )
 })
 
-withShelf("an upload", (it) => {
+withLimits("an upload", (it) => {
   it.effect("of the largest size is taken, and of one byte more is not, however it is sent", () =>
     Effect.gen(function*() {
       const head = 9
@@ -123,6 +120,11 @@ withShelf("an upload", (it) => {
       const bomb = yield* untouched(upload({ bytes: yield* aPicture("png", 100, 100) }))
       assert.strictEqual(bomb.status, 422)
       assert.include(bomb.text("error.message"), "more pixels than are allowed")
+      // Of one that moves all frames count, at most four times as much as of one that does not.
+      const moving = yield* upload({ bytes: yield* aMovingPicture(12), type: "image/gif" })
+      assert.deepStrictEqual([moving.status, moving.at("data.height")], [201, 40], JSON.stringify(moving.body))
+      const endless = yield* untouched(upload({ bytes: yield* aMovingPicture(13), type: "image/gif" }))
+      assert.strictEqual(endless.status, 422)
       // What is damaged further inside is found out when it is drawn.
       const cut = yield* upload({ bytes: (yield* aPicture("png", 50, 60)).slice(0, -30) })
       assert.strictEqual(cut.status, 201)
@@ -148,11 +150,12 @@ withShelf("an upload", (it) => {
       assert.strictEqual(other.status, 422)
       assert.include(other.text("error.message"), "was used with another request")
       assert.strictEqual((yield* upload({ bytes, headers, fields: { alt: "Other" } })).status, 422)
-      const marks = yield* onDatabase((sql) =>
-        sql<{ n: number }>`select count(*)::int4 as n from journal_entries
+      const told = yield* onDatabase((sql) =>
+        sql<{ n: number; marked: boolean }>`select count(*)::int4 as n,
+            exists (select 1 from keyed_changes) as marked from journal_entries
           where type = 'media.upload' and entity_id = ${again.text("data.id")} and before is null`
       )
-      assert.deepStrictEqual(marks, [{ n: 1 }])
+      assert.deepStrictEqual(told, [{ n: 1, marked: true }])
     }))
 
   it.effect("is 503 while the storage is away, and leaves nothing that stays", () =>
@@ -166,7 +169,7 @@ withShelf("an upload", (it) => {
     }))
 })
 
-withShelf("a file", (it) => {
+withLimits("a file", (it) => {
   const removing = (id: string) => api("DELETE", `/api/media/${id}`, { as: asAdmin })
 
   it.effect("goes with its medium, and its smaller versions with it", () =>
@@ -256,14 +259,11 @@ withShelf("a file", (it) => {
     }))
 })
 
-layer(shelfLayer({ storage: { type: "none" } }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "a deployment without storage",
-  (it) => {
-    it.effect("takes no files, and says so in the words of the contract", () =>
-      Effect.gen(function*() {
-        const refused = yield* upload()
-        assert.deepStrictEqual([refused.status, at(refused.body, "error.code")], [501, "storage_not_supported"])
-        assert.strictEqual((yield* api("GET", "/api/media", { as: asAdmin })).status, 200)
-      }))
-  }
-)
+withShelf({ storage: { type: "none" } })("a deployment without storage", (it) => {
+  it.effect("takes no files, and says so in the words of the contract", () =>
+    Effect.gen(function*() {
+      const refused = yield* upload()
+      assert.deepStrictEqual([refused.status, at(refused.body, "error.code")], [501, "storage_not_supported"])
+      assert.strictEqual((yield* api("GET", "/api/media", { as: asAdmin })).status, 200)
+    }))
+})

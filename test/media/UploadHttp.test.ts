@@ -1,12 +1,13 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { asAdmin, asNobody, asStaff, withApp } from "../support/TestApp.ts"
+import { asAdmin, asNobody, asStaff } from "../support/TestApp.ts"
 import { addressOf, fetched, sendForm, upload } from "./MediaCalls.ts"
-import { aPage, aPdf, aPicture, aSidewaysPhoto, type Format } from "./Pictures.ts"
+import { aDrawing, aPage, aPdf, aPicture, aSidewaysPhoto, aVideo, type Format } from "./Pictures.ts"
+import { withShelf } from "./Shelf.ts"
 
 const refusal = (code: string) => ({ "error.code": code })
 
-withApp("POST /api/media/upload", (it) => {
+withShelf()("POST /api/media/upload", (it) => {
   it.effect("makes a medium of a picture, and its bytes come back as they were", () =>
     Effect.gen(function*() {
       const bytes = yield* aPicture("png", 40, 30)
@@ -83,11 +84,39 @@ withApp("POST /api/media/upload", (it) => {
       assert.include(declared.text("error.message"), "declared as image/png and is application/pdf")
     }))
 
+  it.effect("takes no drawing that may run scripts, and no film, where nobody has allowed them", () =>
+    Effect.gen(function*() {
+      for (const [bytes, type] of [[aDrawing, "image/svg+xml"], [aVideo, "video/mp4"]] as const) {
+        const refused = yield* upload({ bytes, type })
+        assert.strictEqual(refused.status, 422)
+        assert.include(refused.text("error.message"), "is of a type that is not allowed")
+      }
+    }))
+
+  it.effect("refuses what is said of a file and cannot be", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* upload({ fields: { alt: "x".repeat(1_001) } })).status, 422)
+      assert.strictEqual((yield* upload({ fields: { isPublic: "yes" } })).status, 422)
+      assert.strictEqual((yield* upload({ fields: { alt: "x".repeat(20_000) } })).status, 422)
+      assert.strictEqual((yield* upload({ fields: { alt: "  " } })).at("data.alt"), null)
+    }))
+
   it.effect("is for whoever may write media", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* upload({ as: undefined })).status, 401)
       assert.strictEqual((yield* upload({ as: asNobody })).status, 403)
       assert.strictEqual((yield* upload({ as: asStaff })).status, 403)
       assert.strictEqual((yield* upload({ as: { ...asStaff, permissions: ["media:write"] } })).status, 201)
+    }))
+})
+
+withShelf({ media: { allowedMimeTypes: ["image/avif", "video/mp4"] } })("a deployment with types of its own", (it) => {
+  it.effect("takes those and no others", () =>
+    Effect.gen(function*() {
+      const image = yield* upload({ bytes: yield* aPicture("avif"), type: "image/avif" })
+      assert.deepStrictEqual([image.status, image.at("data.width")], [201, 40], JSON.stringify(image.body))
+      const film = yield* upload({ bytes: aVideo, type: "video/mp4" })
+      assert.deepStrictEqual([film.status, film.at("data.width")], [201, null])
+      assert.strictEqual((yield* upload()).status, 422)
     }))
 })

@@ -30,6 +30,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/CategoryRepo.ts#9",
     "src/domain/catalog/EntityRepo.ts#3",
     "src/domain/checkout/ClaimStatementRepo.ts#1",
+    "src/domain/media/MediaRepo.ts#7",
     "src/domain/pricing/PriceRepo.ts#0"
   ],
   "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],

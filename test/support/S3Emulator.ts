@@ -21,6 +21,10 @@ export interface S3Emulator {
   readonly asked: ReadonlyArray<string>
   /** The next requests of this method meet with this. */
   readonly fail: (method: string, fault: S3Fault, times?: number) => void
+  /** Requests that were met with silence so far. */
+  readonly waiting: () => number
+  /** Nothing fails any more. */
+  readonly mend: () => void
   /** How the next answers begin: this many seconds later than it is. */
   readonly moveClock: (seconds: number) => void
 }
@@ -40,7 +44,8 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
 const put = async (objects: Map<string, S3Object>, key: string, request: IncomingMessage, answer: ServerResponse) => {
   const bytes = await read(request)
   const sent = request.headers["x-amz-checksum-sha256"]
-  if (sent !== undefined && sent !== createHash("sha256").update(bytes).digest("base64")) {
+  // A real bucket takes what bears no hash; the service never sends such a thing.
+  if (sent !== createHash("sha256").update(bytes).digest("base64")) {
     return error(answer, 400, "BadDigest")
   }
   objects.set(key, { bytes, contentType: request.headers["content-type"] ?? "binary/octet-stream" })
@@ -70,13 +75,13 @@ const serve = () => {
   const objects = new Map<string, S3Object>()
   const asked: Array<string> = []
   const faults: Array<{ readonly method: string; readonly fault: S3Fault }> = []
-  let ahead = 0
+  let [ahead, silences] = [0, 0]
 
   const answerTo = async (request: IncomingMessage, answer: ServerResponse) => {
     const url = new URL(request.url ?? "/", "http://localhost")
     const at = faults.findIndex(({ method }) => method === request.method)
     const fault = at < 0 ? undefined : faults.splice(at, 1)[0]?.fault
-    if (fault === "silence") return
+    if (fault === "silence") return void silences++
     if (fault === "reset") return void request.socket.destroy()
     if (fault === "error") return error(answer, 503, "SlowDown")
     const reason = mistrust(request, url, Date.now() + ahead * 1_000)
@@ -96,7 +101,8 @@ const serve = () => {
   const moveClock = (seconds: number) => {
     ahead = seconds
   }
-  return { server, objects, asked, fail, moveClock }
+  const mend = () => void faults.splice(0)
+  return { server, objects, asked, fail, moveClock, mend, waiting: () => silences }
 }
 
 /** Starts a bucket; it ends with the scope. */
