@@ -178,7 +178,10 @@ const fileOrg = Flag.String("org").pipe(
   Flag.withDescription("Organization; the default one when absent"),
   Flag.optional
 )
-const dryRun = Flag.Boolean("dry-run").pipe(Flag.withDescription("Say what would happen, and change nothing"))
+const dryRun = Flag.Boolean("dry-run").pipe(
+  Flag.withDescription("Say what would happen, and change nothing"),
+  Flag.withDefault(false)
+)
 const currency = Flag.String("currency").pipe(
   Flag.withDescription("Currency of prices in files of other shops; the store's when absent"),
   Flag.optional
