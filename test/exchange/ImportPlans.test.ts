@@ -63,6 +63,10 @@ const seedMany = Effect.gen(function*() {
           discount_total, grand_total, placed_at)
         select md5('o' || n)::uuid, ${owner}, 'ORD-2026-' || lpad(n::text, 6, '0'), 'pending', 'USD', 1, 0, 0, 0, 1,
           now() - n * interval '1 minute' ${each}`,
+      `insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title, quantity,
+          unit_price, total_price)
+        select md5('ol' || n)::uuid, ${owner}, md5('o' || n)::uuid, 0, md5('e' || n)::uuid, 'product', 'T', 1, 1, 1
+        ${each}`,
       `insert into imports (id, organization_id, kind, format, dry_run, state, actor, completed_at)
         select md5('i' || n)::uuid, ${owner}, 'catalog', 'csv', false, 'completed', '{}', now() ${each}`,
       `insert into import_refusals (organization_id, import_id, row, line, issues)

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { type Answer, api, TestApp } from "../support/TestApp.ts"
 import { footprintOf, journalAtRest } from "./Footprint.ts"
-import { askerOf, filled, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
+import { askerOf, files, filled, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
 import { rowsAreTaken } from "./Taken.ts"
 
@@ -42,6 +42,22 @@ export const viewOf = Effect.fnUntraced(function*(store: Store) {
   yield* journalAtRest
   return yield* Effect.forEach(reads, (probe) => reading(probe, store))
 })
+
+/** All files of a store. */
+const filesOf = (store: Store) => Effect.forEach(files, (probe) => reading(probe, store))
+
+/** Are the files of a store other ones than before, or do they name a record of another one? */
+const otherFiles = (
+  store: Store,
+  other: Store,
+  before: Effect.Success<ReturnType<typeof filesOf>>
+): Look =>
+  Effect.map(filesOf(store), (now) => {
+    const changed = now.find((file, at) => !isSame(file, before[at]))
+    return changed === undefined
+      ? namesOthers(JSON.stringify(now), store, other)[0]
+      : `${changed.path} reads otherwise`
+  })
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
@@ -103,8 +119,11 @@ export const readsOf = (store: Store, other: Store): Look =>
  */
 export const neighbours = Effect.gen(function*() {
   const ours = yield* aStore("org_ours")
+  const ourFiles = yield* filesOf(ours)
   const before = yield* viewOf(ours)
-  const failed = before.filter(({ status }) => status !== 200).map(({ path, status }) => `${path}: ${status}`)
+  const failed = [...ourFiles, ...before].filter(({ status }) => status !== 200).map(({ path, status }) =>
+    `${path}: ${status}`
+  )
   const ourRows = yield* footprintOf("org_ours")
 
   const theirs = yield* aStore("org_theirs")
@@ -112,7 +131,7 @@ export const neighbours = Effect.gen(function*() {
 
   const theirRows = yield* footprintOf("org_theirs")
   const pried = yield* whileTaken("org_theirs", allOf(strangersIds(ours, theirs)))
-  const left = yield* allOf([touched("org_theirs", theirRows)])
+  const left = yield* allOf([touched("org_theirs", theirRows), otherFiles(ours, theirs, ourFiles)])
   return { leaks: [...failed, ...beside, ...pried, ...left], ours, theirs }
 })
 
