@@ -192,6 +192,7 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
           completed_at = now()
         where id = ${id}::uuid and organization_id = ${organization} returning *`
       if (after === undefined) return undefined
+      yield* sql`delete from import_rows where import_id = ${id}::uuid and organization_id = ${organization}`
       const type = state === "failed" ? "imports.fail" : "imports.cancel"
       const change = importChange(type, toImport(after), toImport(before))
       yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
