@@ -4,6 +4,7 @@ import { runAuthTiming } from "./authtiming.ts"
 import { runCartLines } from "./cartlines.ts"
 import { runColdStart } from "./coldstart.ts"
 import { runDriver } from "./driver.ts"
+import { runExchange } from "./exchange.ts"
 import { runFlash } from "./flash.ts"
 import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
@@ -39,6 +40,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   analytics: runAnalytics,
   coldstart: runColdStart,
   driver: runDriver,
+  exchange: runExchange,
   jobs: runJobs,
   search: runSearch
 }
@@ -47,7 +49,7 @@ const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${
   [...Object.keys(onStage), ...Object.keys(alone)].join(", ")
-}; all = everything but analytics, driver, jobs and search`
+}; all = everything but analytics, driver, exchange, jobs and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

@@ -10,7 +10,7 @@ import { keyCommands } from "./access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
 import { type AppSettings, readSettings } from "./config/AppConfig.ts"
 import { examine } from "./Doctor.ts"
-import { exchangeCommands } from "./exchange/ExchangeCommand.ts"
+import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange/ExchangeCommand.ts"
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
 import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
@@ -178,7 +178,10 @@ const fileOrg = Flag.String("org").pipe(
   Flag.withDescription("Organization; the default one when absent"),
   Flag.optional
 )
-const dryRun = Flag.Boolean("dry-run").pipe(Flag.withDescription("Say what would happen, and change nothing"))
+const dryRun = Flag.Boolean("dry-run").pipe(
+  Flag.withDescription("Say what would happen, and change nothing"),
+  Flag.withDefault(false)
+)
 const currency = Flag.String("currency").pipe(
   Flag.withDescription("Currency of prices in files of other shops; the store's when absent"),
   Flag.optional
@@ -193,21 +196,31 @@ const out = Flag.String("out").pipe(
   Flag.optional
 )
 
-const importCommand = Command.make(
-  "import",
-  { file: fileArgument, kind: importedKind, format: importFormat, org: fileOrg, dryRun, currency, warehouse },
-  (asked) =>
-    Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).import(asked, process.stderr))
-).pipe(
+const importFlags = {
+  file: fileArgument,
+  kind: importedKind,
+  format: importFormat,
+  org: fileOrg,
+  dryRun,
+  currency,
+  warehouse
+}
+
+const importFile = (asked: AskedImport) =>
+  Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).import(asked, process.stderr))
+
+const importCommand = Command.make("import", importFlags, importFile).pipe(
   Command.withDescription("Import a file; exit code 1 when a record was refused")
 )
 
-const exportCommand = Command.make(
-  "export",
-  { kind: exportedKind, format: exportFormat, org: fileOrg, out },
-  (asked) =>
-    Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).export(asked, process.stdout))
-).pipe(Command.withDescription("Write all records of a kind into a file"))
+const exportFlags = { kind: exportedKind, format: exportFormat, org: fileOrg, out }
+
+const exportFile = (asked: AskedExport) =>
+  Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).export(asked, process.stdout))
+
+const exportCommand = Command.make("export", exportFlags, exportFile).pipe(
+  Command.withDescription("Write all records of a kind into a file")
+)
 
 const stoa = Command.make("stoa").pipe(
   Command.withDescription("Stoa, a headless commerce backend"),

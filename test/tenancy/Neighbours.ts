@@ -1,9 +1,9 @@
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../checkout/ShopFloor.ts"
-import { type Answer, api, at, TestApp } from "../support/TestApp.ts"
+import { type Answer, api, TestApp } from "../support/TestApp.ts"
 import { footprintOf, journalAtRest } from "./Footprint.ts"
-import { askerOf, filled, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
+import { askerOf, files, filled, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
 import { rowsAreTaken } from "./Taken.ts"
 
@@ -34,14 +34,9 @@ export type Look = Effect.Effect<string | undefined, never, TestApp>
 const allOf = (looks: ReadonlyArray<Look>) =>
   Effect.map(Effect.all(looks), (found) => found.filter((sign) => sign !== undefined))
 
-/** Who has looked at an export stands in the audit too: the next look would find that of the last one. */
-const besidesLooks = (answer: Answer): unknown =>
-  answer.list("data").filter((entry) => at(entry, "event") !== "exports.create")
-
 const reading = (probe: Probe, store: Store) =>
   Effect.map(send(filled(probe, store), store), (answer) => {
-    const body = probe.path === "/api/audit?limit=100" && answer.status === 200 ? besidesLooks(answer) : answer.body
-    return { path: probe.path, status: answer.status, body }
+    return { path: probe.path, status: answer.status, body: answer.body }
   })
 
 /** What a store reads of itself, request by request. */
@@ -49,6 +44,22 @@ export const viewOf = Effect.fnUntraced(function*(store: Store) {
   yield* journalAtRest
   return yield* Effect.forEach(reads, (probe) => reading(probe, store))
 })
+
+/** All files of a store. */
+const filesOf = (store: Store) => Effect.forEach(files, (probe) => reading(probe, store))
+
+/** Are the files of a store other ones than before, or do they name a record of another one? */
+const otherFiles = (
+  store: Store,
+  other: Store,
+  before: Effect.Success<ReturnType<typeof filesOf>>
+): Look =>
+  Effect.map(filesOf(store), (now) => {
+    const changed = now.find((file, at) => !isSame(file, before[at]))
+    return changed === undefined
+      ? namesOthers(JSON.stringify(now), store, other)[0]
+      : `${changed.path} reads otherwise`
+  })
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
@@ -110,8 +121,11 @@ export const readsOf = (store: Store, other: Store): Look =>
  */
 export const neighbours = Effect.gen(function*() {
   const ours = yield* aStore("org_ours")
+  const ourFiles = yield* filesOf(ours)
   const before = yield* viewOf(ours)
-  const failed = before.filter(({ status }) => status >= 400).map(({ path, status }) => `${path}: ${status}`)
+  const failed = [...ourFiles, ...before].filter(({ status }) => status >= 400).map(({ path, status }) =>
+    `${path}: ${status}`
+  )
   const ourRows = yield* footprintOf("org_ours")
 
   const theirs = yield* aStore("org_theirs")
@@ -119,7 +133,7 @@ export const neighbours = Effect.gen(function*() {
 
   const theirRows = yield* footprintOf("org_theirs")
   const pried = yield* whileTaken("org_theirs", allOf(strangersIds(ours, theirs)))
-  const left = yield* allOf([touched("org_theirs", theirRows)])
+  const left = yield* allOf([touched("org_theirs", theirRows), otherFiles(ours, theirs, ourFiles)])
   return { leaks: [...failed, ...beside, ...pried, ...left], ours, theirs }
 })
 

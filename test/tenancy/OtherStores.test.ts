@@ -4,14 +4,16 @@ import { endpoints } from "../../src/http/docs/Docs.ts"
 import { withApp } from "../support/TestApp.ts"
 import { ownerless } from "./Footprint.ts"
 import { neighbours, ownAffairs } from "./Neighbours.ts"
-import { asks, nameless, reads, refusedAnyway, writes } from "./Probes.ts"
+import { asks, files, nameless, reads, refusedAnyway, writes } from "./Probes.ts"
 
 withApp("two stores in one database", (it) => {
   it.effect("every route is either asked about another store's records or names none", () =>
     Effect.sync(() => {
       // Whose users, sessions and memberships those are is asked in test/auth.
       const ofStores = endpoints().filter(({ path }) => !path.startsWith("/api/auth/"))
-      const unasked = ofStores.filter((route) => ![...reads, ...writes, refusedAnyway].some((one) => asks(one, route)))
+      const unasked = ofStores.filter((route) =>
+        ![...reads, ...files, ...writes, refusedAnyway].some((one) => asks(one, route))
+      )
       assert.sameMembers(unasked.map(({ method, path }) => `${method} ${path}`), [...nameless])
     }))
 

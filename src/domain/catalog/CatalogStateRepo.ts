@@ -53,21 +53,22 @@ const skusOf = (records: ReadonlyArray<CatalogRecord>): ReadonlyArray<string> =>
 const make = (sql: SqlClient.SqlClient): CatalogStateRepo["Service"] => {
   const named = (table: "categories" | "brands", organization: string, slugs: ReadonlyArray<string>) =>
     sql<Named>`select id, slug from ${sql(table)}
-      where organization_id = ${organization} and slug = any(${slugs}::text[]) order by id for key share`
+      where organization_id = ${organization} and slug = any(${slugs}::text[]) order by id for key share`.unprepared
 
   const read = Effect.fn("CatalogStateRepo.read")(function*(records: ReadonlyArray<CatalogRecord>) {
     const organization = yield* currentOrganization
     const slugs = records.map(({ slug }) => slug)
+    // Planned anew each time: a plan that was made while a store was empty would be kept while its catalog grows.
     // Locked first and read then: a statement sees the parts as they were when it began, before it waited for the lock.
     const [clock] = yield* sql<{ readonly now: Date }>`with locked as (select id from catalog_entities
         where organization_id = ${organization} and slug = any(${slugs}::text[]) order by id for no key update)
-      select now() as now, count(*) from locked`
+      select now() as now, count(*) from locked`.unprepared
     const entities = yield* sql<StateRow>`select e.*, ${sql.literal(partsOfEntity)} from catalog_entities e
-      where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
+      where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`.unprepared
     const categories = yield* named("categories", organization, records.flatMap((record) => record.categories ?? []))
     const brands = yield* named("brands", organization, records.flatMap((record) => record.brands ?? []))
     const skus = yield* sql<{ readonly sku: string; readonly entity_id: string }>`select sku, entity_id from variants
-      where organization_id = ${organization} and sku = any(${skusOf(records)}::text[])`
+      where organization_id = ${organization} and sku = any(${skusOf(records)}::text[])`.unprepared
     return {
       now: clock?.now ?? new Date(0),
       entities: new Map(entities.map((row): [string, StoredEntity] => {

@@ -1,5 +1,5 @@
 import type { CatalogRecord, RecordVariant } from "./CatalogRecord.ts"
-import type { StoredEntity, StoredOption, StoredVariant } from "./CatalogState.ts"
+import type { StoredEntity, StoredOption, StoredVariant, StoredWords } from "./CatalogState.ts"
 
 /** The options of a variant by their names, in the order of the entity's options. */
 const optionsOf = (options: ReadonlyArray<StoredOption>, { combination }: StoredVariant) => {
@@ -10,6 +10,17 @@ const optionsOf = (options: ReadonlyArray<StoredOption>, { combination }: Stored
     )
   )
 }
+
+/** In the order in which people read them: the database sorts the keys of its JSON by their lengths. */
+const wordsOf = (words: StoredWords) => ({
+  locale: words.locale,
+  title: words.title,
+  subtitle: words.subtitle,
+  description: words.description,
+  richDescription: words.richDescription,
+  seoTitle: words.seoTitle,
+  seoDescription: words.seoDescription
+})
 
 const variantOf = (options: ReadonlyArray<StoredOption>) => (variant: StoredVariant): RecordVariant => ({
   sku: variant.sku,
@@ -29,7 +40,7 @@ export const recordOf = ({ brands, categories, entity, options, variants, words 
     isVisible: entity.isVisible,
     taxClass: entity.taxClass,
     metadata: entity.metadata,
-    attributes: words.map(({ id: _, ...one }) => one),
+    attributes: words.map(wordsOf),
     categories: categories.map(({ slug }) => slug),
     brands: brands.map(({ slug }) => slug),
     options: options.map(({ name, values }) => ({ name, values: values.map(({ value }) => value) })),

@@ -37,6 +37,7 @@ export class SellableRepo extends Context.Service<SellableRepo, {
                   where o.variant_id = v.id))), '[]')
               from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
+          .unprepared
         interface VariantRow {
           readonly id: string
           readonly sku: string
@@ -45,7 +46,7 @@ export class SellableRepo extends Context.Service<SellableRepo, {
         }
         const variants = yield* sql<VariantRow>`select v.id, v.sku, v.entity_id, e.slug
           from variants v join catalog_entities e on e.id = v.entity_id
-          where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`
+          where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`.unprepared
         const things: NamedThings = {
           entities: new Map(entities.map((entity) => [entity.slug, entity])),
           variants: new Map(variants.map((row) => [row.sku, {

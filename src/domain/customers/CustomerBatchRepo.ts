@@ -83,12 +83,12 @@ const makeReads = (sql: SqlClient.SqlClient) => {
       pg_advisory_xact_lock(hashtextextended(${`customers by e-mail:${organization}`}, 0))`
     const customers = yield* sql<CustomerRow>`select * from customers
       where organization_id = ${organization} and lower(email) = any(${emails}::text[]) and erased_at is null
-      order by id for update`
+      order by id for update`.unprepared
     const addresses = yield* sql<Address>`select id, customer_id as "customerId", type, is_default as "isDefault",
         first_name as "firstName", last_name as "lastName", line1, line2, city, state, postal_code as "postalCode",
         country, phone
       from customer_addresses where organization_id = ${organization}
-        and customer_id = any(${customers.map(({ id }) => id)}::uuid[]) order by created_at, id`
+        and customer_id = any(${customers.map(({ id }) => id)}::uuid[]) order by created_at, id`.unprepared
     const groups = yield* groupsNamed(records.flatMap((record) => record.groups ?? []))
     return {
       now: clock?.now ?? new Date(0),

@@ -80,6 +80,7 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       Effect.catch((error) => error instanceof Rehearsed ? Effect.succeed(error.worked) : Effect.die(error))
     )
 
+  /** Records that were worked on go at once: files hold personal data, and nobody reads them again. */
   const count = (record: Import, results: ReadonlyArray<RowResult>) => {
     const read = record.read + results.length
     const over = read >= record.rows
@@ -88,7 +89,9 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
     >`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
         select ${record.organizationId}, ${record.id}::uuid, x.row, x.line, x.key, x.issues
         from jsonb_to_recordset(${JSON.stringify(refusalsOf(results))}::jsonb)
-          as x(row int, line int, key text, issues jsonb))
+          as x(row int, line int, key text, issues jsonb)),
+      worked as (delete from import_rows where import_id = ${record.id}::uuid
+        and organization_id = ${record.organizationId} and row <= ${read})
       update imports set read = ${read}, created = created + ${countOf(results, "created")},
         updated = updated + ${countOf(results, "updated")}, unchanged = unchanged + ${countOf(results, "unchanged")},
         refused = refused + ${countOf(results, "refused")}, state = ${over ? "completed" : "running"},

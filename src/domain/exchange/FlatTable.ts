@@ -87,3 +87,7 @@ export const flatHeader = ({ types }: FlatColumns): ReadonlyArray<string> => Obj
 /** The line of a record. */
 export const flatLine = ({ types }: FlatColumns, record: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   Object.entries(types).map(([name, type]) => writeCell(type, record[name]))
+
+/** A record with its fields in the order of the columns: the database sorts those of its JSON by their lengths. */
+export const flatRecord = ({ types }: FlatColumns, record: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.keys(types).map((name) => [name, record[name] ?? null]))

@@ -131,12 +131,13 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     interface Found extends ImportRow {
       readonly content_hash: string
     }
-    // Two requests with one key meet at its index: the second one finds what the first has made.
-    const queued = yield* sql<Found>`update imports i set state = 'queued', updated_at = now(), key_scope = ${key},
-        content_hash = ${contentHash}
+    // Two requests with one key meet at its index: the second one finds what the first has made. Behind a savepoint, because
+    // it goes on after that.
+    const queued = yield* sql.withTransaction(sql<Found>`update imports i set state = 'queued', updated_at = now(),
+        key_scope = ${key}, content_hash = ${contentHash}
       where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving'
         and not exists (select 1 from imports o where o.organization_id = ${organization} and o.key_scope = ${key}::text)
-      returning *`.pipe(
+      returning *`).pipe(
       Effect.catch((error) => error.reason._tag === "UniqueViolation" ? Effect.succeed([]) : Effect.die(error))
     )
     if (queued[0] !== undefined) {
@@ -191,6 +192,7 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
           completed_at = now()
         where id = ${id}::uuid and organization_id = ${organization} returning *`
       if (after === undefined) return undefined
+      yield* sql`delete from import_rows where import_id = ${id}::uuid and organization_id = ${organization}`
       const type = state === "failed" ? "imports.fail" : "imports.cancel"
       const change = importChange(type, toImport(after), toImport(before))
       yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`

@@ -60,3 +60,14 @@ export const orderLines = (order: Readonly<Record<string, unknown>>): ReadonlyAr
     ...rest.map((item) => [...cells(own, { orderNumber: order["orderNumber"] }), ...cells(line, item)])
   ]
 }
+
+const picked = (types: Readonly<Record<string, CellType>>, values: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.keys(types).map((name) => [name, values[name] ?? null]))
+
+/** An order with its fields in the order in which people read them: the database sorts those of its JSON by length. */
+export const orderRecord = (order: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  ...picked(own, order),
+  lineItems: Array.isArray(order["lineItems"])
+    ? order["lineItems"].filter(isRecord).map((item) => picked(line, item))
+    : []
+})

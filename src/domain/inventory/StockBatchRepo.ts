@@ -57,7 +57,8 @@ const make = (sql: SqlClient.SqlClient): StockBatchRepo["Service"] => {
       on conflict (organization_id, sellable_id) do update set version = i.version`
     const levels = yield* sql<LevelRow>`select l.*, i.version from stock_levels l
       join stock_items i on i.organization_id = l.organization_id and i.sellable_id = l.sellable_id
-      where l.organization_id = ${organization} and l.sellable_id = any(${ids}::uuid[])`
+      where l.organization_id = ${organization} and l.sellable_id = any(${ids}::uuid[])
+        and i.sellable_id = any(${ids}::uuid[])`.unprepared
     interface WarehouseRow {
       readonly id: string
       readonly code: string

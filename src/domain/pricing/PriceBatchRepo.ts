@@ -39,7 +39,7 @@ const make = (sql: SqlClient.SqlClient): PriceBatchRepo["Service"] => {
     const organization = yield* currentOrganization
     const [clock] = yield* sql<{ readonly now: Date }>`select now() as now`
     const found = yield* sql<PriceRecordRow>`select * from prices where organization_id = ${organization}
-      and entity_id = any(${[...new Set(entityIds)]}::uuid[]) order by id for no key update`
+      and entity_id = any(${[...new Set(entityIds)]}::uuid[]) order by id for no key update`.unprepared
     return { now: clock?.now ?? new Date(0), prices: found.map(toPrice) }
   }, Effect.orDie)
 

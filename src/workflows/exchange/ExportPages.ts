@@ -7,12 +7,13 @@ import {
   type FlatColumns,
   flatHeader,
   flatLine,
+  flatRecord,
   priceColumns,
   stockColumns
 } from "../../domain/exchange/FlatTable.ts"
 import type { Kind } from "../../domain/exchange/Kind.ts"
 import { OrderPageRepo } from "../../domain/exchange/OrderPageRepo.ts"
-import { orderHeader, orderLines } from "../../domain/exchange/OrderTable.ts"
+import { orderHeader, orderLines, orderRecord } from "../../domain/exchange/OrderTable.ts"
 import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
 import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
 
@@ -44,7 +45,7 @@ const pagesFrom = <Cursor>(
   )
 
 const flat = (columns: FlatColumns, records: Exported["records"]): Exported => ({
-  records,
+  records: Stream.map(records, (page) => page.map((record) => flatRecord(columns, record))),
   lines: Stream.concat(
     Stream.make([flatHeader(columns)]),
     Stream.map(records, (page) => page.map((record) => flatLine(columns, record)))
@@ -77,7 +78,10 @@ export class ExportPages extends Context.Service<ExportPages, {
       const orderRecords = (): Exported => {
         const records = pagesFrom({ placedAt: "-infinity", id: nobody }, orders.after)
         const lines = Stream.map(records, (page) => page.flatMap(orderLines))
-        return { records, lines: Stream.concat(Stream.make([orderHeader]), lines) }
+        return {
+          records: Stream.map(records, (page) => page.map(orderRecord)),
+          lines: Stream.concat(Stream.make([orderHeader]), lines)
+        }
       }
 
       const kinds: { readonly [K in Kind]: () => Exported } = {
