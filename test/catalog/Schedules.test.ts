@@ -1,13 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Catalog } from "../../src/domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { Schedules } from "../../src/domain/catalog/Schedules.ts"
 import { HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { publishDue } from "../../src/workflows/catalog/ScheduledPublishing.ts"
+import { catalog } from "../../src/layers/modules/catalog.ts"
+import { JobSchedules } from "../../src/workflows/jobs/JobSchedules.ts"
+import { queueLayer, run } from "../jobs/Queue.ts"
 import { asShopkeeper, asShopper, catalogLayer, eventsOf } from "./CatalogServices.ts"
 
 /** Moments so many hours from now, by the clock of the test; a jump to our years would hang the pool of connections. */
@@ -146,11 +150,46 @@ describe("a schedule", () => {
         assert.strictEqual(yield* due, 0)
         assert.lengthOf(yield* sql`select 1 from entity_schedules where entity_id = ${id}::uuid`, 0)
       }).pipe(asShopkeeper))
+  })
+})
 
-    it.effect("is looked at by a task of the queue, every minute", () =>
+/** The catalog and the queue of one deployment, over one database; nobody drives the queue but the test. */
+const withQueue = catalog.services.pipe(
+  Layer.provideMerge(queueLayer({})),
+  Layer.provide(Layer.mergeAll(CatalogSettings.layerOf({}), Hooks.layerNone))
+)
+
+/** A process of its own that looks at the schedules of tasks. */
+const another = Effect.map(
+  Layer.build(Layer.fresh(JobSchedules.layer)),
+  (context) => Effect.provideContext(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue), context)
+)
+
+describe("the task catalog/publish-due", () => {
+  it.layer(withQueue)((it) => {
+    it.effect("carries out what came due while nothing ran, once, however many processes come back", () =>
       Effect.gen(function*() {
-        const task = yield* publishDue
-        assert.deepStrictEqual([task.slug, task.schedule], ["catalog/publish-due", "* * * * *"])
-      }))
+        const [schedules, inHours, first] = [yield* Schedules, yield* hours, yield* another]
+        yield* first
+        yield* TestClock.adjust("1 minute")
+        yield* first
+        yield* run()
+        const { id } = yield* given()
+        yield* schedules.set(id, { publishAt: inHours(1), unpublishAt: inHours(30) })
+        yield* TestClock.adjust("5 hours")
+        const [a, b] = [yield* another, yield* another]
+        yield* Effect.all([a, b], { concurrency: 2 })
+        yield* Effect.all([run(50), run(50)], { concurrency: 2 })
+        assert.deepStrictEqual(yield* statusOf(id), ["active", true])
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.all([a, b], { concurrency: 2 })
+        yield* run(50)
+        const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
+        assert.strictEqual(changes.length, 1)
+        const sql = yield* SqlClient.SqlClient
+        const jobs =
+          yield* sql`select 1 from commerce_jobs where task_slug = 'catalog/publish-due' and status <> 'succeeded'`
+        assert.lengthOf(jobs, 0)
+      }).pipe(asShopkeeper))
   })
 })

@@ -18,6 +18,8 @@ const seedMany = Effect.gen(function*() {
       '{}', array['c:c-' || n % 40, 'b:b-' || n % 40], to_tsvector('simple', 'title ' || n), 'title w' || n % 5000,
       to_tsvector('simple', 'title ' || n || ' w' || n % 5000)
     from generate_series(1, 30000) n`
+  yield* sql`update search_documents set staff_words = words || to_tsvector('simple', 'drafted')
+    where cell = 7 and not is_public`
   yield* sql`insert into search_titles (organization_id, entity_id, locale, is_public, type, sort_title, title)
     select organization_id, entity_id, 'en', is_public, type, sort_title, sort_title from search_documents`
   yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
@@ -45,7 +47,9 @@ describe("search among 32,000 documents", () => {
       Effect.gen(function*() {
         yield* seedMany
         assert.include(yield* onePlan(searched({ q: "w77" })), "search_documents_words")
-        assert.include(yield* onePlan(searched({ q: "w77", category: "c-37" }, false)), "search_documents_words")
+        const ofStaff = yield* onePlan(searched({ q: "w77", category: "c-37" }, false))
+        for (const index of ["search_documents_words", "search_documents_staff"]) assert.include(ofStaff, index)
+        assert.notInclude(yield* onePlan(searched({ q: "w77" })), "search_documents_staff")
         assert.strictEqual((yield* statementsOf(searched({ q: "xqzwvy nothing", limit: 100 }))).length, 2)
         const found = yield* searched({ q: "real", limit: 50, facets: ["type"] })
         assert.deepStrictEqual([found.hits.length, found.total, found.facets], [50, 2000, { type: { product: 2000 } }])

@@ -80,9 +80,13 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
     if (filter.status !== undefined) clauses.push(sql`e.status = ${filter.status}`)
     const [one, ...others] = filter.categoryIds ?? []
     if (one !== undefined) {
-      const named = others.length === 0 ? sql`${one}::uuid` : sql`any(${filter.categoryIds}::uuid[])`
-      clauses.push(sql`exists (select 1 from entity_categories l
-        where l.entity_id = e.id and l.category_id = ${named})`)
+      // What lies in many categories is gathered first: a join would be planned as if it were most of the catalog.
+      clauses.push(
+        others.length === 0
+          ? sql`exists (select 1 from entity_categories l where l.entity_id = e.id and l.category_id = ${one}::uuid)`
+          : sql`e.id = any(array(select l.entity_id from entity_categories l
+              where l.category_id = any(${filter.categoryIds}::uuid[]) and l.organization_id = ${organization}))`
+      )
     }
     if (filter.brandId !== null) {
       clauses.push(sql`exists (select 1 from entity_brands l

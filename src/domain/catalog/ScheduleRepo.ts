@@ -52,8 +52,6 @@ const scheduleJson = (row: string, named = row) =>
 const columns = { publish: "publish_at", unpublish: "unpublish_at" } as const
 
 const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
-  const moment = (change: ScheduledChange) => sql(columns[change])
-
   const find = Effect.fn("ScheduleRepo.find")(function*(entityId: string) {
     const organization = yield* currentOrganization
     const [row] = yield* sql<
@@ -97,14 +95,13 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
     return row === undefined ? undefined : toSchedule(row)
   }, Effect.orDie)
 
-  const taken = (organization: string, { at, change, entityId }: DueChange, refusal: string | null) =>
-    sql`update entity_schedules set ${
-      moment(change)
-    } = null, refusal = coalesce(${refusal}, refusal), updated_at = now()
-      where entity_id = ${entityId}::uuid and organization_id = ${organization} and ${
-      moment(change)
-    } = ${at}::timestamptz
+  /** Only while it is the moment that was found: one that was set anew meanwhile is not taken for the old one. */
+  const taken = (organization: string, { at, change, entityId }: DueChange, refusal: string | null) => {
+    const column = sql(columns[change])
+    return sql`update entity_schedules set ${column} = null, refusal = coalesce(${refusal}, refusal), updated_at = now()
+      where entity_id = ${entityId}::uuid and organization_id = ${organization} and ${column} = ${at}::timestamptz
       returning 1`
+  }
 
   const claim = Effect.fn("ScheduleRepo.claim")(function*(change: DueChange) {
     const organization = yield* currentOrganization
