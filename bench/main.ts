@@ -11,6 +11,7 @@ import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
 import { type Options, readOptions } from "./Options.ts"
+import { runRpc } from "./rpc.ts"
 import { runSearch } from "./search.ts"
 import { stopPostgres } from "./servers/BenchPostgres.ts"
 import { endChildren } from "./servers/ChildServer.ts"
@@ -31,7 +32,8 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
   "sign-ins": runSignIns,
   lines: runLines,
   flash: runFlash,
-  cartlines: runCartLines
+  cartlines: runCartLines,
+  rpc: runRpc
 }
 
 /** Programs that start what they need themselves. */
