@@ -12,6 +12,7 @@ import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
 import { type Options, readOptions } from "./Options.ts"
+import { runRpc } from "./rpc.ts"
 import { runSearch } from "./search.ts"
 import { stopPostgres } from "./servers/BenchPostgres.ts"
 import { endChildren } from "./servers/ChildServer.ts"
@@ -32,7 +33,8 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
   "sign-ins": runSignIns,
   lines: runLines,
   flash: runFlash,
-  cartlines: runCartLines
+  cartlines: runCartLines,
+  rpc: runRpc
 }
 
 /** Programs that start what they need themselves. */

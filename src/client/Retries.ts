@@ -49,5 +49,6 @@ export const againWhileBusy = (options: Partial<Retries>) => {
     })
 
   return <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
-    HttpClient.transformResponse(client, (send) => sending(send, 0))
+    // The request as it is when it is sent first, with its Idempotency-Key, and not one that is prepared anew each time.
+    HttpClient.transform(client, (send) => sending(send, 0))
 }

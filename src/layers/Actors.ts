@@ -76,7 +76,8 @@ const identifying = Effect.gen(function*() {
       (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
     const rateLimit = key.rateLimit ??
       (key.scope === null ? undefined : scopeNamed(policy.keyScopes, key.scope)?.rateLimit)
-    return { ...actorOfKey(key, organization, policy), credential: "key", ...(rateLimit && { rateLimit }) } as const
+    const kept = { ...(rateLimit && { rateLimit }), ...(key.metered && { metered: true } as const) }
+    return { ...actorOfKey(key, organization, policy), credential: "key", ...kept } as const
   })
 
   const userOf = (session: SessionFacts, sent: SentCredential, renewed: boolean, organization: string) => {

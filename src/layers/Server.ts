@@ -78,6 +78,10 @@ const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) =>
     connectionsCheckingInterval: Math.min(1_000, headersMs)
   }).on("clientError", answerBrokenRequest)
 
+const rpcSockets = Layer.unwrap(
+  Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server?.rpc ?? {}))
+)
+
 /** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
 const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
@@ -110,7 +114,7 @@ const served = (router: typeof application, methodsOf: ReturnType<typeof routeTa
     })
   ).pipe(
     Layer.provide(Layer.merge(NodeHttpServer.layerHttpServices, gate)),
-    Layer.provideMerge(RpcSockets.layerOf())
+    Layer.provideMerge(rpcSockets)
   )
 
 /** Streams and sockets never end of themselves: they are told before the server waits for what is being answered. */

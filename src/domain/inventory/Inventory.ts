@@ -55,7 +55,8 @@ export class Inventory extends Context.Service<Inventory, {
           )
         ),
         release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
-        available: stock.available,
+        // Nothing is known of nothing without asking.
+        available: (entityIds) => entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
         levels: stock.levels,
         createWarehouse: places.create,
         warehouses: places.list

@@ -16,6 +16,8 @@ export interface Caller extends Actor {
   readonly keyId?: string
   /** Of an API key: its own limit of requests, in place of those that hold for every key. */
   readonly rateLimit?: { readonly limit: number; readonly windowMs: number }
+  /** Of an API key each of whose uses counts: it is found out anew for each call. */
+  readonly metered?: true
   /** Of a session that was given a later end just now: the cookie that tells the browser so (`Set-Cookie`). */
   readonly renewedCookie?: string
 }

@@ -62,7 +62,7 @@ export const accessLayer = Layer.effect(
         if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
           return yield* OriginRejected.of()
         }
-        const { credential: _, rateLimit: __, renewedCookie, ...found } = caller
+        const { credential: _, metered: ___, rateLimit: __, renewedCookie, ...found } = caller
         if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
         const actor: Actor = { ...found, ...originOf(request) }
         facts.organizationId = actor.organizationId

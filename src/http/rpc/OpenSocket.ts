@@ -18,6 +18,8 @@ export interface SocketLimits {
   /** Milliseconds until a socket is closed that has not shown a key, that sends nothing, or that reads nothing. */
   readonly unknownMs: number
   readonly idleMs: number
+  /** Milliseconds that the other side of a closed socket has to agree. */
+  readonly farewellMs: number
   /** Milliseconds that calls have at the end of the process. */
   readonly drainMs: number
 }
@@ -30,6 +32,7 @@ export const usualLimits: SocketLimits = {
   unsentBytes: 1_048_576,
   unknownMs: 10_000,
   idleMs: 60_000,
+  farewellMs: 1_000,
   drainMs: 3_000
 }
 
@@ -43,6 +46,8 @@ export interface Open {
   readonly close: (code: number, reason: string) => Effect.Effect<void>
   /** Ends it without the other side's consent. */
   readonly destroy: () => void
+  /** Whether the connection below it is gone. */
+  readonly isGone: () => boolean
 }
 
 /** Node's own socket under the request, which knows what waits in it. */
@@ -94,7 +99,8 @@ export const opening = Effect.fnUntraced(function*(
     closing: false,
     // One whose handshake has not ended would wait for it.
     close: (code, reason) => Effect.ignore(Effect.timeout(writer.write(new Socket.CloseEvent(code, reason)), 500)),
-    destroy: () => void wire?.destroy()
+    destroy: () => void wire?.destroy(),
+    isGone: () => wire?.destroyed !== false
   }
   return { open, own: restrained(socket, open, limits, () => wire?.writableLength ?? 0) }
 })
@@ -112,10 +118,16 @@ const dismiss = (open: Open, reason: string) => {
   return open.close(1008, reason)
 }
 
-/** Closes those that are silent or have not said who they are. */
-export const dismissOverdue = (sockets: ReadonlySet<Open>, limits: SocketLimits) =>
+/** Closes those that are silent or have not said who they are, and forgets those that are gone. */
+export const dismissOverdue = (sockets: ReadonlySet<Open>, left: Map<Open, number>, limits: SocketLimits) =>
   Effect.suspend(() => {
     const now = performance.now()
+    for (const [open, since] of left) {
+      // A closed socket waits for the other side's consent, which whoever means no harm gives at once.
+      if (now - since < limits.farewellMs) continue
+      open.destroy()
+      left.delete(open)
+    }
     return Effect.forEach([...sockets], (open) => {
       const reason = overdue(open, limits, now)
       return reason === undefined ? Effect.void : dismiss(open, reason)

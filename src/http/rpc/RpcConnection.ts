@@ -1,6 +1,17 @@
 import { Context, Effect, Option } from "effect"
 import { Headers } from "effect/http"
+import type { Caller } from "../access/Actors.ts"
 import type { RequestFacts } from "../server/RequestId.ts"
+
+/** Who called last on a connection, and until when that need not be found out anew. */
+export interface KnownCaller {
+  /** The headers that showed it. */
+  readonly shown: string
+  readonly caller: Caller
+  /** Changes of the tables of access that this process had heard of: one more, and nothing is known. */
+  readonly changes: number
+  readonly until: number
+}
 
 /** What the request that opened a connection showed. */
 export interface Opening {
@@ -22,6 +33,7 @@ export class Connection implements Opening {
   draining = false
   /** Somebody showed a key that opens something. */
   known = false
+  caller: KnownCaller | undefined = undefined
   /** Calls that are being answered, streams apart: those last as long as their reader wants. */
   calls = 0
   streams = 0

@@ -1,7 +1,8 @@
-import { Data, Effect, Option, Schema } from "effect"
+import { Data, Effect, Schema, SchemaGetter, type SchemaIssue, SchemaParser } from "effect"
 import { RpcSerialization } from "effect/rpc"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { issuesOf } from "../middleware/Errors.ts"
+import { StoaRpcs } from "./StoaRpcs.ts"
 
 /** What a client sent is no message of the protocol. */
 export class NoMessage extends Data.TaggedError("NoMessage")<{ readonly message: string }> {}
@@ -65,20 +66,34 @@ export class RefusedPayload {
 }
 
 /**
- * JSON codecs whose decoders do not fail: Effect answers a payload that does not fit with a defect, and ours shall be the
- * typed `ValidationFailed` with its fields, as over HTTP. The value in its place is no `Type` of the schema, which is why
- * nothing but the gate in front of all handlers may look at it.
+ * The codec of a payload, whose decoder does not fail: Effect answers a payload that does not fit with a defect, before it
+ * is known who sent it, and ours shall be the typed `ValidationFailed` with its fields, as over HTTP. The value in its place
+ * is no `Type` of the schema, which is why nothing but the gate in front of all handlers may look at it.
  */
-const codecFor: RpcSerialization.CodecFor = <S extends Schema.Top>(schema: S) =>
-  Schema.catchDecoding<Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]>>(
-    (issue) => Effect.succeed(Option.some<S["Type"]>(new RefusedPayload(ValidationFailed.issues(issuesOf({ issue })))))
-  )(RpcSerialization.json.codecFor(schema))
+const unfailing = <S extends Schema.Top>(
+  schema: S
+): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> => {
+  const codec = RpcSerialization.json.codecFor(schema)
+  const decode = SchemaParser.decodeUnknownEffect(codec)
+  const refused = (issue: SchemaIssue.Issue) =>
+    Effect.succeed(new RefusedPayload(ValidationFailed.issues(issuesOf({ issue }))))
+  const type = Schema.declare<S["Type"]>((_value): _value is S["Type"] => true)
+  return Schema.Unknown.pipe(Schema.decodeTo(type, {
+    // JSON has no word for a payload that is not there.
+    decode: SchemaGetter.transformEffect((sent, options) => Effect.catchEager(decode(sent ?? null, options), refused)),
+    encode: SchemaGetter.transformEffect(SchemaParser.encodeUnknownEffect(codec))
+  }))
+}
+
+const payloads: ReadonlySet<Schema.Top> = new Set(
+  [...StoaRpcs.requests.values()].map(({ payloadSchema }) => payloadSchema)
+)
 
 /** A serialization that lets only messages of the protocol through, and says of payloads what is wrong with them. */
 const guarded = (serialization: RpcSerialization.RpcSerialization["Service"]) =>
   RpcSerialization.RpcSerialization.of({
     ...serialization,
-    codecFor,
+    codecFor: (schema) => payloads.has(schema) ? unfailing(schema) : serialization.codecFor(schema),
     makeUnsafe: () => {
       const parser = serialization.makeUnsafe()
       return {

@@ -3,6 +3,7 @@ import { Headers } from "effect/http"
 import { type Rpc, RpcSchema } from "effect/rpc"
 import { Access, admit } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import type { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import { Forbidden, TooManyRequests, Unavailable, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import type { Actors } from "../access/Actors.ts"
 import { originOf } from "../middleware/AccessLayer.ts"
@@ -69,8 +70,10 @@ const makeGate = Effect.gen(function*() {
       connection.begin(stream)
       return Effect.gen(function*() {
         const { caller, may } = yield* allowed(connection, headers, rpc, payload)
-        const { credential: _, rateLimit: __, renewedCookie: ___, ...found } = caller
-        const actor: Actor = { ...found, ...originOf({ headers, remoteAddress: connection.remoteAddress }), requestId }
+        const { credential: _, metered: ____, rateLimit: __, renewedCookie: ___, ...found } = caller
+        const cartSecret = headers["x-cart-secret"] ?? null
+        const origin = originOf({ headers, remoteAddress: connection.remoteAddress })
+        const actor: Actor = { ...found, ...origin, cartSecret, requestId }
         if (!stream) {
           return yield* keys.once({ actor, connection, headers, payload, rpc }, handler)
         }
@@ -97,7 +100,8 @@ const makeGate = Effect.gen(function*() {
 })
 
 /** `RpcAccess` over the keys of the deployment. */
-export const rpcGateLayer: Layer.Layer<RpcAccess, never, Actors | RateLimiting | RpcKeys> = Layer.effect(
-  RpcAccess,
-  makeGate
-)
+export const rpcGateLayer: Layer.Layer<RpcAccess, never, Actors | RateLimiting | RpcKeys | WatchedCaches> = Layer
+  .effect(
+    RpcAccess,
+    makeGate
+  )

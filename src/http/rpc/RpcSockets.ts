@@ -38,6 +38,8 @@ const within = (ms: number, isSo: () => boolean) =>
 const make = Effect.fnUntraced(function*(limits: SocketLimits) {
   const handler = yield* Deferred.make<Handler>()
   const sockets = new Set<Open>()
+  /** Served to their end, with a connection below that may still be there, and since when. */
+  const left = new Map<Open, number>()
   let ended = false
 
   const unknownOf = (subject: string): number =>
@@ -49,7 +51,9 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
     return ended || sockets.size >= limits.connections ? envelope(503, { "retry-after": "1" }) : undefined
   }
 
-  yield* Effect.forkScoped(Effect.repeat(dismissOverdue(sockets, limits), Schedule.spaced("1 second")))
+  yield* Effect.forkScoped(Effect.repeat(dismissOverdue(sockets, left, limits), Schedule.spaced("1 second")))
+
+  yield* countConnections(0)
 
   const opened = Effect.fnUntraced(function*(
     request: HttpServerRequest.HttpServerRequest,
@@ -59,7 +63,12 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
     const { open, own } = yield* opening(request, subject, socket, limits)
     yield* Effect.acquireRelease(
       Effect.sync(() => sockets.add(open)),
-      () => Effect.suspend(() => (sockets.delete(open), countConnections(sockets.size)))
+      () =>
+        Effect.suspend(() => {
+          sockets.delete(open)
+          left.set(open, performance.now())
+          return countConnections(sockets.size)
+        })
     )
     yield* countConnections(sockets.size)
     yield* Effect.provideService((yield* Deferred.await(handler))(own), RpcConnection, open.connection)
@@ -82,8 +91,8 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
     for (const { connection } of sockets) connection.draining = true
     yield* within(limits.drainMs, () => [...sockets].every(({ connection }) => connection.calls === 0))
     yield* Effect.forEach([...sockets], ({ close }) => close(1001, "the process ends"), { discard: true })
-    yield* within(1_000, () => sockets.size === 0)
-    for (const { destroy } of sockets) destroy()
+    yield* within(limits.farewellMs, () => sockets.size === 0 && [...left.keys()].every(({ isGone }) => isGone()))
+    for (const { destroy } of [...sockets, ...left.keys()]) destroy()
   })
 
   const server: SocketServer.SocketServer["Service"] = {

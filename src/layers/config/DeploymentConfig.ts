@@ -2,6 +2,7 @@ import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { InvoiceOptions } from "../../domain/invoices/InvoiceSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
+import type { SocketLimits } from "../../http/rpc/OpenSocket.ts"
 import type { AccessOptions } from "./AccessConfig.ts"
 import type { AnalyticsOptions } from "./AnalyticsConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
@@ -35,6 +36,8 @@ export interface DeploymentConfig {
      */
     readonly trustedProxyIp?: string
     readonly requestTimes?: RequestTimes
+    /** What sockets at `/rpc` are granted, for each process (docs/rpc.md). */
+    readonly rpc?: Partial<SocketLimits>
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
     readonly publicUrl?: string
   }

@@ -1,0 +1,101 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { aProduct } from "../support/Purchase.ts"
+import { TestApp, withApp } from "../support/TestApp.ts"
+
+/** What somebody writes who has nothing but the document: types from it, and a client that knows no Stoa. */
+const program = `import createClient from "openapi-fetch"
+import type { components, paths } from "./stoa.ts"
+
+const [baseUrl = "", entityId = ""] = process.argv.slice(2)
+const stoa = createClient<paths>({ baseUrl, headers: { "x-api-key": "dev-admin-key" } })
+
+const read = await stoa.GET("/api/catalog/entities/{idOrSlug}", {
+  params: { path: { idOrSlug: entityId }, query: { include: "pricing" } }
+})
+if (read.data === undefined) throw new Error(read.error.error.message)
+const amount: number = read.data.data.pricing?.[0]?.amount ?? 0
+
+const cart = await stoa.POST("/api/carts", { body: { currency: "USD" } })
+if (cart.data === undefined) throw new Error(cart.error.error.message)
+const secret: string = cart.data.data.secret
+const line = await stoa.POST("/api/carts/{id}/items", {
+  params: { path: { id: cart.data.data.id }, header: { "x-cart-secret": secret } },
+  body: { entityId, quantity: 2 }
+})
+const added: components["schemas"]["CartLine"] | undefined = line.data?.data
+
+const missing = await stoa.GET("/api/orders/{idOrNumber}", { params: { path: { idOrNumber: "ORD-2026-000001" } } })
+const code: string | undefined = missing.error?.error.code
+
+console.log(JSON.stringify({ amount, quantity: added?.quantity, code, status: missing.response.status }))
+`
+
+/** The same with what the document does not have. */
+const mistaken = `import createClient from "openapi-fetch"
+import type { paths } from "./stoa.ts"
+const stoa = createClient<paths>({ baseUrl: "" })
+await stoa.POST("/api/carts", { body: { currency: 5 } })
+await stoa.GET("/api/no/such/route")
+`
+
+const settings = {
+  compilerOptions: {
+    target: "ESNext",
+    lib: ["ESNext", "DOM"],
+    module: "NodeNext",
+    moduleDetection: "force",
+    types: ["node"],
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true
+  }
+}
+
+const run = (...words: ReadonlyArray<string>) =>
+  Effect.callback<{ readonly failed: boolean; readonly output: string; readonly stdout: string }>((resume) => {
+    execFile(
+      process.execPath,
+      [...words],
+      { maxBuffer: 64_000_000 },
+      (error, stdout, stderr) => resume(Effect.succeed({ failed: error !== null, output: stdout + stderr, stdout }))
+    )
+  })
+
+/** A folder of the project, where programs find its packages. */
+const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdir("tmp", { recursive: true }).then(() => mkdtemp("tmp/types-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+withApp("types that somebody else's tool makes of the document", (it) => {
+  it.effect("compile, fit the answers of the service, and refuse what it would refuse", () =>
+    Effect.gen(function*() {
+      const { url } = yield* TestApp
+      const entityId = yield* aProduct({ price: 1_234 })
+      const generated = yield* run("test/openapi/GenerateTypes.ts", `${url}/api/doc`)
+      assert.isFalse(generated.failed, generated.output)
+      const place = yield* folder
+      const write = (name: string, text: string) => Effect.promise(() => writeFile(join(place, name), text))
+      yield* write("stoa.ts", generated.stdout)
+      yield* write("program.ts", program)
+      yield* write("mistaken.ts", mistaken)
+      yield* write("tsconfig.json", JSON.stringify({ ...settings, files: ["program.ts"] }))
+      yield* write("mistaken.json", JSON.stringify({ ...settings, files: ["mistaken.ts"] }))
+      const checked = yield* run("node_modules/typescript-api/lib/tsc.js", "-p", place)
+      assert.isFalse(checked.failed, checked.output)
+      const wrong = yield* run("node_modules/typescript-api/lib/tsc.js", "-p", join(place, "mistaken.json"))
+      assert.match(wrong.output, /mistaken\.ts\(4,.*number.*string[\s\S]*mistaken\.ts\(5,/)
+
+      yield* write("tsconfig.json", "{}")
+      const told = yield* run(join(place, "program.ts"), url, entityId)
+      assert.isFalse(told.failed, told.output)
+      assert.deepStrictEqual(JSON.parse(told.stdout), { amount: 1_234, quantity: 2, code: "NOT_FOUND", status: 404 })
+    }), 120_000)
+})

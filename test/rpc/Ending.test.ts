@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Stream } from "effect"
+import { connect } from "node:net"
+import { Client } from "pg"
+import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
+import { eventually } from "../support/Eventually.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { startService } from "../support/Service.ts"
+
+/** A socket whose other side takes no part in anything, not even in its end. */
+const stubborn = (port: number) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      new Promise<{ readonly destroy: () => void }>((resolve) => {
+        const socket = connect(port, "127.0.0.1")
+        socket.on("error", () => undefined)
+        socket.once("data", () => {
+          socket.pause()
+          resolve(socket)
+        })
+        socket.write(
+          "GET /rpc HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
+            "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+      })
+    ),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+describe("the end of the process", () => {
+  it.live(
+    "comes soon after SIGTERM whatever is open at /rpc, and calls that were made before it are answered",
+    () =>
+      Effect.gen(function*() {
+        const { url: databaseUrl } = yield* freshDatabase
+        const service = yield* startService({ databaseUrl })
+        const connection = { url: service.url, apiKey: "dev-admin-key" }
+        yield* stubborn(service.ports.http)
+        const answered = yield* Effect.gen(function*() {
+          const rpc = yield* StoaRpc
+          const tail = yield* Effect.forkChild(Stream.runCollect(rpc["events.tail"]({})))
+          let made = 0
+          const calling = yield* Effect.forkChild(
+            Effect.forEach(
+              Array.from({ length: 2_000 }, (_, index) => `last-${index}`),
+              (slug) =>
+                Effect.tap(Effect.exit(rpc["catalog.create"]({ type: "product", slug })), ({ _tag }) =>
+                  Effect.sync(() => void (made += _tag === "Success" ? 1 : 0))),
+              { concurrency: 50, discard: true }
+            )
+          )
+          yield* eventually(
+            "some to be answered",
+            Effect.sync(() =>
+              made > 50
+            )
+          )
+          service.kill("SIGTERM")
+          yield* Effect.raceFirst(Fiber.join(calling), Effect.promise(() => service.ended))
+          yield* Fiber.interrupt(tail)
+          return made
+        }).pipe(Effect.provide(Layer.fresh(StoaRpc.layerSocket(connection))))
+        const began = performance.now()
+        const { code } = yield* Effect.promise(() => service.ended)
+        assert.strictEqual(code, 0, service.output())
+        assert.isBelow(performance.now() - began, 15_000)
+        const database = new Client({ connectionString: databaseUrl })
+        const rows = yield* Effect.promise(() =>
+          database.connect().then(() =>
+            database.query<{ made: string }>("select count(*) as made from catalog_entities where slug like 'last-%'")
+          ).finally(() => database.end())
+        )
+        // Whatever was done was also answered; what came later was refused and not done.
+        assert.strictEqual(Number(rows.rows[0]?.made), answered)
+        assert.isBelow(answered, 2_000)
+      }),
+    60_000
+  )
+})

@@ -1,0 +1,166 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect } from "node:net"
+import { eventually } from "../support/Eventually.ts"
+import { aProduct } from "../support/Purchase.ts"
+import { api, asAdmin, TestApp, testAppLayer, withApp } from "../support/TestApp.ts"
+import { clientAs, socketUrl } from "./Calls.ts"
+import { as, rawSocket } from "./RawSocket.ts"
+
+const request = (fields: object) =>
+  `${JSON.stringify({ _tag: "Request", id: 1, tag: "catalog.list", payload: {}, headers: [], ...fields })}\n`
+
+/** What is no message; none of it may reach further than the socket that it came over. */
+const hostile: Readonly<Record<string, string>> = {
+  "no JSON": "hello\n",
+  "null": "null\n",
+  "a number": "17\n",
+  "an array": "[1,2,3]\n",
+  "no tag": "{}\n",
+  "an unknown message": `{"_tag":"Explode"}\n`,
+  "a tag that is a property of objects": `{"_tag":"__proto__"}\n`,
+  "a call without headers": request({ headers: undefined }),
+  "headers that are a text": request({ headers: "x-api-key" }),
+  "headers that are no pairs": request({ headers: [["x"]] }),
+  "headers of numbers": request({ headers: [[1, 2]] }),
+  "very many headers": request({ headers: Array.from({ length: 1_000 }, (_, index) => [`h-${index}`, "v"]) }),
+  "an id that is an object": request({ id: {} }),
+  "a very long id": request({ id: "x".repeat(1_000) }),
+  "half a trace": request({ spanId: "1234" }),
+  "a trace of numbers": request({ traceId: 1, spanId: 2, sampled: 3 }),
+  "a call that wants no answer": request({ isNotification: true }),
+  "a call that is not waited for": request({ discard: true }),
+  "an acknowledgement of nothing": `{"_tag":"Ack","requestId":"none"}\n`,
+  "an interruption of nothing": `{"_tag":"Interrupt","requestId":"none"}\n`,
+  "an unknown call": request({ tag: "store.burn" }),
+  "a call named like a method": request({ tag: "constructor" }),
+  "the end, and then more": `{"_tag":"Eof"}\n${request({})}`,
+  "one id twice": request({ id: 7, tag: "orders.list" }) + request({ id: 7, tag: "orders.list" }),
+  "a deeply nested payload": request({ payload: "@" }).replace("\"@\"", `${"[".repeat(200_000)}${"]".repeat(200_000)}`)
+}
+
+withApp("a hostile client", (it) => {
+  it.effect("harms nobody else's connection, and no process", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const neighbour = yield* clientAs(asAdmin)
+      for (const [name, text] of Object.entries(hostile)) {
+        const socket = yield* rawSocket
+        socket.send(text)
+        assert.strictEqual((yield* neighbour["catalog.read"]({ idOrSlug: entityId })).id, entityId, name)
+        const own = yield* Effect.timeoutOption(
+          Effect.raceFirst(socket.call("catalog.list", {}, as(asAdmin)), socket.closed),
+          "5 seconds"
+        )
+        assert.strictEqual(own._tag, "Some", `${name}: neither answered nor closed`)
+        socket.close()
+      }
+      assert.strictEqual((yield* api("GET", "/api/health")).status, 200)
+    }), 60_000)
+
+  it.effect("is told that a call is unknown, and his other calls go on", () =>
+    Effect.gen(function*() {
+      const socket = yield* rawSocket
+      assert.deepInclude(yield* socket.call("store.burn", {}, as(asAdmin)), { ok: false, error: "Die" })
+      assert.isTrue((yield* socket.call("catalog.list", {}, as(asAdmin))).ok)
+    }))
+
+  it.effect("is told nothing of what broke inside", () =>
+    Effect.gen(function*() {
+      const socket = yield* rawSocket
+      const told = yield* socket.call(
+        "catalog.create",
+        { type: "product", slug: "a", metadata: { a: "\u0000" } },
+        as(asAdmin)
+      )
+      assert.strictEqual(told.error, "ValidationFailed")
+    }))
+
+  it.effect("has his socket closed for a message that is too large, in one piece or never ended", () =>
+    Effect.gen(function*() {
+      const neighbour = yield* clientAs(asAdmin)
+      const large = yield* rawSocket
+      large.send(request({ payload: "x".repeat(1_100_000) }))
+      assert.strictEqual(yield* large.closed, 1009)
+      const endless = yield* rawSocket
+      for (let piece = 0; piece < 6; piece++) endless.send("y".repeat(200_000))
+      assert.strictEqual(yield* endless.closed, 1009)
+      const binary = yield* rawSocket
+      binary.send(new Uint8Array(1_048_577))
+      assert.strictEqual(yield* binary.closed, 1009)
+      assert.strictEqual((yield* neighbour["catalog.list"]({})).page, 1)
+    }))
+
+  it.effect("who reads nothing is not read from either, and keeps no memory busy", () =>
+    Effect.gen(function*() {
+      yield* aProduct()
+      const { port } = new URL((yield* TestApp).url)
+      const socket = yield* Effect.acquireRelease(
+        Effect.sync(() => connect(Number(port), "127.0.0.1")),
+        (open) => Effect.sync(() => open.destroy())
+      )
+      socket.write(
+        "GET /rpc HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
+          "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+      )
+      socket.pause()
+      let sent = 0
+      const headers = Object.entries(as(asAdmin))
+      /** The next call, as a frame with a mask of zeros. */
+      const frame = () => {
+        const text = Buffer.from(request({ id: String(sent).padStart(8, "0"), headers, payload: { limit: 100 } }))
+        return Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0]), text])
+      }
+      // Whole calls until the system takes no more: the service has stopped reading.
+      let drained = performance.now()
+      const more = () => {
+        drained = performance.now()
+        while (sent < 300_000) {
+          sent++
+          if (!socket.write(frame())) return void socket.once("drain", more)
+        }
+      }
+      more()
+      yield* eventually(
+        "nothing to be read of somebody who reads no answer",
+        Effect.sync(() => sent < 300_000 && performance.now() - drained > 2_000),
+        40_000
+      )
+      assert.strictEqual((yield* api("GET", "/api/health")).status, 200)
+    }), 60_000)
+})
+
+layer(testAppLayer({ server: { rpc: { connections: 6, unknownPerAddress: 3, unknownMs: 1_000 } } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("sockets", (it) => {
+  it.effect("are closed when no key was shown, and one address has few of those", () =>
+    Effect.gen(function*() {
+      const url = yield* socketUrl
+      const open = yield* Effect.all([rawSocket, rawSocket, rawSocket])
+      const refused = yield* Effect.promise(() =>
+        fetch(url.replace(/^ws/, "http"), { headers: { upgrade: "websocket", connection: "upgrade" } }).then(
+          ({ status }) => status,
+          () => 429
+        )
+      )
+      assert.strictEqual(refused, 429)
+      for (const socket of open) assert.strictEqual(yield* socket.closed, 1008)
+      // There is room again, and who shows a key stays.
+      const known = yield* rawSocket
+      assert.isTrue((yield* known.call("catalog.list", {}, as(asAdmin))).ok)
+      yield* eventually("two seconds to pass", Effect.map(known.call("catalog.list", {}, as(asAdmin)), ({ ok }) => ok))
+      assert.isTrue(known.isOpen())
+    }), 30_000)
+
+  it.effect("are only so many in all", () =>
+    Effect.gen(function*() {
+      for (let count = 0; count < 6; count++) {
+        const socket = yield* rawSocket
+        assert.isTrue((yield* socket.call("catalog.list", {}, as(asAdmin))).ok)
+      }
+      const seventh = yield* Effect.exit(rawSocket)
+      assert.strictEqual(seventh._tag, "Failure")
+      assert.strictEqual((yield* api("GET", "/api/health")).status, 200)
+    }), 30_000)
+})
