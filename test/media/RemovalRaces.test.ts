@@ -3,12 +3,13 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
+import { MediaLinkRepo } from "../../src/domain/media/MediaLinkRepo.ts"
 import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { elsewhere, here, openElsewhere } from "../tenancy/Strangers.ts"
 
-const Repos = Layer.mergeAll(MediaRepo.layer, MediaFileRepo.layer, MediaRemovalRepo.layer).pipe(
+const Repos = Layer.mergeAll(MediaLinkRepo.layer, MediaRepo.layer, MediaFileRepo.layer, MediaRemovalRepo.layer).pipe(
   Layer.provideMerge(TestDatabase)
 )
 
@@ -138,6 +139,19 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       assert.deepStrictEqual(yield* seen, [false, false, 0, 0])
       yield* sql`update entity_media set organization_id = 'org_default' where entity_id = ${entity}::uuid`
       assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
+
+      const [links, variantId] = [yield* MediaLinkRepo, newId()]
+      assert.isFalse(yield* elsewhere(links.detach({ entityId: entity, mediaAssetId: id })))
+      assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
+      // A variant in another organization's name is none of the entity's.
+      yield* sql`insert into variants (id, organization_id, entity_id, combination)
+        values (${variantId}::uuid, 'org_elsewhere', ${entity}::uuid, 'x')`
+      const onVariant = { entityId: entity, mediaAssetId: id, role: "gallery", variantId } as const
+      const refused = { entity: true, variant: false, asset: true, attached: false }
+      assert.deepStrictEqual(yield* here(links.attach(onVariant)), refused)
+      yield* sql`update variants set organization_id = 'org_default' where id = ${variantId}::uuid`
+      assert.isTrue((yield* here(links.attach(onVariant))).attached)
+      assert.isTrue(yield* here(links.detach(onVariant)))
     }))
 
   it.effect("nobody touches what belongs to another organization", () =>
