@@ -89,4 +89,26 @@ withRestingApp("an import", (it) => {
       const left = yield* onDatabase((sql) => sql`select 1 from import_rows where import_id = ${id}::uuid`)
       assert.lengthOf(left, 0)
     }))
+
+  it.effect("that cannot go on is given up at its last try, and what was done stays done", () =>
+    Effect.gen(function*() {
+      const id = yield* sent(5, "given-up")
+      yield* onDatabase((sql) =>
+        sql`create function refuse_counting() returns trigger language plpgsql as $$
+          begin raise exception 'no'; end $$`.pipe(
+          Effect.andThen(
+            sql`create trigger refuse_counting before update on imports for each row
+              when (new.read > 3 and new.id = ${sql.literal(`'${id}'`)}::uuid) execute function refuse_counting()`
+          ),
+          Effect.andThen(sql`update commerce_jobs set max_attempts = 1 where input->>'importId' = ${id}`)
+        )
+      )
+      const runner = yield* JobRunner
+      yield* Effect.repeat(runner.run({ queue: "imports", limit: 10 }), { times: 5 })
+      const done = yield* api("GET", `/api/imports/${id}`, { as: asAdmin })
+      assert.deepStrictEqual(
+        [done.text("data.state"), done.number("data.created"), done.text("data.error")],
+        ["failed", 3, "It was given up after 1 tries."]
+      )
+    }))
 })

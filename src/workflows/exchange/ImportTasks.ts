@@ -19,23 +19,29 @@ const perTurn = 100
  * The job of an import. One organization's imports follow each other: two files that name the same records do not wait for
  * each other's rows. Its queue is its own, so that a large file delays nothing else.
  */
-const running = Tasks.add(Effect.map(ImportRuns, (runs) =>
+const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([runs, repo]) =>
   defineTask({
     slug: importTask,
     queue: "imports",
     retries: { attempts: 50, backoff: { type: "exponential", delay: 1_000, ceiling: 60_000, jitter: 0.2 } },
     timeLimitMs: 21_600_000,
     concurrency: { key: () => "imports" },
-    handler: Effect.fnUntraced(function*({ input }) {
+    handler: Effect.fnUntraced(function*({ input, job }) {
       const { importId } = yield* Effect.mapError(inputOf(input), () => new GiveUp("It names no import."))
-      const record = yield* runs.run(importId)
+      const record = yield* Effect.catchDefect(runs.run(importId), (defect) => {
+        const last = job.attemptNumber >= job.maxAttempts
+        const end = last
+          ? Effect.asVoid(repo.end(importId, "failed", `It was given up after ${job.attemptNumber} tries.`))
+          : Effect.void
+        return Effect.andThen(end, Effect.die(defect))
+      })
       if (record === undefined) return { output: { state: "gone" } }
       const { created, read, refused, state, unchanged, updated } = record
       return { output: { state, read, created, updated, unchanged, refused } }
     })
   })))
 
-/** Gives imports whose job was lost, or used up its tries, another one. */
+/** Gives imports whose job was lost another one. */
 const reviving = Tasks.add(Effect.gen(function*() {
   const repo = yield* ImportRepo
   const jobs = yield* Jobs
