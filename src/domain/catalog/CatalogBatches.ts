@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import type { BatchResult, Outcome } from "../exchange/Outcome.ts"
+import { type BatchResult, type Outcome, refusedFor } from "../exchange/Outcome.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { CatalogBatchRepo } from "./CatalogBatchRepo.ts"
 import { type PlannedRecord, planRecord } from "./CatalogPlan.ts"
@@ -8,6 +8,7 @@ import type { CatalogRecord } from "./CatalogRecord.ts"
 import { CatalogStateRepo } from "./CatalogStateRepo.ts"
 import { addWrites, noWrites } from "./CatalogWrites.ts"
 import type { NewEntity } from "./Entity.ts"
+import { EntityFieldRepo } from "./EntityFieldRepo.ts"
 
 /** Creates and changes many entities at once, as files bring them (docs/import-export.md). */
 export class CatalogBatches extends Context.Service<CatalogBatches, {
@@ -22,6 +23,7 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
     Effect.gen(function*() {
       const states = yield* CatalogStateRepo
       const repo = yield* CatalogBatchRepo
+      const fields = yield* EntityFieldRepo
       const hooks = yield* Hooks
 
       /** What the hooks of a create or an update make of a record; 422 when one refuses it. */
@@ -53,6 +55,7 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
       const apply = Effect.fn("CatalogBatches.apply")(function*(records: ReadonlyArray<CatalogRecord>) {
         const { organizationId } = yield* CurrentActor
         const state = yield* states.read(records)
+        const demanding = yield* fields.demanding([...new Set(records.flatMap(({ type }) => type ?? []))])
         const listened = hooks.hasAny(beforeHooks)
         const outcomes: Array<Outcome> = []
         const plans: Array<PlannedRecord> = []
@@ -65,6 +68,11 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
             : Result.succeed(sent)
           if (Result.isFailure(record)) {
             outcomes.push({ _tag: "refused", issues: record.failure.error.details.issues })
+            continue
+          }
+          const becomes = record.success.type ?? type ?? ""
+          if (becomes !== stored?.entity.type && demanding.has(becomes)) {
+            outcomes.push(refusedFor("type", wantsFields, "required"))
             continue
           }
           const plan = planRecord(record.success, state, organizationId)
@@ -86,6 +94,8 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
   )
 }
 
+const wantsFields =
+  "New things of this type have custom fields that are required or have a default, and files carry none."
 const beforeHooks = /^catalog\.(.+\.)?before(Create|Update)$/
 const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
 

@@ -30,6 +30,11 @@ export class EntityFieldRepo extends Context.Service<EntityFieldRepo, {
   readonly definitionsFor: (
     entityType: string
   ) => Effect.Effect<ReadonlyArray<FieldDefinition>, never, CurrentActor>
+  /**
+   * Those of these types whose new entities have fields to be written: required ones, or ones with a default. They stay
+   * as they are until the transaction ends.
+   */
+  readonly demanding: (entityTypes: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, never, CurrentActor>
   /** Types of those of these entities that the organization has, by id; they stay until the transaction ends. */
   readonly typesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
 }>()("stoa/domain/catalog/EntityFieldRepo") {
@@ -103,5 +108,17 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
     return new Map(rows.map(({ id, type }) => [id, type]))
   }, Effect.orDie)
 
-  return { hasFields, lockEntity, definitionsFor, typesOf }
+  const demanding = Effect.fn("EntityFieldRepo.demanding")(function*(entityTypes: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly type: string }>`with held as materialized (
+        select entity_type as type from entity_field_schemas
+        where organization_id = ${organization} and entity_type = any(${entityTypes}::text[])
+        order by entity_type for share)
+      select type from held where exists (select 1 from entity_field_definitions d
+        where d.organization_id = ${organization} and d.entity_type = held.type and d.status = 'active'
+          and (d.is_required or d.default_value is not null))`
+    return new Set(rows.map(({ type }) => type))
+  }, Effect.orDie)
+
+  return { hasFields, lockEntity, definitionsFor, demanding, typesOf }
 }

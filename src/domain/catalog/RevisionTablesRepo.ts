@@ -68,7 +68,8 @@ export const revisionTables: ReadonlyArray<string> = [
   keep,
   // The condition is looked at before anything else: entries about anything but entities cost no call.
   `create trigger entity_revisions_keep after insert on journal_entries for each row
-    when (new.entity_type = 'catalog_entity' and new.type in ('catalog.create', 'catalog.update'))
+    when (new.entity_type = 'catalog_entity' and new.type in ('catalog.create', 'catalog.update')
+      and new.entity_id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
     execute function entity_revisions_keep()`,
   `insert into entity_revisions (organization_id, entity_id, number, snapshot, source, created_at)
     select organization_id, id, 1, entity_snapshot(id), 'local', updated_at from catalog_entities`
