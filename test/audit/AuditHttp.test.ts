@@ -71,6 +71,8 @@ withApp("the audit trail", (it) => {
       assert.deepStrictEqual(yield* asked(`entityType=catalog_entity&entityId=${store.entity}`), [
         "brands.link",
         "catalog.create",
+        "catalog.proposeAttributes",
+        "catalog.schedule",
         "categories.link"
       ])
       assert.deepStrictEqual(yield* asked("event=orders.create"), ["orders.create"])
