@@ -17,6 +17,9 @@ const org = "org_default"
 /** A word of a vocabulary in which few words are frequent and most are rare, as in any language. */
 const word = (draw: string) => `'word' || floor(power(8000, ${draw}))::int`
 
+/** An id that follows from a text and is a UUID as answers have them. */
+const id = (text: string) => `overlay(overlay(md5(${text}) placing '4' from 13) placing '8' from 17)::uuid`
+
 const each = (count: number) => `from generate_series(1, ${count}) n`
 
 /** Products with titles of five words and descriptions of forty, in 60 categories and of 200 brands; a tenth are drafts. */
@@ -27,31 +30,31 @@ const seedProducts = async (client: Client, products: number): Promise<ReadonlyA
     [
       "categories and brands",
       `with made as (insert into categories (id, organization_id, slug)
-        select md5('c' || n)::uuid, '${org}', 'category-' || n ${each(60)})
+        select ${id("'c' || n")}, '${org}', 'category-' || n ${each(60)})
        insert into brands (id, organization_id, slug, display_name)
-        select md5('b' || n)::uuid, '${org}', 'brand-' || n, 'Brand ' || n ${each(200)}`
+        select ${id("'b' || n")}, '${org}', 'brand-' || n, 'Brand ' || n ${each(200)}`
     ],
     [
       "entities",
       `insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)
-        select md5('e' || n)::uuid, '${org}', case n % 4 when 0 then 'service' else 'product' end, 'product-' || n,
+        select ${id("'e' || n")}, '${org}', case n % 4 when 0 then 'service' else 'product' end, 'product-' || n,
           case n % 10 when 0 then 'draft' else 'active' end, n % 10 <> 0,
           jsonb_build_object('color', (array['red', 'blue', 'green', 'black'])[1 + n % 4]) ${each(products)}`
     ],
     [
       "words",
       `insert into entity_attributes (id, organization_id, entity_id, locale, title, description)
-        select md5('a' || n)::uuid, '${org}', md5('e' || n)::uuid, 'en', ${words(5)}, ${words(40)} ${each(products)}`
+        select ${id("'a' || n")}, '${org}', ${id("'e' || n")}, 'en', ${words(5)}, ${words(40)} ${each(products)}`
     ],
     [
       "links to categories",
       `insert into entity_categories (organization_id, entity_id, category_id)
-        select '${org}', md5('e' || n)::uuid, md5('c' || 1 + n % 60)::uuid ${each(products)}`
+        select '${org}', ${id("'e' || n")}, ${id("'c' || 1 + n % 60")} ${each(products)}`
     ],
     [
       "links to brands",
       `insert into entity_brands (organization_id, entity_id, brand_id)
-        select '${org}', md5('e' || n)::uuid, md5('b' || 1 + n % 200)::uuid ${each(products)}`
+        select '${org}', ${id("'e' || n")}, ${id("'b' || 1 + n % 200")} ${each(products)}`
     ]
   ]
   const took: Array<readonly [string, number]> = []
@@ -143,9 +146,9 @@ const askAll = async (origin: string, url: string, client: Client, rounds: numbe
 const writing = async (client: Client, rounds: number) => {
   const write = (n: number) => [
     `with made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
-      values (md5('w' || ${n})::uuid, '${org}', 'product', 'written-' || ${n}, 'active', true) returning *)
+      values (${id(`'w' || ${n}`)}, '${org}', 'product', 'written-' || ${n}, 'active', true) returning *)
      insert into entity_attributes (id, organization_id, entity_id, locale, title, description)
-      select md5('wa' || ${n})::uuid, '${org}', md5('w' || ${n})::uuid, 'en', 'word1 word50 word600', 'word9 word1000'`
+      select ${id(`'wa' || ${n}`)}, '${org}', ${id(`'w' || ${n}`)}, 'en', 'word1 word50 word600', 'word9 word1000'`
   ]
   const times = async (from: number) => {
     const took: Array<number> = []
