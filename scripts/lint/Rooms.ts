@@ -53,26 +53,35 @@ export const rooms: ReadonlyArray<Room> = [
   { name: "http", files: /^src\/http\//, rooms: ["domain", "entities", "workflows"], refused: [sql, drivers] },
   // What other programs import: the shapes of routes and calls, and nothing that runs in the service (test/architecture).
   { name: "clients", files: /^src\/client\//, rooms: ["domain", "http"], refused: [sql, drivers] },
+  // The door for plugins: everything of the service that they may see.
+  {
+    name: "plugin interface",
+    files: /^src\/plugin\//,
+    rooms: [...core, "entities", "workflows", "http"],
+    refused: [drivers]
+  },
+  // Plugins see of the project what its package exports (`stoa/plugin`), as those of other people do.
   {
     name: "plugin repositories",
-    files: /^src\/plugins\/.*(Repo|\/migrations)\.ts$/,
-    rooms: ["domain", "kernel repositories", "plugins"],
+    files: /^plugins\/(?!.*\/test\/).*(Repo|\/migrations)\.ts$/,
+    rooms: ["plugins"],
     refused: [drivers]
   },
   {
     name: "plugins",
-    files: /^src\/plugins\//,
-    rooms: [...core, "entities", "workflows", "http", "plugin repositories"],
+    files: /^plugins\/(?!.*\/test\/)/,
+    rooms: ["plugin repositories"],
     refused: [sql, drivers]
-  }
+  },
+  { name: "tests of plugins", files: /^plugins\/.*\/test\//, rooms: ["*"], refused: [] }
 ]
 
 export const roomOf = (path: string): Room | undefined => rooms.find((room) => room.files.test(path))
 
-const pluginOf = (path: string): string | undefined => /^src\/plugins\/([^/]+)\//.exec(path)?.[1]
+const pluginOf = (path: string): string | undefined => /^plugins\/([^/]+)\//.exec(path)?.[1]
 
 /** The module of the domain, or the plugin, that a file belongs to. */
-const moduleOf = (path: string): string | undefined => /^(src\/(?:domain|plugins)\/[^/]+)\//.exec(path)?.[1]
+const moduleOf = (path: string): string | undefined => /^((?:src\/domain|plugins)\/[^/]+)\//.exec(path)?.[1]
 
 /** Files that keep to the tables of their own module; other rooms may use the repositories of all. */
 const inModule = (path: string): boolean => isRepo(path) || path.startsWith("src/domain/")
@@ -99,7 +108,7 @@ export const refusedFile = (
 ): string | undefined => {
   const [room, target] = [roomOf(from), roomOf(to)]
   if (room === undefined || room.rooms.includes("*")) {
-    return from.startsWith("src/") && /^(test|bench|scripts|examples)\//.test(to)
+    return from.startsWith("src/") && /^(test|bench|scripts|examples|plugins)\//.test(to)
       ? `src may not import ${to}`
       : undefined
   }
@@ -121,8 +130,8 @@ const neighbour = (
   to: string,
   requires: (plugin: string) => ReadonlyArray<string>
 ): string | undefined => {
-  if (to !== `src/plugins/${other}/index.ts`) {
-    return `a plugin may import another one only through its manifest src/plugins/${other}/index.ts, not ${to}`
+  if (to !== `plugins/${other}/index.ts`) {
+    return `a plugin may import another one only through its manifest plugins/${other}/index.ts, not ${to}`
   }
   return requires(own).includes(other) ? undefined : `plugin ${own} must list "${other}" in requires to import it`
 }

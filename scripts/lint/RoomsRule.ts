@@ -5,7 +5,7 @@ import { type Node, projectPath, type Rule } from "./Rule.ts"
 
 /** What the manifest of a plugin lists in `requires`: read as text, so that a manifest never runs in the linter. */
 const readRequires = (root: string) => (plugin: string): ReadonlyArray<string> => {
-  const manifest = join(root, "src/plugins", plugin, "index.ts")
+  const manifest = join(root, "plugins", plugin, "index.ts")
   if (!existsSync(manifest)) return []
   const list = /\brequires\s*:\s*\[([^\]]*)\]/.exec(readFileSync(manifest, "utf8"))?.[1] ?? ""
   return [...list.matchAll(/["']([^"']+)["']/g)].flatMap((match) => match[1] ?? [])

@@ -1,8 +1,10 @@
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
+import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Kernel } from "../domain/modules/Kernel.ts"
+import { OrderFollowers } from "../domain/orders/OrderFollowers.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ShippingSettings } from "../domain/shipping/ShippingSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
@@ -22,6 +24,9 @@ import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
+import { pluginsLayer } from "./plugins/InstalledPlugins.ts"
+import { checkPlugins } from "./plugins/PluginCheck.ts"
+import { migratePlugins } from "./plugins/PluginTables.ts"
 import { retentionTasks } from "./RetentionTasks.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
@@ -52,6 +57,8 @@ const deploymentLayer = (settings: AppSettings) => {
     downloadKeys(settings),
     mediaAdapters(settings),
     Contributions.layer,
+    OrderFollowers.layer,
+    declaredEvents(deployment.plugins ?? []),
     CatalogSettings.layerOf(catalogSettings(deployment.catalog)),
     ShippingSettings.layerOf(shippingSettings(deployment.shipping ?? {})),
     Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
@@ -66,7 +73,10 @@ const deploymentLayer = (settings: AppSettings) => {
 
 /** The tables, and the organization whose rows they will hold. */
 const prepare = Effect.gen(function*() {
+  const { plugins = [] } = (yield* AppConfig).deployment
+  yield* checkPlugins(plugins)
   yield* migrate
+  yield* migratePlugins(plugins)
   yield* ensureOrganization((yield* StoreSettings).defaultOrganizationId)
 })
 
@@ -79,9 +89,12 @@ export const databaseApp = (settings: AppSettings) =>
     Layer.provideMerge(Layer.succeed(AppConfig, settings))
   )
 
+/** Plugins add hooks and tasks before the time in which they are added ends. */
+const installed = Layer.provideMerge(kernelLayer, pluginsLayer)
+
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) =>
-  Layer.mergeAll(kernelLayer, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe, retentionTasks).pipe(
+  Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe, retentionTasks).pipe(
     Layer.provide(ClusterRetention.layer),
     Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),

@@ -12,6 +12,7 @@ import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/IdempotencyLayer.ts"
 import { FingerprintSecret, KeyedWork } from "../http/middleware/KeyedWork.ts"
+import type { BuiltRoute } from "../http/plugins/PluginRoute.ts"
 import { maxMessageBytes } from "../http/rpc/RpcFrames.ts"
 import { rpcEndpoints } from "../http/rpc/RpcRoutes.ts"
 import { RpcSockets } from "../http/rpc/RpcSockets.ts"
@@ -28,6 +29,7 @@ import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { exchangeLimits } from "./config/ExchangeConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
+import { InstalledPlugins } from "./plugins/InstalledPlugins.ts"
 import { rpcLayer } from "./Rpc.ts"
 import { seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
@@ -42,11 +44,25 @@ const middleware = Layer.mergeAll(
   Layer.provide(idempotencyLayer, keyedWork)
 )
 
-const application = Layer.mergeAll(
+const rpc = rpcLayer.pipe(Layer.provide(Layer.merge(actors, keyedWork)))
+
+/** The routes of the core alone. */
+const coreApplication = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),
-  rpcLayer.pipe(Layer.provide(Layer.merge(actors, keyedWork))),
-  docsRoutes(version)
+  rpc,
+  docsRoutes(Api, version)
 )
+
+/** The routes of the core and of plugins behind the same middleware, and the document of both. */
+const applicationWith = (first: BuiltRoute, others: ReadonlyArray<BuiltRoute>) => {
+  const api = others.reduce((grown, { group }) => grown.add(group), Api.add(first.group))
+  const ofPlugins = others.reduce((all, { layer }) => Layer.merge(all, layer), first.layer)
+  return Layer.mergeAll(
+    HttpApiBuilder.layer(api).pipe(Layer.provide(Layer.merge(routes, ofPlugins)), Layer.provide(middleware)),
+    rpc,
+    docsRoutes(api, version)
+  )
+}
 
 const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(
   Layer.provide(tenancy.routes),
@@ -82,8 +98,12 @@ const rpcSockets = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server?.rpc ?? {}))
 )
 
+/** Which methods an address has, with those of plugins. */
+const methodsWith = (brought: ReadonlyArray<BuiltRoute>) =>
+  routeTable([...endpoints(), ...brought.map(({ described }) => described), ...rpcEndpoints, ...docs])
+
 /** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
-const served = (router: typeof application, methodsOf: ReturnType<typeof routeTable>) =>
+const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
     Effect.gen(function*() {
       const { deployment, host, media, port, trustedProxy } = yield* AppConfig
@@ -126,7 +146,10 @@ const endStreams = Layer.effectDiscard(Effect.gen(function*() {
 
 /** Every route of the API. */
 export const serverLayer = endStreams.pipe(
-  Layer.provideMerge(served(application, routeTable([...endpoints(), ...rpcEndpoints, ...docs])))
+  Layer.provideMerge(Layer.unwrap(Effect.map(InstalledPlugins, ({ routes: brought }) => {
+    const [first, ...others] = brought
+    return served(first === undefined ? coreApplication : applicationWith(first, others), methodsWith(brought))
+  })))
 )
 
 /** What operators ask a process that runs actors: health, readiness and metrics. */

@@ -41,10 +41,10 @@ export const CartsHttp = [HttpApiBuilder, Carts, CartEntity, Checkout]
   "src/layers/modules/carts.ts":
     `import { CartRepo } from "../../domain/carts/CartRepo.ts"\nexport const carts = CartRepo\n`,
   "src/main.ts": `import { Sql } from "./layers/Sql.ts"\nexport const main = [Sql, process.env["HOME"]]\n`,
-  "src/plugins/gifts/index.ts": `export const gifts = { id: "gifts", requires: [] }\n`,
-  "src/plugins/gifts/Gift.ts": `import { Cart } from "../../domain/carts/Cart.ts"\nexport const Gift = Cart\n`,
-  "src/plugins/gifts/GiftRepo.ts": `import { SqlClient } from "effect/sql"\nexport const GiftRepo = [SqlClient]\n`,
-  "src/plugins/loyalty/index.ts": `import { gifts } from "../gifts/index.ts"
+  "plugins/gifts/index.ts": `export const gifts = { id: "gifts", requires: [] }\n`,
+  "plugins/gifts/Gift.ts": `import { table } from "stoa/plugin"\nexport const Gift = table\n`,
+  "plugins/gifts/GiftRepo.ts": `import { SqlClient } from "effect/sql"\nexport const GiftRepo = [SqlClient]\n`,
+  "plugins/loyalty/index.ts": `import { gifts } from "../gifts/index.ts"
 export const loyalty = { id: "loyalty", requires: ["gifts"], gifts }
 `,
   "test/carts/Cart.test.ts": `import { it } from "@effect/vitest"
@@ -97,7 +97,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "stoa(rooms)",
     `export const later = () => import("../../layers/Sql.ts")\n`
   ],
-  ["a rule that imports a plugin", "src/domain/a/L.ts", "stoa(rooms)", use("gifts", "../../plugins/gifts/index.ts")],
+  ["a rule that imports a plugin", "src/domain/a/L.ts", "stoa(rooms)", use("gifts", "../../../plugins/gifts/index.ts")],
   [
     "a Repo that imports another module's Repo",
     "src/domain/a/ARepo.ts",
@@ -141,7 +141,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "a workflow that imports a plugin",
     "src/workflows/a/C.ts",
     "stoa(rooms)",
-    use("x", "../../plugins/gifts/index.ts")
+    use("x", "../../../plugins/gifts/index.ts")
   ],
   [
     "a handler that imports a Repo",
@@ -151,20 +151,32 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     /domain repositories/
   ],
   ["a handler that imports a layer", "src/http/a/BHttp.ts", "stoa(rooms)", use("x", "../../layers/Sql.ts")],
-  ["a handler that imports a plugin", "src/http/a/CHttp.ts", "stoa(rooms)", use("x", "../../plugins/gifts/index.ts")],
+  [
+    "a handler that imports a plugin",
+    "src/http/a/CHttp.ts",
+    "stoa(rooms)",
+    use("x", "../../../plugins/gifts/index.ts")
+  ],
   ["a handler that imports sql", "src/http/a/DHttp.ts", "stoa(rooms)", use("SqlClient", "effect/sql")],
-  ["a plugin that imports a layer", "src/plugins/a/A.ts", "stoa(rooms)", use("x", "../../layers/Sql.ts")],
-  ["a plugin's rule that imports sql", "src/plugins/a/B.ts", "stoa(rooms)", use("SqlClient", "effect/sql")],
+  ["a plugin that imports a layer", "plugins/a/A.ts", "stoa(rooms)", use("x", "../../src/layers/Sql.ts")],
+  ["a plugin that goes round its door", "plugins/a/C.ts", "stoa(rooms)", use("x", "../../src/domain/carts/Cart.ts")],
+  [
+    "a plugin's Repo that goes round it",
+    "plugins/a/ARepo.ts",
+    "stoa(rooms)",
+    use("x", "../../src/domain/carts/CartRepo.ts")
+  ],
+  ["a plugin's rule that imports sql", "plugins/a/B.ts", "stoa(rooms)", use("SqlClient", "effect/sql")],
   [
     "a plugin that imports another one's inside",
-    "src/plugins/loyalty/A.ts",
+    "plugins/loyalty/A.ts",
     "stoa(rooms)",
     use("x", "../gifts/Gift.ts"),
     /only through its manifest/
   ],
   [
     "a plugin that imports one it does not require",
-    "src/plugins/gifts/A.ts",
+    "plugins/gifts/A.ts",
     "stoa(rooms)",
     use("x", "../loyalty/index.ts"),
     /must list "loyalty"/
@@ -239,7 +251,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     `import { Entity } from "effect/cluster"\nexport const e = Entity.make("E", []).toLayerQueue({})\n`
   ],
   ["a barrel", "src/domain/a/index.ts", "stoa(file-names)", `export * from "../carts/Cart.ts"\n`],
-  ["a barrel of all plugins", "src/plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
+  ["a barrel of all plugins", "plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
   ["a file name in lower case", "src/domain/a/cart.ts", "stoa(file-names)", `export const a = 1\n`],
   ["a file name that says nothing", "src/domain/a/Utils.ts", "stoa(file-names)", `export const a = 1\n`],
   [

@@ -40,7 +40,7 @@ interface Report {
 
 const lint = (folder: string): Promise<ReadonlyArray<Finding>> =>
   new Promise((done, fail) => {
-    const args = [join(root, "node_modules/oxlint/bin/oxlint"), "--format", "json", "src", "test"]
+    const args = [join(root, "node_modules/oxlint/bin/oxlint"), "--format", "json", "src", "plugins", "test"]
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 64_000_000 }, (error, stdout, stderr) => {
       if (!stdout.startsWith("{")) return fail(new Error(`oxlint did not run: ${stderr}${stdout}`, { cause: error }))
       const report: Report = JSON.parse(stdout)

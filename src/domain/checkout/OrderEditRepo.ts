@@ -8,6 +8,7 @@ import { mark } from "../idempotency/MarkRepo.ts"
 import { EditedStock } from "../inventory/EditedStock.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order } from "../orders/Order.ts"
+import { orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
 import type { ClaimedLine } from "./Basket.ts"
 import type { Decision } from "./Checkout.ts"
 import { orderUpdated, promotionsReturned, promotionsUsed } from "./OrderEditStatementRepo.ts"
@@ -61,6 +62,7 @@ export const orderEditRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* EditedStock
+    const followers = yield* orderFollowers
 
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
       const [row] = yield* sql<EditedRow>`select c.revision,
@@ -90,6 +92,7 @@ export const orderEditRepoLayer = Layer.effect(
         if (come.length > 0) yield* promotionsUsed(sql, actor, after, come)
         const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
         yield* sql`with event as (${journalInsert(sql, actor, [change])})${mark(sql, actor)} select 1`
+        yield* tellFollowers(followers, after.id)
         return true
       },
       sql.withTransaction,

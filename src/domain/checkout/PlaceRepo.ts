@@ -4,6 +4,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { Order } from "../orders/Order.ts"
+import { type ChangedOrder, type OrderFollowers, orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
 import {
   type ManualPlacement,
   manualPlaceStatement,
@@ -65,11 +66,47 @@ export const usageRefusal = (error: SqlError.SqlError): Effect.Effect<never, Che
     ? Effect.fail(CheckoutFailed.of("A promotion code has reached its usage limit."))
     : Effect.die(error)
 
+const ofPlacing = (placing: Placing | undefined): ChangedOrder => ({
+  organizationId: placing?.actor.organizationId ?? "",
+  orderId: placing?.placement.order.id ?? ""
+})
+
+const ofSettlement = (settlement: Settlement | undefined): ChangedOrder => ({
+  organizationId: settlement?.organization ?? "",
+  orderId: settlement?.id ?? ""
+})
+
+/**
+ * A statement and what the followers of its orders do, in one transaction; the statement alone where nobody follows.
+ * Undefined when a follower failed: nothing of it happened, and each order is to be tried alone.
+ */
+const followedBy = (sql: SqlClient.SqlClient, followers: OrderFollowers["Service"]) =>
+<Row>(
+  statement: Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>,
+  changedBy: (rows: ReadonlyArray<Row>) => ReadonlyArray<ChangedOrder>
+): Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError> =>
+  followers.any()
+    ? sql.withTransaction(Effect.tap(statement, (rows) => followers.tell(changedBy(rows)))).pipe(
+      Effect.catchTag("FollowerFailed", ({ cause }) =>
+        Effect.as(Effect.logError("a plugin that follows orders failed", cause), undefined))
+    )
+    : statement
+
+/** The same for one order: a follower that fails is a defect of the change. */
+const followedAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError>) =>
+  Effect.flatMap(
+    rows,
+    (found) =>
+      found === undefined ? Effect.die(new Error("A plugin that follows orders failed.")) : Effect.succeed(found)
+  )
+
 /** `PlaceRepo` over the database of the process. */
 export const placeRepoLayer = Layer.effect(
   PlaceRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const followers = yield* orderFollowers
+    const followed = followedBy(sql, followers)
 
     const outcomeOf = (row: PlacedRow | undefined) =>
       row?.placed === true ? "placed" as const : row?.existed === true ? "already" as const : undefined
@@ -77,12 +114,17 @@ export const placeRepoLayer = Layer.effect(
     const placing = yield* GroupCommit.make<Placing, Placed>({
       name: "checkout.place",
       together: (placings) =>
-        Effect.map(placeStatement(sql, placings, "skip locked"), (rows) => {
-          const found = new Map(rows.map((row) => [row.n, outcomeOf(row)]))
+        followed(
+          placeStatement(sql, placings, "skip locked"),
+          (rows) => rows.flatMap(({ n, placed }) => placed ? [ofPlacing(placings[n])] : [])
+        ).pipe(Effect.map((rows) => {
+          const found = new Map((rows ?? []).map((row) => [row.n, outcomeOf(row)]))
           return placings.map((_, n) => found.get(n))
-        }),
+        })),
       alone: Effect.fnUntraced(function*(one) {
-        const [row] = yield* placeStatement(sql, [one], "")
+        const [row] = yield* followedAlone(
+          followed(placeStatement(sql, [one], ""), (rows) => rows.some(({ placed }) => placed) ? [ofPlacing(one)] : [])
+        )
         const outcome = outcomeOf(row)
         if (outcome !== undefined) return outcome
         // Two runs may place at once (a partition): the later one waits for the hold and then sees it sold, but not the
@@ -106,6 +148,7 @@ export const placeRepoLayer = Layer.effect(
         const [row] = yield* manualPlaceStatement(sql, yield* CurrentActor, placement)
         if (row?.placed !== true) return "reservation-gone" as const
         yield* also
+        yield* tellFollowers(followers, placement.order.id)
         return "placed" as const
       },
       sql.withTransaction,
@@ -115,11 +158,18 @@ export const placeRepoLayer = Layer.effect(
     const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined }>({
       name: "checkout.settle",
       together: (settlements) =>
-        Effect.map(settleStatement(sql, settlements, "skip locked"), (rows) => {
-          const found = new Map(rows.map((row) => [row.n, { settled: toSettled(row) }]))
+        followed(
+          settleStatement(sql, settlements, "skip locked"),
+          (rows) => rows.map(({ n }) => ofSettlement(settlements[n]))
+        ).pipe(Effect.map((rows) => {
+          const found = new Map((rows ?? []).map((row) => [row.n, { settled: toSettled(row) }]))
           return settlements.map((_, n) => found.get(n))
-        }),
-      alone: (one) => Effect.map(settleStatement(sql, [one], ""), ([row]) => ({ settled: row && toSettled(row) }))
+        })),
+      alone: (one) =>
+        Effect.map(
+          followedAlone(followed(settleStatement(sql, [one], ""), () => [ofSettlement(one)])),
+          ([row]) => ({ settled: row && toSettled(row) })
+        )
     })
 
     const settle = Effect.fn("PlaceRepo.settle")(function*(id: string, intent: string, captured: number) {

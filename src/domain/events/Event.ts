@@ -19,6 +19,9 @@ export const eventTypes = [
 /** Name of an announced event. */
 export type EventType = typeof eventTypes[number]
 
+/** The same, or the name of an event that a plugin declares. */
+export type EventName = EventType | (string & {})
+
 /** Changes that the audit trail tells of and nobody is sent: `<module>.<operation>`. */
 export type AuditedType =
   | "apiKeys.create"
@@ -131,11 +134,15 @@ export type AuditedType =
   | "webhooks.rotateSecret"
   | "webhooks.disable"
 
+/** A change of a row of a plugin's table, `<plugin>/<table>.create`, or an event that a plugin declares, `<plugin>/…`. */
+export type PluginType = `${string}/${string}`
+
 /** Name of a change: an event, or one that is only audited. */
-export type ChangeType = EventType | AuditedType
+export type ChangeType = EventType | AuditedType | PluginType
 
 /** Kind of record a change is about (contract §0.6). */
 export type Subject =
+  | PluginType
   | "order"
   | "catalog_entity"
   | "entity_field"

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import type { EventType, Subject } from "./Event.ts"
+import type { EventName, Subject } from "./Event.ts"
 import type { SequencedEvent } from "./EventSubscribers.ts"
 
 /** Where a reader of an organization's events is: it has read up to this sequence. */
@@ -17,7 +17,7 @@ export class EventReadRepo extends Context.Service<EventReadRepo, {
   readonly after: (
     sequence: number,
     limit: number,
-    type?: EventType
+    type?: EventName
   ) => Effect.Effect<ReadonlyArray<SequencedEvent>, never, CurrentActor>
   /** Sequence of the newest event of the organization; 0 when there is none. */
   readonly latest: Effect.Effect<number, never, CurrentActor>
@@ -32,7 +32,7 @@ interface EventRow {
   readonly organization_id: string
   readonly event_sequence: bigint
   readonly id: string
-  readonly type: EventType
+  readonly type: EventName
   readonly entity_type: Subject
   readonly entity_id: string
   readonly payload: object
@@ -61,7 +61,7 @@ const columns = `e.organization_id, e.event_sequence, e.id, e.type, e.entity_typ
 export const eventReadRepoLayer = Layer.effect(
   EventReadRepo,
   Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => {
-    const after = Effect.fn("EventReadRepo.after")(function*(sequence: number, limit: number, type?: EventType) {
+    const after = Effect.fn("EventReadRepo.after")(function*(sequence: number, limit: number, type?: EventName) {
       const organization = yield* currentOrganization
       const rows = yield* sql<EventRow>`select ${sql.literal(columns)} from journal_entries e
         where e.organization_id = ${organization} and e.event_sequence > ${sequence}::bigint

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { EventType, Subject } from "./Event.ts"
+import type { EventName, Subject } from "./Event.ts"
 
 /** That an event happened, and its place in the organization's stream. */
 export interface EventNotice {
@@ -8,7 +8,7 @@ export interface EventNotice {
   readonly sequence: number
   /** UUID of the event; whoever tells the world of it says this id. */
   readonly id: string
-  readonly type: EventType
+  readonly type: EventName
 }
 
 /** An event with what it tells. */

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
-import type { EventType } from "./Event.ts"
+import { announcedNames } from "./DeclaredEvents.ts"
+import type { EventName } from "./Event.ts"
 import { EventReadRepo } from "./EventReadRepo.ts"
 import type { SequencedEvent } from "./EventSubscribers.ts"
 
@@ -8,7 +9,7 @@ import type { SequencedEvent } from "./EventSubscribers.ts"
 export interface EventQuery {
   readonly after: number
   readonly limit: number
-  readonly type: EventType | undefined
+  readonly type: EventName | undefined
 }
 
 /** Events and the cursor to go on with. */
@@ -19,6 +20,8 @@ export interface EventBatch {
 
 /** The announced events of an organization (spec §6, docs/events.md). */
 export class Events extends Context.Service<Events, {
+  /** Whether there is an event of this name. */
+  readonly announces: (name: EventName) => boolean
   /** A batch, oldest first. Its cursor lies behind everything that was looked at, whatever its type. */
   readonly list: (query: EventQuery) => Effect.Effect<EventBatch, never, CurrentActor>
 }>()("stoa/domain/events/Events") {
@@ -26,6 +29,7 @@ export class Events extends Context.Service<Events, {
     Events,
     Effect.gen(function*() {
       const repo = yield* EventReadRepo
+      const names = yield* announcedNames
 
       const list = Effect.fn("Events.list")(function*({ after, limit, type }: EventQuery) {
         // Looked up first: what comes meanwhile may be missing below and must not be passed over.
@@ -35,7 +39,7 @@ export class Events extends Context.Service<Events, {
         return { events, next: events.length < limit ? Math.max(last, latest) : last }
       })
 
-      return { list }
+      return { announces: (name: EventName) => names.has(name), list }
     })
   )
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Link, linkAfter } from "./Chain.ts"
-import { type EventType, eventTypes } from "./Event.ts"
+import { announcedNames } from "./DeclaredEvents.ts"
 import type { EventNotice } from "./EventSubscribers.ts"
 
 /** What is done with the events of a batch before it is committed. */
@@ -40,10 +40,6 @@ interface WaitingRow {
   readonly digest: string
 }
 
-const announcedNames: ReadonlySet<string> = new Set(eventTypes)
-
-const isAnnounced = (type: string): type is EventType => announcedNames.has(type)
-
 /**
  * Reads behind the locks of the heads, so that what another relay has just placed is not seen as waiting. The sizes are
  * added up first and without opening a record; digests are made of what fits only.
@@ -79,7 +75,11 @@ interface Batch {
 }
 
 /** Chains the entries on to the heads. */
-const chain = (heads: ReadonlyArray<HeadRow>, rows: ReadonlyArray<WaitingRow>): Batch => {
+const chain = (
+  heads: ReadonlyArray<HeadRow>,
+  rows: ReadonlyArray<WaitingRow>,
+  announces: ReadonlySet<string>
+): Batch => {
   const first = new Map(heads.map((head) => [head.organization_id, {
     position: Number(head.position),
     hash: head.hash,
@@ -93,11 +93,11 @@ const chain = (heads: ReadonlyArray<HeadRow>, rows: ReadonlyArray<WaitingRow>): 
     const before = last.get(organizationId)
     // Only organizations whose heads are locked were asked for.
     if (before === undefined) continue
-    const announced = isAnnounced(type)
+    const announced = announces.has(type)
     const link = linkAfter(before, row.digest, announced)
     last.set(organizationId, link)
     placed.push({ ...link, id, announced })
-    if (isAnnounced(type)) events.push({ organizationId, sequence: link.sequence, id, type })
+    if (announced) events.push({ organizationId, sequence: link.sequence, id, type })
   }
   const moved = [...last].flatMap(([organization, link]) => {
     const from = first.get(organization)?.position ?? 0
@@ -123,13 +123,15 @@ const place = (sql: SqlClient.SqlClient, { heads, placed }: Batch) =>
 /** `RelayRepo` over the database of the process. */
 export const relayRepoLayer = Layer.effect(
   RelayRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const announces = yield* announcedNames
     const inTransaction = Effect.fnUntraced(function*(limit: BatchLimit, tell: Tell) {
       const heads = yield* lockHeads(sql, limit.entries)
       if (heads.length === 0) return 0
       const rows = yield* waiting(sql, heads.map((head) => head.organization_id), limit)
       if (rows.length === 0) return 0
-      const batch = chain(heads, rows)
+      const batch = chain(heads, rows, announces)
       const [written] = yield* place(sql, batch)
       if (written?.entries !== rows.length || written.heads !== batch.heads.length) {
         return yield* Effect.die(new Error("The journal was written by somebody else behind the lock of its head."))

@@ -10,6 +10,7 @@ import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { SoldStock } from "../inventory/SoldStock.ts"
 import type { Order } from "./Order.ts"
+import { orderFollowers, tellFollowers } from "./OrderFollowers.ts"
 import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
 import { effectsOf, type OrderStatus, refusedWithRefundedUnits } from "./OrderStatus.ts"
 
@@ -123,6 +124,7 @@ export const orderStatusRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const goods = { stock: yield* SoldStock, handover: yield* Handover }
     const unplacement = yield* Unplacement
+    const followers = yield* orderFollowers
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
@@ -151,6 +153,7 @@ export const orderStatusRepoLayer = Layer.effect(
         before
       } as const
       yield* journalInsert(sql, actor, [event])
+      yield* tellFollowers(followers, order.id)
       return { order, refundId: written?.refund_id ?? null }
     })
 

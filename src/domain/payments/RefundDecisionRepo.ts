@@ -7,6 +7,7 @@ import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
+import { orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
 import { lockMoney, readRefundable } from "./RefundableRepo.ts"
 import type { DecidedLine, DecidedRefund } from "./RefundDecision.ts"
 import type { RefundableOrder } from "./RefundShares.ts"
@@ -96,6 +97,7 @@ export const refundDecisionRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* RefundedStock
+    const followers = yield* orderFollowers
 
     const inTransaction: RefundDecisionRepo["Service"]["write"] = Effect.fnUntraced(
       function*(orderId, reason, decide) {
@@ -117,6 +119,7 @@ export const refundDecisionRepoLayer = Layer.effect(
         const refundId = newId()
         const lines = restocked(decided.lines, back)
         yield* Effect.orDie(insert(sql, actor, { refundId, orderId, reason, decided, lines, released }))
+        yield* tellFollowers(followers, orderId)
         return { refundId, settled: decided.amount === 0 }
       }
     )

@@ -36,5 +36,9 @@ export const migrations = {
       primary key (organization_id, work_id)
     )`,
     `create index keyed_changes_age on keyed_changes (created_at)`
+  ),
+  // Which plugin brought a table: one that the core or another plugin has is not taken for its own.
+  "0002_plugin_tables": statements(
+    `create table plugin_tables (name text primary key, plugin text not null)`
   )
 }

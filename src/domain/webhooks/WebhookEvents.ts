@@ -1,5 +1,5 @@
-import { Context, Layer } from "effect"
-import { eventTypes } from "../events/Event.ts"
+import { Context, Effect, Layer } from "effect"
+import { announcedNames } from "../events/DeclaredEvents.ts"
 
 /** Subscribes to all events that are delivered, also to those that are added later. */
 export const anyEvent = "*"
@@ -8,7 +8,6 @@ export const anyEvent = "*"
 export class WebhookEvents extends Context.Service<WebhookEvents, {
   readonly names: ReadonlySet<string>
 }>()("stoa/domain/webhooks/WebhookEvents") {
-  /** The core's events, and those that plugins declare. */
-  static readonly layerOf = (declared: ReadonlyArray<string> = []): Layer.Layer<WebhookEvents> =>
-    Layer.succeed(WebhookEvents, { names: new Set<string>([...eventTypes, ...declared]) })
+  /** Those that are announced: the core's, and those that plugins declare. */
+  static readonly layer = Layer.effect(WebhookEvents, Effect.map(announcedNames, (names) => ({ names })))
 }

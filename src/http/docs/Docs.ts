@@ -41,13 +41,13 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
   return found
 }
 
-/** Every endpoint of the service. */
+/** Every endpoint of the core. */
 export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => endpointsOf(Api)
 
 /** What the document says beside the shapes: who may ask, and with which headers. */
-export const documentOptions = (): Options => {
+export const documentOptions = (all = endpoints()): Options => {
   const known = new Map(
-    endpoints().map((endpoint) => [`${endpoint.method} ${endpoint.path.replace(/:([^/]+)/g, "{$1}")}`, endpoint])
+    all.map((endpoint) => [`${endpoint.method} ${endpoint.path.replace(/:([^/]+)/g, "{$1}")}`, endpoint])
   )
   const found = ({ method, path }: Operation) => known.get(`${method} ${path}`)
   return {
@@ -60,20 +60,28 @@ export const documentOptions = (): Options => {
   }
 }
 
-/** The OpenAPI 3.0 document of all groups (spec §1, §9), for this version of the service. */
-export const openApiDocument = (version: string) =>
-  toOpenApi30(OpenApi.fromApi(Api.annotate(OpenApi.Version, version)), documentOptions())
+/** The OpenAPI 3.0 document of all groups of an API (spec §1, §9), for this version of the service. */
+export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  version: string
+) => toOpenApi30(OpenApi.fromApi(api.annotate(OpenApi.Version, version)), documentOptions(endpointsOf(api)))
+
+/** The same of the core alone. */
+export const openApiDocument = (version: string) => documentOf(Api, version)
 
 /**
  * The document and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both
  * are made when somebody first asks for them.
  */
-export const docsRoutes = (version: string) => {
+export const docsRoutes = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  version: string
+) => {
   const document = HttpRouter.use(Effect.fnUntraced(function*(router) {
-    const answer = Effect.sync(() => HttpServerResponse.jsonUnsafe(openApiDocument(version)))
+    const answer = Effect.sync(() => HttpServerResponse.jsonUnsafe(documentOf(api, version)))
     yield* router.add("GET", "/api/doc", yield* Effect.cached(answer))
   }))
-  const documented = Api.annotate(OpenApi.Transform, () => openApiDocument(version))
+  const documented = api.annotate(OpenApi.Transform, () => documentOf(api, version))
   const scalar = { withDefaultFonts: false, authentication: { preferredSecurityScheme: "apiKey" } }
   return Layer.merge(document, HttpApiScalar.layer(documented, { path: "/api/reference", scalar }))
 }

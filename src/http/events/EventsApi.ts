@@ -7,11 +7,14 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 
+/** Name of an event: one of the core, or one that a plugin declares. */
+const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
+
 /** An event as the API tells it (docs/events.md). `data` is the record after the change, without secrets. */
 export const StoreEvent = Schema.Struct({
   id: Uuid,
   sequence: Schema.Int.annotate({ description: "Place among the organization's events: from 1, without gaps." }),
-  type: Schema.Literals(eventTypes),
+  type: EventName,
   timestamp: Schema.Date.annotate({ format: "date-time" }),
   entityType: Schema.String,
   entityId: Schema.String,
@@ -48,7 +51,7 @@ export const EventsGroup = HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/api/events", {
     query: {
       after: Schema.optional(EventCursor.annotate({ description: "Sequence to start behind. Default 0." })),
-      type: Schema.optional(Schema.Literals(eventTypes).annotate({ description: "Only events of this type." })),
+      type: Schema.optional(EventName.annotate({ description: "Only events of this type." })),
       limit: pageQuery.limit
     },
     success: Events

@@ -2,7 +2,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import type { EventType } from "../../domain/events/Event.ts"
+import type { EventName } from "../../domain/events/Event.ts"
 import { Events } from "../../domain/events/Events.ts"
 import { EventTailer } from "../../domain/events/EventTailer.ts"
 import { pageSize, type SentPage } from "../../domain/paging/Paging.ts"
@@ -11,7 +11,7 @@ import { eventStream, toStoreEvent } from "./EventStream.ts"
 
 interface Query extends Pick<SentPage, "limit"> {
   readonly after?: number | undefined
-  readonly type?: EventType | undefined
+  readonly type?: EventName | undefined
 }
 
 const wantsStream = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -29,6 +29,7 @@ const lastSeen = Effect.fnUntraced(function*({ headers }: HttpServerRequest.Http
 
 const handle = (events: Events["Service"], tailer: EventTailer["Service"]) =>
   Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, { after = 0, limit, type }: Query) {
+    if (type !== undefined && !events.announces(type)) return yield* ValidationFailed.of("type", "is no event")
     if (wantsStream(request)) {
       const stream = yield* tailer.follow((yield* lastSeen(request)) ?? after)
       return eventStream(Stream.filter(stream, (event) => type === undefined || event.type === type))

@@ -3,6 +3,7 @@ import type { InvoiceOptions } from "../../domain/invoices/InvoiceSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
 import type { SocketLimits } from "../../http/rpc/OpenSocket.ts"
+import type { Plugin } from "../../plugin/Plugin.ts"
 import type { AccessOptions } from "./AccessConfig.ts"
 import type { AnalyticsOptions } from "./AnalyticsConfig.ts"
 import type { AuthOptions } from "./AuthConfig.ts"
@@ -142,6 +143,8 @@ export interface DeploymentConfig {
   readonly analytics?: AnalyticsOptions
   /** What is counted beside what is found (docs/search.md). */
   readonly search?: SearchOptions
+  /** Plugins in the order in which they are installed (docs/plugins.md); one that requires another comes after it. */
+  readonly plugins?: ReadonlyArray<Plugin>
   /** Handlers of the deployment's own (docs/hooks.md); they run before those that modules and plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }

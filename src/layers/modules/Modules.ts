@@ -1,7 +1,8 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { catalogueOf, PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
 import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModels.ts"
 import type { Migrations } from "../../domain/modules/Migrations.ts"
+import { AppConfig } from "../config/AppConfig.ts"
 import { access } from "./access.ts"
 import { analytics } from "./analytics.ts"
 import { auth } from "./auth.ts"
@@ -70,14 +71,22 @@ const afterPayments = orderdesk.services.pipe(
   Layer.provideMerge(invoices.services)
 )
 
-/** What modules let be asked of their tables. */
-const brought = BroughtModels.layerOf(broughtBy(modules, []))
+/** What modules and plugins let be asked of their tables. */
+const brought = Layer.unwrap(
+  Effect.map(AppConfig, ({ deployment }) => BroughtModels.layerOf(broughtBy(modules, deployment.plugins ?? [])))
+)
+
+/** The permissions of modules and plugins. */
+const catalogue = Layer.unwrap(
+  Effect.map(AppConfig, ({ deployment }) => PermissionCatalogue.layerOf(catalogueOf(modules, deployment.plugins ?? [])))
+)
 
 /** Services of all modules, in every process. Each may use those of the modules before it. */
 export const services = Layer.mergeAll(
   mail.services,
   search.services,
   exchange.services,
+  catalogue,
   Layer.provide(analytics.services, brought)
 ).pipe(
   Layer.provideMerge(webhooks.services),
@@ -113,15 +122,13 @@ export const actors = Layer.mergeAll(
   checkout.actors
 )
 
-const catalogue = PermissionCatalogue.layerOf(catalogueOf(modules, []))
-
 /** Handlers of all route groups. */
 export const routes = Layer.mergeAll(
   tenancy.routes,
   auth.routes,
   events.routes,
   jobs.routes,
-  Layer.provide(access.routes, catalogue),
+  access.routes,
   catalog.routes,
   media.routes,
   search.routes,

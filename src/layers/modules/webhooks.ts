@@ -34,7 +34,7 @@ export const webhooks = defineModule({
         webhookEndpointRepoLayer,
         webhookDispatchRepoLayer,
         webhookDeliveryRepoLayer,
-        WebhookEvents.layerOf()
+        WebhookEvents.layer
       )
     )
   ),

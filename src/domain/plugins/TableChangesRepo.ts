@@ -1,0 +1,129 @@
+import { Data, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AnyColumn, ColumnKind } from "./Column.ts"
+import { columnName, type Table } from "./Table.ts"
+import { checksOf, columnSql, createTable, indexesOf } from "./TableSql.ts"
+
+/** A table of the database is not as its plugin says, and adding to it cannot make it so; ends the start. */
+export class TableMismatch extends Data.TaggedError("TableMismatch")<{ readonly message: string }> {}
+
+interface FoundColumn {
+  readonly table_name: string
+  readonly column_name: string
+  readonly udt_name: ColumnKind
+  readonly is_nullable: "YES" | "NO"
+}
+
+const readColumns = (sql: SqlClient.SqlClient, names: ReadonlyArray<string>) =>
+  sql<FoundColumn>`select table_name, column_name, udt_name, is_nullable from information_schema.columns
+    where table_schema = current_schema() and table_name = any(${names}::text[])`
+
+const byTable = (rows: ReadonlyArray<FoundColumn>) => {
+  const found = new Map<string, Map<string, FoundColumn>>()
+  for (const row of rows) {
+    const columns = found.get(row.table_name) ?? new Map<string, FoundColumn>()
+    found.set(row.table_name, columns.set(row.column_name, row))
+  }
+  return found
+}
+
+/** Rows that are there already have no value for it. */
+const needsValue = ({ facts }: AnyColumn): boolean => !facts.nullable && facts.fallback === undefined
+
+/** Any fixed number: processes that start together change tables one after the other (the lock of migrations). */
+const migrationLock = 4_821_007
+
+/**
+ * Notes whose tables they are. A table that the core or another plugin has is not added to: that ends the start and names
+ * both. Holds the lock of migrations until the caller's transaction ends.
+ */
+export const claimTables = Effect.fnUntraced(function*(plugin: string, tables: ReadonlyArray<Table>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`select pg_advisory_xact_lock(${migrationLock})`
+  const names = tables.map(({ name }) => name)
+  const [taken] = yield* sql<
+    { readonly name: string; readonly plugin: string | null }
+  >`select c.relname as name, p.plugin
+    from pg_class c left join plugin_tables p on p.name = c.relname
+    where c.relnamespace = current_schema()::regnamespace and c.relname = any(${names}::text[])
+      and p.plugin is distinct from ${plugin} order by c.relname limit 1`
+  if (taken !== undefined) {
+    const owner = taken.plugin === null ? "the core" : `plugin "${taken.plugin}"`
+    return yield* new TableMismatch({ message: `The table "${taken.name}" of plugin "${plugin}" belongs to ${owner}.` })
+  }
+  yield* sql`insert into plugin_tables (name, plugin) select unnest(${names}::text[]), ${plugin} on conflict do nothing`
+})
+
+const isEmpty = (sql: SqlClient.SqlClient, name: string) =>
+  Effect.map(sql`select 1 from ${sql(name)} limit 1`, (rows) => rows.length === 0)
+
+/**
+ * Adds what the definitions of a plugin's tables have and the database has not: tables, columns, indexes and conditions.
+ * Nothing is taken away or changed: that is for the plugin's numbered migrations, which run after this. Tables come in the
+ * order in which they refer to one another.
+ */
+export const addMissing = Effect.fnUntraced(function*(plugin: string, tables: ReadonlyArray<Table>) {
+  const sql = yield* SqlClient.SqlClient
+  const found = byTable(yield* readColumns(sql, tables.map(({ name }) => name)))
+  for (const table of tables) {
+    const columns = found.get(table.name)
+    if (columns === undefined) {
+      yield* sql.unsafe(createTable(table))
+      continue
+    }
+    for (const [name, column] of Object.entries(table.columns)) {
+      if (columns.has(columnName(name))) continue
+      if (needsValue(column) && !(yield* isEmpty(sql, table.name))) {
+        return yield* new TableMismatch({
+          message:
+            `Plugin "${plugin}": column "${name}" of ${table.name} is new and rows that are there have no value ` +
+            `for it. Make it nullable or give it a default.`
+        })
+      }
+      yield* sql.unsafe(`alter table ${table.name} add column ${columnSql(name, column)}`)
+    }
+  }
+  yield* addNamed(sql, tables)
+})
+
+const addNamed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, tables: ReadonlyArray<Table>) {
+  const there = yield* sql<{ readonly name: string }>`select indexname as name from pg_indexes
+      where schemaname = current_schema() and tablename = any(${tables.map(({ name }) => name)}::text[])
+    union all select conname from pg_constraint where conrelid = any(
+      select c.oid from pg_class c where c.relnamespace = current_schema()::regnamespace
+        and c.relname = any(${tables.map(({ name }) => name)}::text[]))`
+  const names = new Set(there.map(({ name }) => name))
+  const wanted = tables.flatMap((table) => [...indexesOf(table), ...checksOf(table)])
+  yield* Effect.forEach(
+    wanted.filter(({ name }) => !names.has(name)),
+    (one) => sql.unsafe(one.sql),
+    { discard: true }
+  )
+})
+
+/**
+ * Looks whether the tables are as they are defined, once everything has been added and all migrations have run; says of
+ * the first column that is not what a migration has to do.
+ */
+export const checkTables = Effect.fnUntraced(function*(plugin: string, tables: ReadonlyArray<Table>) {
+  const sql = yield* SqlClient.SqlClient
+  const found = byTable(yield* readColumns(sql, tables.map(({ name }) => name)))
+  for (const table of tables) {
+    for (const [name, { facts }] of Object.entries(table.columns)) {
+      const column = found.get(table.name)?.get(columnName(name))
+      const wrong = column === undefined
+        ? "is missing"
+        : column.udt_name !== facts.kind
+        ? `is ${column.udt_name} and not ${facts.kind}`
+        : (column.is_nullable === "YES") !== facts.nullable
+        ? facts.nullable ? "must not be null" : "may be null"
+        : undefined
+      if (wrong !== undefined) {
+        return yield* new TableMismatch({
+          message: `Plugin "${plugin}": column "${name}" of ${table.name} ${wrong} in the database. ` +
+            `Adding cannot change that: give the plugin a numbered migration.`
+        })
+      }
+    }
+  }
+})

@@ -1,0 +1,94 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
+import { Hooks } from "../../domain/hooks/Hooks.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { type HandlerTools, toolsOf } from "../../domain/modules/Handlers.ts"
+import { Kernel } from "../../domain/modules/Kernel.ts"
+import { OrderFollowers } from "../../domain/orders/OrderFollowers.ts"
+import type { PluginDatabase } from "../../domain/plugins/PluginDatabase.ts"
+import { pluginDatabase } from "../../domain/plugins/PluginDatabaseRepo.ts"
+import { endpoints } from "../../http/docs/Docs.ts"
+import type { BuiltRoute, PluginTools } from "../../http/plugins/PluginRoute.ts"
+import type { Plugin } from "../../plugin/Plugin.ts"
+import type { PluginContext } from "../../plugin/PluginHost.ts"
+import { AppConfig, type AppSettings } from "../config/AppConfig.ts"
+import { InvalidSetting } from "../config/InvalidSetting.ts"
+import { storeSettings } from "../config/StoreConfig.ts"
+import { routeFlaws } from "./PluginRules.ts"
+
+/** What the plugins of this deployment brought for processes that answer HTTP. */
+export class InstalledPlugins extends Context.Service<InstalledPlugins, {
+  readonly routes: ReadonlyArray<BuiltRoute>
+}>()("stoa/layers/plugins/InstalledPlugins") {}
+
+/** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
+const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginTools => ({
+  get jobs() {
+    return tools.jobs
+  },
+  get logger() {
+    return tools.logger
+  },
+  get services() {
+    return tools.services
+  },
+  db
+})
+
+const contextOf = (
+  { access, deployment, environment }: AppSettings,
+  tools: HandlerTools,
+  db: PluginDatabase["Service"]
+): PluginContext => {
+  const { defaultCurrency, defaultOrganizationId } = storeSettings(access, deployment)
+  return {
+    config: { defaultCurrency, defaultOrganizationId, environment },
+    get services() {
+      return tools.services
+    },
+    get logger() {
+      return tools.logger
+    },
+    db,
+    database: { db, transaction: db.transaction }
+  }
+}
+
+/**
+ * Installs the plugins of the deployment in their order (spec §2, plugin lifecycle): services, hooks, tasks, routes. It
+ * belongs below the layer that ends the time in which hooks are added. Fails with a sentence when the routes of two of
+ * them, or of one and the core, cannot stand beside each other.
+ */
+export const pluginsLayer = Layer.effect(
+  InstalledPlugins,
+  Effect.gen(function*() {
+    const settings = yield* AppConfig
+    const [kernel, hooks, tasks, sql] = yield* Effect.all([Kernel, Hooks, Tasks, SqlClient.SqlClient])
+    const followers = yield* OrderFollowers
+    const own = yield* Effect.context<never>()
+
+    const install = Effect.fnUntraced(function*(plugin: Plugin) {
+      const db = pluginDatabase(sql, plugin)
+      const annotations = { plugin: plugin.id }
+      const tools = Effect.gen(function*() {
+        const { organizationId } = yield* CurrentActor
+        return withTables(toolsOf(kernel, organizationId, annotations, yield* Effect.context<never>()), db)
+      })
+      const context = contextOf(settings, toolsOf(kernel, settings.access.defaultOrganizationId, annotations, own), db)
+      const installed = yield* plugin.install({ context, tools })
+      yield* hooks.register(installed.hooks)
+      yield* Effect.forEach(installed.tasks, (task) => tasks.register(task), { discard: true })
+      if (installed.followsOrders !== undefined) yield* followers.register(installed.followsOrders)
+      return installed.routes.map((route) => ({ plugin: plugin.id, route }))
+    })
+
+    const routes = (yield* Effect.forEach(settings.deployment.plugins ?? [], install)).flat()
+    const { core, plugin } = yield* PermissionCatalogue
+    const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
+    const [flaw] = routeFlaws(routes, known, endpoints())
+    if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
+    return { routes: routes.map(({ route }) => route) }
+  })
+)
