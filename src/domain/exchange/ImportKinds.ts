@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { CatalogBatches } from "../catalog/CatalogBatches.ts"
-import { CatalogRecord } from "../catalog/CatalogRecord.ts"
+import { CatalogBatches } from "../catalog/exchange/CatalogBatches.ts"
+import { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
 import { sellableKey, Sellables } from "../catalog/Sellables.ts"
 import { CustomerBatches } from "../customers/CustomerBatches.ts"
 import { CustomerRecord } from "../customers/CustomerRecord.ts"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { CatalogExport } from "../../domain/catalog/CatalogExport.ts"
+import { CatalogExport } from "../../domain/catalog/exchange/CatalogExport.ts"
 import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
 import {
   customerColumns,
