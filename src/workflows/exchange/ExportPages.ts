@@ -12,10 +12,10 @@ import {
   stockColumns
 } from "../../domain/exchange/FlatTable.ts"
 import type { Kind } from "../../domain/exchange/Kind.ts"
-import { OrderPageRepo } from "../../domain/exchange/OrderPageRepo.ts"
 import { orderHeader, orderLines, orderRecord } from "../../domain/exchange/OrderTable.ts"
 import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
 import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
+import { OrderPageRepo } from "../../domain/orders/exchange/OrderPageRepo.ts"
 
 type Records = ReadonlyArray<Readonly<Record<string, unknown>>>
 type Lines = ReadonlyArray<ReadonlyArray<string>>
