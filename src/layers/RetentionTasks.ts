@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { AuthPurgeRepo } from "../domain/auth/AuthPurgeRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
-import { RevisionRepo } from "../domain/catalog/RevisionRepo.ts"
+import { RevisionRepo } from "../domain/catalog/revisions/RevisionRepo.ts"
 import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"

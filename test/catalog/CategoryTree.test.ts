@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Random } from "effect"
 import { SqlClient } from "effect/sql"
-import { Categories } from "../../src/domain/catalog/Categories.ts"
+import { Categories } from "../../src/domain/catalog/categories/Categories.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { asShopkeeper, catalogLayer } from "./CatalogServices.ts"

@@ -8,7 +8,7 @@ import {
   type CombinationRefusal,
   combinationsFor,
   fullProduct
-} from "../../src/domain/catalog/CombinationRules.ts"
+} from "../../src/domain/catalog/variants/CombinationRules.ts"
 
 const axis = (name: string, count: number): Axis => ({
   name,

@@ -7,6 +7,8 @@ import type { Import } from "../../src/domain/exchange/Import.ts"
 import { barOf, progressOn } from "../../src/layers/exchange/Progress.ts"
 import { stoa } from "../support/Command.ts"
 import { freshDatabase } from "../support/Postgres.ts"
+import { jsonl } from "./ImportCalls.ts"
+import { anOldOrder } from "./ImportedOrders.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-exchange-"))),
@@ -38,6 +40,28 @@ it.live(
       assert.include(refused.output, "line 2 (bad): type: is required for a new record")
       const nowhere = yield* stoa(["import", file, "--org", "nobody"], { DATABASE_URL: to.url })
       assert.deepStrictEqual([nowhere.code, nowhere.output.includes("no organization \"nobody\"")], [1, true])
+    }).pipe(Effect.scoped),
+  180_000
+)
+
+it.live(
+  "stoa import and export move orders, which come out as they went in",
+  () =>
+    Effect.gen(function*() {
+      const database = { DATABASE_URL: (yield* freshDatabase).url }
+      const path = yield* folder
+      const [file, out] = [join(path, "in.jsonl"), join(path, "out.csv")]
+      const orders = ["#1001", "#1002", "ORD-2019-000001"].map((orderNumber) => anOldOrder(orderNumber))
+      yield* Effect.promise(() => writeFile(file, jsonl(...orders, anOldOrder("#1003", { grandTotal: 1 }))))
+      const done = yield* stoa(["import", file, "--kind", "orders"], database)
+      assert.strictEqual(done.code, 1, done.output)
+      assert.include(done.output, "4 of 4 records: 3 created, 0 updated, 0 unchanged, 1 refused")
+      assert.include(done.output, "line 4 (#1003): grandTotal: is 1, and what the order is made of comes to 2520")
+      const written = yield* stoa(["export", "--kind", "orders", "--out", out], database)
+      assert.strictEqual(written.code, 0, written.output)
+      const again = yield* stoa(["import", out, "--kind", "orders"], database)
+      assert.include(again.output, "3 of 3 records: 0 created, 0 updated, 3 unchanged, 0 refused")
+      assert.include(yield* Effect.promise(() => readFile(out, "utf8")), "#1002,fulfilled,2021-03-04T05:06:07.089Z")
     }).pipe(Effect.scoped),
   180_000
 )

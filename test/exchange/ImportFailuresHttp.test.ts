@@ -44,11 +44,12 @@ withSmallApp("a file that cannot be imported", (it) => {
       const sent = [
         yield* upload("slug\nx\n", { type: "application/octet-stream" }),
         yield* upload("slug\nx\n", { query: "kind=prices&format=shopify" }),
-        yield* upload("slug\nx\n", { query: "kind=orders" }),
+        yield* upload("slug\nx\n", { query: "kind=invoices" }),
         yield* upload("", {}),
         yield* upload("slug,colour\nx,red\n", {}),
         yield* upload("slug,slug\nx,y\n", {}),
         yield* upload("type\nproduct\n", {}),
+        yield* upload("orderNumber,line.colour\nx,red\n", { query: "kind=orders" }),
         yield* upload("a,b\n1,2\n", { query: "format=shopify" }),
         yield* upload("a,b\n1,2\n", { query: "format=woocommerce" }),
         yield* upload("slug\nx\n", { headers: { "idempotency-key": "short" } })
@@ -61,6 +62,7 @@ withSmallApp("a file that cannot be imported", (it) => {
         [422, "VALIDATION_FAILED", "file: There is no column \"colour\" in files of this kind."],
         [422, "VALIDATION_FAILED", "file: The column \"slug\" is there twice."],
         [422, "VALIDATION_FAILED", "file: The column \"slug\" is missing."],
+        [422, "VALIDATION_FAILED", sent[7]?.at("error.message")],
         [
           422,
           "VALIDATION_FAILED",
@@ -73,6 +75,7 @@ withSmallApp("a file that cannot be imported", (it) => {
         ],
         [422, "VALIDATION_FAILED", "Idempotency-Key: must have 8 to 255 characters"]
       ])
+      assert.include(sent[7]?.text("error.message"), "\"status\", \"placedAt\", \"currency\", \"grandTotal\"")
       const utf16 = yield* sendBytes(new Uint8Array([0xff, 0xfe, 0x73, 0x00]))
       const latin1 = yield* sendBytes(new Uint8Array([...Buffer.from("slug\ncaf"), 0xe9, 0x0a]))
       assert.deepStrictEqual([utf16.status, latin1.status], [422, 422])

@@ -1,16 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CatalogPageRepo } from "../../src/domain/catalog/CatalogPageRepo.ts"
-import { CatalogStateRepo } from "../../src/domain/catalog/CatalogStateRepo.ts"
+import { CatalogPageRepo } from "../../src/domain/catalog/exchange/CatalogPageRepo.ts"
+import { CatalogStateRepo } from "../../src/domain/catalog/exchange/CatalogStateRepo.ts"
 import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
 import { CustomerBatchRepo } from "../../src/domain/customers/CustomerBatchRepo.ts"
 import { ImportRepo } from "../../src/domain/exchange/ImportRepo.ts"
-import { OrderPageRepo } from "../../src/domain/exchange/OrderPageRepo.ts"
 import { PersonPageRepo } from "../../src/domain/exchange/PersonPageRepo.ts"
 import { RefusalRepo } from "../../src/domain/exchange/RefusalRepo.ts"
 import { SellablePageRepo } from "../../src/domain/exchange/SellablePageRepo.ts"
 import { StockBatchRepo } from "../../src/domain/inventory/StockBatchRepo.ts"
+import { OrderBatchRepo } from "../../src/domain/orders/exchange/OrderBatchRepo.ts"
+import { OrderPageRepo } from "../../src/domain/orders/exchange/OrderPageRepo.ts"
 import { PriceBatchRepo } from "../../src/domain/pricing/PriceBatchRepo.ts"
 import { asShopkeeper } from "../catalog/CatalogServices.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
@@ -101,7 +102,8 @@ const repos = Layer.mergeAll(
   RefusalRepo.layer,
   SellablePageRepo.layer,
   PersonPageRepo.layer,
-  OrderPageRepo.layer
+  OrderPageRepo.layer,
+  OrderBatchRepo.layer
 )
 
 const recordsOf = (count: number) =>
@@ -130,7 +132,14 @@ describe("among 20,000 of everything", () => {
         yield* expectIndexes("prices", prices.read(entityIds))
         yield* expectIndexes("customers", customers.read(numbers(500).map((n) => ({ email: `U${n}@home.example` }))))
         yield* expectIndexes("stock", stock.read(entityIds.map((entityId) => ({ entityId, variantId: null }))))
+        const orders = yield* OrderBatchRepo
+        const orderNumbers = (count: number) => numbers(count).map((n) => `ORD-2026-${String(n).padStart(6, "0")}`)
+        yield* expectIndexes("orders", orders.read(orderNumbers(500), [2026]))
+        yield* expectIndexes("owners", customers.ownersOf(numbers(500).map((n) => `U${n}@home.example`)))
         for (const count of [1, 500]) {
+          assert.lengthOf(yield* statementsOf(orders.read(orderNumbers(count), [2025, 2026])), 2)
+          const owners = customers.ownersOf(numbers(count).map((n) => `U${n}@home.example`))
+          assert.lengthOf(yield* statementsOf(owners), 1)
           assert.lengthOf(yield* statementsOf(catalog.read(recordsOf(count))), 5)
           assert.lengthOf(
             yield* statementsOf(customers.read(numbers(count).map((n) => ({ email: `u${n}@home.example` })))),

@@ -82,20 +82,23 @@ withShop("orders that nobody paid for two days", (it) => {
       assert.strictEqual(yield* cleanUp, 0)
     }))
 
-  it.effect("stay when they are younger, paid, further, drafts, or have a time of their own", () =>
+  it.effect("stay when they are younger, paid, further, drafts, imported, or have a time of their own", () =>
     Effect.gen(function*() {
       const others = yield* Effect.forEach(
-        [{ placedAt: hoursAgo(47) }, { captured: 1_000 }, { status: "confirmed" }, {}, {}] satisfies Array<OrderSpec>,
+        [{ placedAt: hoursAgo(47) }, { captured: 1_000 }, { status: "confirmed" }, {}, {}, {}] satisfies Array<
+          OrderSpec
+        >,
         aStaleOrder
       )
-      const [draft, waiting] = others.slice(3).map(({ id }) => id)
+      const [draft, waiting, imported] = others.slice(3).map(({ id }) => id)
       yield* onDatabase((sql) => sql`update orders set is_draft = true where id = ${draft ?? ""}::uuid`)
       yield* onDatabase((sql) =>
         sql`update orders set payment_due_at = now() + interval '1 hour' where id = ${waiting ?? ""}::uuid`
       )
+      yield* onDatabase((sql) => sql`update orders set imported_at = now() where id = ${imported ?? ""}::uuid`)
       assert.strictEqual(yield* cleanUp, 0)
       const statuses = yield* Effect.forEach(others, ({ id }) => statusOf(id))
-      assert.deepStrictEqual(statuses, ["pending", "pending", "confirmed", "pending", "pending"])
+      assert.deepStrictEqual(statuses, ["pending", "pending", "confirmed", "pending", "pending", "pending"])
     }))
 
   it.effect("stay when they are paid in the moment of their end", () =>

@@ -4,7 +4,7 @@ const hook = new URL("mutate.ts", import.meta.url).href
 
 /**
  * Starts the service as a process of its own in which one filter of organizations is taken out, named as in
- * `src/domain/catalog/BrandRepo.ts#2`.
+ * `src/domain/catalog/brands/BrandRepo.ts#2`.
  */
 export const startMutant = (mutant: string, databaseUrl: string) =>
   startService({

@@ -8,7 +8,7 @@ import { filtersIn, withoutFilter } from "../support/TenantFilter.ts"
 import { neighbours } from "./Neighbours.ts"
 
 /** One filter of the many; `npm run chaos` takes out each of them in turn. */
-const planted = "src/domain/catalog/BrandRepo.ts#1"
+const planted = "src/domain/catalog/brands/BrandRepo.ts#1"
 
 describe("a filter of organizations that is taken out", () => {
   it("is any comparison with an organization, whoever writes it how", () => {

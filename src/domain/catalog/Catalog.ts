@@ -6,8 +6,8 @@ import type { AttributesChange } from "./Attributes.ts"
 import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
 import { EntityChanges } from "./EntityChanges.ts"
-import { EntityFields } from "./EntityFields.ts"
 import { EntityRepo } from "./EntityRepo.ts"
+import { EntityFields } from "./fields/EntityFields.ts"
 
 /**
  * Changes of catalog entities (contract §1.2). Each announces `catalog.create`, `.update` or `.delete` together with the

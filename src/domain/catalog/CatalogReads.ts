@@ -13,7 +13,7 @@ import type { EntityQuery } from "./EntityQuery.ts"
 import { EntityRepo } from "./EntityRepo.ts"
 import type { EntityRead, EntityView, Include } from "./Expansion.ts"
 import type { WordsView } from "./ExpansionRepo.ts"
-import { localeChain } from "./LocaleChain.ts"
+import { localeChain } from "./locales/LocaleChain.ts"
 
 /** How words are read: of the first locale of a chain or of this one alone, drafts included or not. */
 export interface WordsRead {

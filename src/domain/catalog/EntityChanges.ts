@@ -3,15 +3,15 @@ import { CurrentActor } from "../access/Actor.ts"
 import { type Conflict, type Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Extra } from "../hooks/HookRun.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { stateOfWords } from "./Approval.ts"
 import type { AttributesChange, WordsState } from "./Attributes.ts"
 import { AttributesRepo, type AttributesWrite } from "./AttributesRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
 import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
-import { DraftRepo } from "./DraftRepo.ts"
 import type { CatalogEntity, EntityChange } from "./Entity.ts"
-import { EntityFields } from "./EntityFields.ts"
 import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
+import { EntityFields } from "./fields/EntityFields.ts"
+import { stateOfWords } from "./locales/Approval.ts"
+import { DraftRepo } from "./locales/DraftRepo.ts"
 
 /** What is to be written, and the entity before it where somebody listens who wants to know. */
 export interface Considered {

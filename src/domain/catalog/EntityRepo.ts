@@ -8,10 +8,10 @@ import { lookupSql } from "../modules/LookupRepo.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
 import { entityEvent } from "./CatalogEventRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
-import { type FieldWrite, fieldWrites } from "./EntityFieldRepo.ts"
 import { type EntityRow, type EntityViewRow, toEntity, toView } from "./EntityRow.ts"
 import type { EntityView, Include } from "./Expansion.ts"
 import { expansionColumn, type WordsView } from "./ExpansionRepo.ts"
+import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
 import { conflictOn } from "./UniqueRepo.ts"
 
 /** A change, and whether it publishes: then `publishedAt` moves even when the entity was active before. */

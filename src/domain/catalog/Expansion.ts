@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { Attributes } from "./Attributes.ts"
 import { CatalogEntity } from "./Entity.ts"
-import { FieldValue } from "./FieldDefinition.ts"
-import { OptionType, OptionValue } from "./Option.ts"
-import { Variant } from "./Variant.ts"
+import { FieldValue } from "./fields/FieldDefinition.ts"
+import { OptionType, OptionValue } from "./variants/Option.ts"
+import { Variant } from "./variants/Variant.ts"
 
 const amount = Schema.Finite
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)

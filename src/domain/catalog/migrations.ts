@@ -1,9 +1,9 @@
 import { statements } from "../modules/StatementsRepo.ts"
-import { categoryGuard } from "./CategoryGuardRepo.ts"
-import { draftTables } from "./DraftTablesRepo.ts"
-import { fieldTables } from "./FieldTablesRepo.ts"
-import { revisionTables } from "./RevisionTablesRepo.ts"
-import { scheduleTables } from "./ScheduleTablesRepo.ts"
+import { categoryGuard } from "./categories/CategoryGuardRepo.ts"
+import { fieldTables } from "./fields/FieldTablesRepo.ts"
+import { draftTables } from "./locales/DraftTablesRepo.ts"
+import { revisionTables } from "./revisions/RevisionTablesRepo.ts"
+import { scheduleTables } from "./schedules/ScheduleTablesRepo.ts"
 
 /** Keeps `catalog_totals` in step with one kind of statement; rows are taken in key order, so writers cannot deadlock. */
 const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [

@@ -137,6 +137,10 @@ const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.status !== "pending") {
     return Effect.fail(Conflict.of(`The order is ${order.status}: only pending orders can be edited.`))
   }
+  // An edit prices the order anew and reserves its stock, which is the matter of the system that sold it.
+  if (order.importedAt !== undefined) {
+    return Effect.fail(Conflict.of("The order was placed in another system: its lines cannot be edited."))
+  }
   return order.paymentIntentId === null && order.amountCaptured === null
     ? Effect.void
     : Effect.fail(Conflict.of("The payment of the order has begun: its lines cannot be edited any more."))

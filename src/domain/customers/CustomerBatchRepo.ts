@@ -43,6 +43,10 @@ export class CustomerBatchRepo extends Context.Service<CustomerBatchRepo, {
   readonly read: (records: ReadonlyArray<CustomerRecord>) => Effect.Effect<CustomerState, never, CurrentActor>
   /** Two statements: the people, and what belongs to them. */
   readonly write: (writes: CustomerWrites) => Effect.Effect<void, never, CurrentActor>
+  /** Ids by e-mail address in lower case, of the only profile of it that nobody else could have taken. */
+  readonly ownersOf: (
+    emails: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
   /** Ids of groups by their names. */
   readonly groupsNamed: (
     names: ReadonlyArray<string>
@@ -101,6 +105,29 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   return { groupsNamed, read }
 }
 
+interface OwnerRow {
+  readonly id: string
+  readonly email: string
+  readonly proven: boolean
+}
+
+const makeOwnersOf = (sql: SqlClient.SqlClient): CustomerBatchRepo["Service"]["ownersOf"] =>
+  Effect.fn("CustomerBatchRepo.ownersOf")(function*(emails) {
+    const organization = yield* currentOrganization
+    // Held until the transaction ends: an erasure waits, and finds what the batch has made his.
+    const rows = yield* sql<OwnerRow>`select c.id, lower(c.email) as email, c.user_id = 'anonymous_' || c.id or exists (
+        select 1 from users u where u.email = lower(c.email) and u.id::text = c.user_id and u.email_verified) as proven
+      from customers c where c.organization_id = ${organization} and c.erased_at is null
+        and lower(c.email) = any(${[...new Set(emails.map((email) => email.toLowerCase()))]}::text[])
+      order by c.id for share of c`.unprepared
+    const all = grouped(rows, ({ email }) => email)
+    return new Map(
+      [...all].flatMap(([email, [first, ...others]]) =>
+        first?.proven === true && others.length === 0 ? [[email, first.id]] : []
+      )
+    )
+  }, Effect.orDie)
+
 const makeWrite = (sql: SqlClient.SqlClient) => {
   const rows = (list: ReadonlyArray<object>, columns: string) =>
     sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as x(${sql.literal(columns)})`
@@ -134,4 +161,8 @@ const makeWrite = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 }
 
-const make = (sql: SqlClient.SqlClient): CustomerBatchRepo["Service"] => ({ ...makeReads(sql), write: makeWrite(sql) })
+const make = (sql: SqlClient.SqlClient): CustomerBatchRepo["Service"] => ({
+  ...makeReads(sql),
+  ownersOf: makeOwnersOf(sql),
+  write: makeWrite(sql)
+})

@@ -15,6 +15,11 @@ import { changedCustomer, newCustomer } from "./CustomerRules.ts"
 export class CustomerBatches extends Context.Service<CustomerBatches, {
   /** One outcome for each, by a constant number of statements; to be called inside of a transaction. */
   readonly apply: (records: ReadonlyArray<CustomerRecord>) => Effect.Effect<BatchResult, never, CurrentActor>
+  /**
+   * Ids of the profiles that records under these e-mail addresses belong to, by the addresses in lower case; one
+   * statement. Where several have an address none is named, and neither is one whose login has not proved that it is his.
+   */
+  readonly ownersOf: CustomerBatchRepo["Service"]["ownersOf"]
 }>()("stoa/domain/customers/CustomerBatches") {
   static readonly layer = Layer.effect(
     CustomerBatches,
@@ -57,7 +62,7 @@ export class CustomerBatches extends Context.Service<CustomerBatches, {
         return result
       })
 
-      return { apply }
+      return { apply, ownersOf: repo.ownersOf }
     })
   )
 }

@@ -60,6 +60,7 @@ export type AuditedType =
   | "entityFields.archive"
   | "entityFields.restore"
   | "orders.claim"
+  | "orders.import"
   | "fulfillment.update"
   | "orders.addLine"
   | "orders.changeLine"

@@ -1,4 +1,4 @@
-import type { CatalogRecord } from "../catalog/CatalogRecord.ts"
+import type { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
 import { type CellType, readCell, writeCell } from "./Cells.ts"
 import { groupingReader, headerProblem, type Row, type TableFormat } from "./FileTable.ts"
 

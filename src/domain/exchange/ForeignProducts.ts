@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
-import { CatalogBatches } from "../catalog/CatalogBatches.ts"
+import { CatalogBatches } from "../catalog/exchange/CatalogBatches.ts"
 import { Sellables } from "../catalog/Sellables.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
 import { StockBatches } from "../inventory/StockBatches.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CatalogRecord } from "../catalog/CatalogRecord.ts"
+import { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
 import { maybe, Moment } from "../pricing/Bounds.ts"
 
 const options = Schema.optional(Schema.Record(Schema.String, Schema.String))

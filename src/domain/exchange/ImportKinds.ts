@@ -1,11 +1,13 @@
 import { Context, Effect, Layer } from "effect"
-import { CatalogBatches } from "../catalog/CatalogBatches.ts"
-import { CatalogRecord } from "../catalog/CatalogRecord.ts"
+import { CatalogBatches } from "../catalog/exchange/CatalogBatches.ts"
+import { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
 import { sellableKey, Sellables } from "../catalog/Sellables.ts"
 import { CustomerBatches } from "../customers/CustomerBatches.ts"
 import { CustomerRecord } from "../customers/CustomerRecord.ts"
 import { StockBatches } from "../inventory/StockBatches.ts"
 import { StockRecord } from "../inventory/StockRecord.ts"
+import { OrderBatches } from "../orders/exchange/OrderBatches.ts"
+import { OrderRecord } from "../orders/exchange/OrderRecord.ts"
 import { PriceRecord } from "../pricing/PriceRecord.ts"
 import { strictly } from "../text/Issues.ts"
 import type { Work } from "./BatchRepo.ts"
@@ -43,6 +45,7 @@ export class ImportKinds extends Context.Service<ImportKinds, {
       const prices = yield* PlacedPrices
       const sellables = yield* Sellables
       const levels = yield* StockBatches
+      const orders = yield* OrderBatches
 
       const putStock = Effect.fnUntraced(function*(records: ReadonlyArray<StockRecord>, { warehouse }: Import) {
         const targets = yield* sellables.find(records)
@@ -60,6 +63,11 @@ export class ImportKinds extends Context.Service<ImportKinds, {
           read: strictly(CustomerRecord),
           keyOf: ({ email }) => email.toLowerCase(),
           apply: customers.apply
+        }),
+        orders: workOf({
+          read: strictly(OrderRecord),
+          keyOf: ({ orderNumber }) => orderNumber,
+          apply: orders.apply
         })
       }
       const foreign = workOf({

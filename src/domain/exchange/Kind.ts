@@ -5,7 +5,7 @@ export const Kind = Schema.Literals(["catalog", "prices", "stock", "customers", 
 export type Kind = typeof Kind.Type
 
 /** What can be imported. */
-export const ImportedKind = Schema.Literals(["catalog", "prices", "stock", "customers"])
+export const ImportedKind = Schema.Literals(["catalog", "prices", "stock", "customers", "orders"])
 export type ImportedKind = typeof ImportedKind.Type
 
 /** How a file is written that comes in. `shopify` and `woocommerce` are the CSV files of their product exports. */
@@ -25,7 +25,9 @@ const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
   catalog: [["catalog:create"], ["catalog:update"]],
   prices: [["pricing:create", "pricing:manage"]],
   stock: [["inventory:adjust"]],
-  customers: [["customers:read"], ["customers:create"], ["customers:update"]]
+  customers: [["customers:read"], ["customers:create"], ["customers:update"]],
+  // Whoever shops may place orders too; prices and totals of one's own are the matter of staff.
+  orders: [["orders:create"], ["orders:manage"]]
 }
 
 const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
@@ -49,7 +51,8 @@ export const importing: Alternatives = [
   "pricing:create",
   "pricing:manage",
   "inventory:adjust",
-  "customers:create"
+  "customers:create",
+  "orders:manage"
 ]
 
 /** Every permission with which anybody may export something. */

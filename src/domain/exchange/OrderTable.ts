@@ -1,13 +1,12 @@
-import { type CellType, writeCell } from "./Cells.ts"
+import { type CellType, readCell, writeCell } from "./Cells.ts"
+import { groupingReader, headerProblem, type Row, type TableFormat } from "./FileTable.ts"
 
 /** Columns of an order: on its first line. */
 const own: Readonly<Record<string, CellType>> = {
   orderNumber: "text",
-  id: "text",
   status: "text",
   placedAt: "text",
   email: "text",
-  customerId: "text",
   currency: "text",
   subtotal: "number",
   discountTotal: "number",
@@ -26,6 +25,8 @@ const own: Readonly<Record<string, CellType>> = {
 /** Columns of its lines, one a line. */
 const line: Readonly<Record<string, CellType>> = {
   sku: "text",
+  slug: "text",
+  options: "json",
   title: "text",
   entityType: "text",
   quantity: "number",
@@ -34,9 +35,49 @@ const line: Readonly<Record<string, CellType>> = {
   discountAmount: "number",
   taxAmount: "number",
   refundedQuantity: "number",
-  fulfillmentStatus: "text",
-  entityId: "text",
-  variantId: "text"
+  fulfillmentStatus: "text"
+}
+
+/** Columns that older exports have: ids of the store they come from. */
+const unread: ReadonlyArray<string> = ["id", "customerId", "line.entityId", "line.variantId"]
+
+const columns: ReadonlyMap<string, CellType> = new Map([
+  ...Object.entries(own),
+  ...Object.entries(line).map(([name, type]) => [`line.${name}`, type] as const)
+])
+
+const needed: ReadonlyArray<string> = [
+  "orderNumber",
+  "status",
+  "placedAt",
+  "currency",
+  "grandTotal",
+  "line.title",
+  "line.quantity",
+  "line.unitPrice"
+]
+
+/** The values of the columns that begin with a prefix; an empty cell leaves the field out. */
+const valuesOf = (row: Row, names: ReadonlyArray<string>, prefix = "") =>
+  Object.fromEntries(names.flatMap((name) => {
+    const cell = row.get(prefix + name)
+    return cell === undefined ? [] : [[name, readCell(columns.get(prefix + name) ?? "text", cell)] as const]
+  }))
+
+const recordOf = (rows: ReadonlyArray<Row>) => {
+  const lines = rows.map((row) => valuesOf(row, Object.keys(line), "line."))
+  return {
+    ...valuesOf(rows[0] ?? new Map<string, string>(), Object.keys(own)),
+    lineItems: lines.filter((values) => Object.keys(values).length > 0)
+  }
+}
+
+/** Tables of orders: a line for each line of an order, whose own columns stand on the first. */
+export const orderTable: TableFormat = {
+  open: (header) => {
+    const problem = headerProblem(header, (name) => columns.has(name) || unread.includes(name), needed)
+    return problem === undefined ? groupingReader(header, "orderNumber", recordOf) : { problem }
+  }
 }
 
 /** The header of a table of orders. */

@@ -62,5 +62,9 @@ export const migrations = {
       issues jsonb not null,
       primary key (import_id, row)
     )`
+  ),
+  "0002_orders": statements(
+    `alter table imports drop constraint imports_kind_check, add constraint imports_kind_check
+      check (kind in ('catalog', 'prices', 'stock', 'customers', 'orders'))`
   )
 }

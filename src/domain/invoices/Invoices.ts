@@ -73,6 +73,10 @@ export class Invoices extends Context.Service<Invoices, {
 
       const invoiceOf = Effect.fnUntraced(function*(order: Order) {
         const { buyer, issued: before, refunds } = yield* repo.factsOf(order.id)
+        // It has its invoice where it was placed: a second one would tax it twice.
+        if (before === undefined && order.importedAt !== undefined) {
+          return yield* Conflict.of("An imported order has its invoice in the system that it came from.")
+        }
         if (before === undefined && !isBinding(order)) {
           return yield* Conflict.of("An order has no invoice before it is confirmed or paid.")
         }

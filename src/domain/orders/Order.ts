@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { isUuid, Uuid } from "../ids/Id.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
@@ -66,6 +66,8 @@ export const Order = Schema.Struct({
   metadata: Metadata,
   /** Staff still writes it; absent of every other order (docs/orders.md). */
   isDraft: Schema.optional(Schema.Boolean),
+  /** When it came in from another system; absent of every order that was placed here (docs/import-export.md). */
+  importedAt: Schema.optional(Time),
   placedAt: Time,
   updatedAt: Time,
   fulfilledAt: Schema.NullOr(Time),
@@ -78,11 +80,11 @@ export type Order = typeof Order.Type
 export const isRefundedInFull = ({ amountCaptured, refundedTotal }: Order): boolean =>
   refundedTotal > 0 && refundedTotal === amountCaptured
 
-/** Form of an order number: `ORD-YYYY-NNNNNN`, growing past six digits (spec §2). */
-const numberPattern = /^ORD-\d{4}-\d{6,19}$/
+/** Form of an order number: `ORD-YYYY-NNNNNN`, growing past six digits (spec §2), or as another system wrote it. */
+const numberPattern = /^[A-Za-z0-9#][A-Za-z0-9 ._#-]{0,63}$/
 
 /** Tells an order number from an id or nonsense. */
-export const isOrderNumber = (value: string): boolean => numberPattern.test(value)
+export const isOrderNumber = (value: string): boolean => numberPattern.test(value) && !isUuid(value)
 
 /** The number of the n-th order of an organization in a year. */
 export const orderNumber = (year: number, sequence: number): string =>

@@ -5,7 +5,8 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 /** The counters order numbers come from: a row per organization and year (contract §4). */
 export class OrderNumberRepo extends Context.Service<OrderNumberRepo, {
   /**
-   * Takes the next `count` numbers of a year for the caller alone and gives the last of them. Commits at once: inside
+   * Takes the next `count` numbers of a year for the caller alone and gives the last of them, behind all that imports
+   * brought. Commits at once: inside
    * a transaction that rolls back, the numbers would be given out twice, so there it is a defect.
    */
   readonly take: (year: number, count: number) => Effect.Effect<number, never, CurrentActor>
@@ -25,7 +26,10 @@ export const orderNumberRepoLayer = Layer.effect(
       }
       const rows = yield* sql<{ readonly last_number: bigint }>`
         insert into order_counters as c (organization_id, year, last_number) values (${organization}, ${year}, ${count})
-        on conflict (organization_id, year) do update set last_number = c.last_number + excluded.last_number
+        on conflict (organization_id, year) do update
+          set last_number = greatest(c.last_number, c.imported_to) + excluded.last_number,
+            skipped = case when c.imported_to > c.last_number
+              then c.skipped + int8multirange(int8range(c.last_number, c.imported_to, '(]')) else c.skipped end
         returning last_number`
       return Number(rows[0]?.last_number)
     }, Effect.orDie)

@@ -31,6 +31,7 @@ export interface OrderRow {
   readonly updated_at: Date
   readonly fulfilled_at: Date | null
   readonly cancelled_at: Date | null
+  readonly imported_at: Date | null
 }
 
 /** A row of `order_lines` as `to_jsonb` gives it: numbers and texts only. */
@@ -94,6 +95,7 @@ export const toOrder = (row: OrderRow, lines: ReadonlyArray<OrderLineRow>): Orde
   shippingAddress: row.shipping_address,
   metadata: row.metadata,
   ...(row.is_draft ? { isDraft: true } : {}),
+  ...(row.imported_at === null ? {} : { importedAt: row.imported_at }),
   placedAt: row.placed_at,
   updatedAt: row.updated_at,
   fulfilledAt: row.fulfilled_at,

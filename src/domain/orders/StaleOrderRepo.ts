@@ -11,7 +11,7 @@ export interface StaleOrder {
 export class StaleOrderRepo extends Context.Service<StaleOrderRepo, {
   /**
    * Pending orders placed longer ago than this, of all organizations, behind one of them in the order of their ids:
-   * unpaid, no drafts, and none that waits for the confirmation of its payment, which has its own deadline and sweep.
+   * unpaid, no drafts, none that came from another system, and none that waits for the confirmation of its payment, which has its own deadline and sweep.
    */
   readonly older: (hours: number, after: string, limit: number) => Effect.Effect<ReadonlyArray<StaleOrder>>
 }>()("stoa/domain/orders/StaleOrderRepo") {}
@@ -27,6 +27,7 @@ export const staleOrderRepoLayer = Layer.effect(
         sql<StaleOrder>`select o.id as "orderId", o.organization_id as "organizationId"
           from organizations g cross join lateral (select id, organization_id from orders
             where organization_id = g.id and status = 'pending' and amount_captured is null and not is_draft
+              and imported_at is null
               and payment_due_at is null and placed_at < now() - make_interval(hours => ${hours})
               and id > ${after}::uuid) o
           order by o.id limit ${limit}`, Effect.orDie)

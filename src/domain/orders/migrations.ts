@@ -129,5 +129,13 @@ export const migrations = {
       at timestamptz not null default now()
     )`,
     `create index order_mails_order on order_mails (order_id, at, id)`
+  ),
+  "0002_imported_orders": statements(
+    // When an order came in from another system; null for all that were placed here.
+    `alter table orders add column imported_at timestamptz`,
+    // The highest number that imports brought, which the counter passes over when it gives out its next block, and what
+    // it passed over so far: nobody holds these numbers, so imports may go on to bring them.
+    `alter table order_counters add column imported_to bigint not null default 0,
+      add column skipped int8multirange not null default '{}'`
   )
 }

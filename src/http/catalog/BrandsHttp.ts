@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Brands } from "../../domain/catalog/Brands.ts"
+import { Brands } from "../../domain/catalog/brands/Brands.ts"
 import { pageOrAll } from "../../domain/catalog/WholeOrPage.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { BrandsGroup } from "./BrandsApi.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Categories } from "../../domain/catalog/Categories.ts"
+import { Categories } from "../../domain/catalog/categories/Categories.ts"
 import { pageOrAll } from "../../domain/catalog/WholeOrPage.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CategoriesGroup } from "./CategoriesApi.ts"

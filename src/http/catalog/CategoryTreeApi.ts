@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { CategoryMove, PlacedCategory } from "../../domain/catalog/CategoryTree.ts"
+import { CategoryMove, PlacedCategory } from "../../domain/catalog/categories/CategoryTree.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Data } from "../envelope/Envelope.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Categories } from "../../domain/catalog/Categories.ts"
+import { Categories } from "../../domain/catalog/categories/Categories.ts"
 import { CategoryTreeGroup } from "./CategoryTreeApi.ts"
 
 /** Handlers of the routes that `CategoryTreeApi.ts` declares. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Drafts } from "../../domain/catalog/Drafts.ts"
+import { Drafts } from "../../domain/catalog/locales/Drafts.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { DraftsGroup } from "./DraftsApi.ts"
 

@@ -1,7 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { FieldDefinition, FieldDefinitionChange, NewFieldDefinition } from "../../domain/catalog/FieldDefinition.ts"
+import {
+  FieldDefinition,
+  FieldDefinitionChange,
+  NewFieldDefinition
+} from "../../domain/catalog/fields/FieldDefinition.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { FieldDefinitions } from "../../domain/catalog/FieldDefinitions.ts"
+import { FieldDefinitions } from "../../domain/catalog/fields/FieldDefinitions.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { FieldDefinitionsGroup } from "./FieldDefinitionsApi.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Revisions } from "../../domain/catalog/Revisions.ts"
+import { Revisions } from "../../domain/catalog/revisions/Revisions.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { RevisionsGroup } from "./RevisionsApi.ts"
 

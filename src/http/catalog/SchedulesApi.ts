@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/Schedule.ts"
+import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/schedules/Schedule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Schedules } from "../../domain/catalog/Schedules.ts"
+import { Schedules } from "../../domain/catalog/schedules/Schedules.ts"
 import { SchedulesGroup } from "./SchedulesApi.ts"
 
 /** Handlers of the routes that `SchedulesApi.ts` declares. */

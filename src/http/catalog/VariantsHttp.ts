@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Variants } from "../../domain/catalog/Variants.ts"
+import { Variants } from "../../domain/catalog/variants/Variants.ts"
 import { VariantsGroup } from "./VariantsApi.ts"
 
 /** Handlers of the routes that `VariantsApi.ts` declares. */

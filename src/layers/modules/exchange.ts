@@ -7,12 +7,14 @@ import { ImportKinds } from "../../domain/exchange/ImportKinds.ts"
 import { ImportRepo } from "../../domain/exchange/ImportRepo.ts"
 import { Imports } from "../../domain/exchange/Imports.ts"
 import { migrations } from "../../domain/exchange/migrations.ts"
-import { OrderPageRepo } from "../../domain/exchange/OrderPageRepo.ts"
 import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
 import { PlacedPrices } from "../../domain/exchange/PlacedPrices.ts"
 import { RefusalRepo } from "../../domain/exchange/RefusalRepo.ts"
 import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { OrderBatches } from "../../domain/orders/exchange/OrderBatches.ts"
+import { OrderBatchRepo } from "../../domain/orders/exchange/OrderBatchRepo.ts"
+import { OrderPageRepo } from "../../domain/orders/exchange/OrderPageRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { exportsHttp } from "../../http/exchange/ExportsHttp.ts"
 import { importsHttp } from "../../http/exchange/ImportsHttp.ts"
@@ -37,7 +39,8 @@ const repos = Layer.mergeAll(
   ExportNoteRepo.layer,
   SellablePageRepo.layer,
   PersonPageRepo.layer,
-  OrderPageRepo.layer
+  OrderPageRepo.layer,
+  OrderBatchRepo.layer
 )
 
 /** Import and export of what a store has, as files (docs/import-export.md). */
@@ -52,7 +55,10 @@ export const exchange = defineModule({
     Layer.provideMerge(
       Layer.mergeAll(
         Imports.layer,
-        Layer.provide(ImportKinds.layer, Layer.merge(PlacedPrices.layer, ForeignProducts.layer))
+        Layer.provide(
+          ImportKinds.layer,
+          Layer.mergeAll(PlacedPrices.layer, ForeignProducts.layer, OrderBatches.layer)
+        )
       )
     ),
     Layer.provideMerge(Layer.merge(repos, settings))

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Schedules } from "../../domain/catalog/Schedules.ts"
+import { Schedules } from "../../domain/catalog/schedules/Schedules.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 
 const slug = "catalog/publish-due"

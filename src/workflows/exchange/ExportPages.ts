@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { CatalogExport } from "../../domain/catalog/CatalogExport.ts"
+import { CatalogExport } from "../../domain/catalog/exchange/CatalogExport.ts"
 import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
 import {
   customerColumns,
@@ -12,10 +12,10 @@ import {
   stockColumns
 } from "../../domain/exchange/FlatTable.ts"
 import type { Kind } from "../../domain/exchange/Kind.ts"
-import { OrderPageRepo } from "../../domain/exchange/OrderPageRepo.ts"
 import { orderHeader, orderLines, orderRecord } from "../../domain/exchange/OrderTable.ts"
 import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
 import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
+import { OrderPageRepo } from "../../domain/orders/exchange/OrderPageRepo.ts"
 
 type Records = ReadonlyArray<Readonly<Record<string, unknown>>>
 type Lines = ReadonlyArray<ReadonlyArray<string>>

@@ -3,6 +3,7 @@ import { catalogTable } from "../../domain/exchange/CatalogTable.ts"
 import { type TableFormat, wrongRow } from "../../domain/exchange/FileTable.ts"
 import { customerColumns, flatTable, priceColumns, stockColumns } from "../../domain/exchange/FlatTable.ts"
 import type { FileRow, ImportOptions } from "../../domain/exchange/Import.ts"
+import { orderTable } from "../../domain/exchange/OrderTable.ts"
 import { shopifyTable } from "../../domain/exchange/ShopifyTable.ts"
 import { wooTable } from "../../domain/exchange/WooTable.ts"
 import { readJson } from "../../domain/text/JsonText.ts"
@@ -50,7 +51,8 @@ const tables: { readonly [K in ImportOptions["kind"]]: TableFormat } = {
   catalog: catalogTable,
   prices: flatTable(priceColumns),
   stock: flatTable(stockColumns),
-  customers: flatTable(customerColumns)
+  customers: flatTable(customerColumns),
+  orders: orderTable
 }
 
 const tableOf = ({ format, kind }: ImportOptions): TableFormat =>

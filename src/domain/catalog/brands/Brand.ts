@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+import { Uuid } from "../../ids/Id.ts"
+import { keyText, StorableObject } from "../../text/Storable.ts"
+import { Slug } from "../FieldText.ts"
+
+/** Who makes what a store offers (contract §1.1). */
+export const Brand = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  slug: Schema.String,
+  displayName: Schema.String,
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "Brand" })
+export type Brand = typeof Brand.Type
+
+const DisplayName = keyText(500)
+
+/** Body of a new brand. */
+export const NewBrand = Schema.Struct({
+  slug: Slug,
+  displayName: DisplayName,
+  metadata: Schema.optional(StorableObject)
+})
+export type NewBrand = typeof NewBrand.Type
+
+/** Body of a change: absent keys keep their value. */
+export const BrandChange = Schema.Struct({
+  slug: Schema.optional(Slug),
+  displayName: Schema.optional(DisplayName),
+  metadata: Schema.optional(StorableObject)
+})
+export type BrandChange = typeof BrandChange.Type

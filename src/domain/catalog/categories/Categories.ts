@@ -1,0 +1,117 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../../access/Actor.ts"
+import { type Conflict, NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
+import type { PageOf, PageRequest } from "../../paging/Paging.ts"
+import { EntityLinkRepo } from "../EntityLinkRepo.ts"
+import type { Category, CategoryChange, NewCategory } from "./Category.ts"
+import { CategoryMoveRepo } from "./CategoryMoveRepo.ts"
+import { CategoryRepo } from "./CategoryRepo.ts"
+import type { CategoryMove, PlacedCategory, SubtreeQuery } from "./CategoryTree.ts"
+import { CategoryTreeRepo } from "./CategoryTreeRepo.ts"
+
+/** The category tree and what hangs on it (contract §1.2). */
+export class Categories extends Context.Service<Categories, {
+  readonly list: (
+    includeArchived: boolean,
+    page: PageRequest | undefined
+  ) => Effect.Effect<PageOf<Category>, never, CurrentActor>
+  /** By id or slug, with the way from the root to it. */
+  readonly get: (idOrSlug: string) => Effect.Effect<PlacedCategory, NotFound, CurrentActor>
+  /** The category and all below it, each parent before its children, siblings in their order. */
+  readonly subtree: (
+    idOrSlug: string,
+    query: SubtreeQuery
+  ) => Effect.Effect<ReadonlyArray<PlacedCategory>, NotFound, CurrentActor>
+  /** To another parent or another place among its siblings. 422 for a parent or sibling that it cannot have. */
+  readonly move: (
+    id: string,
+    move: CategoryMove
+  ) => Effect.Effect<PlacedCategory, NotFound | ValidationFailed, CurrentActor>
+  /** 409 for a slug that is taken, 422 for an unknown parent. */
+  readonly create: (input: NewCategory) => Effect.Effect<Category, Conflict | ValidationFailed, CurrentActor>
+  /** The same, and 422 for a parent that lies below the category. */
+  readonly update: (
+    id: string,
+    change: CategoryChange
+  ) => Effect.Effect<Category, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** Leaves lists but keeps its place, its children and its entities. */
+  readonly archive: (id: string) => Effect.Effect<Category, NotFound, CurrentActor>
+  readonly restore: (id: string) => Effect.Effect<Category, NotFound, CurrentActor>
+  readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
+  /** 404 for an unknown entity or category; repeating it is fine. */
+  readonly link: (entityId: string, categoryId: string) => Effect.Effect<void, NotFound, CurrentActor>
+  /** 404 when they are not linked. */
+  readonly unlink: (entityId: string, categoryId: string) => Effect.Effect<void, NotFound, CurrentActor>
+}>()("stoa/domain/catalog/categories/Categories") {
+  static readonly layer = Layer.effect(
+    Categories,
+    Effect.gen(function*() {
+      const repo = yield* CategoryRepo
+      const tree = yield* CategoryTreeRepo
+      const moves = yield* CategoryMoveRepo
+      const links = yield* EntityLinkRepo
+
+      const get = Effect.fn("Categories.get")(function*(idOrSlug: string) {
+        return (yield* tree.find(idOrSlug)) ?? (yield* unknownCategory)
+      })
+
+      const subtree = Effect.fn("Categories.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
+        const nodes = yield* tree.subtree(idOrSlug, query)
+        return nodes.length === 0 ? yield* unknownCategory : nodes
+      })
+
+      const move = Effect.fn("Categories.move")(function*(id: string, { after, before, parentId }: CategoryMove) {
+        if (before !== undefined && after !== undefined) return yield* oneNeighbour
+        const moved = yield* moves.move(id, { parentId, before, after })
+        if (moved === "Missing") return yield* unknownCategory
+        if (moved === "NoParent") return yield* unknownParent
+        if (moved === "Circle") return yield* circle
+        if (moved === "NoSibling") return yield* noSibling(before === undefined ? "after" : "before")
+        return yield* get(id)
+      })
+
+      const update = Effect.fn("Categories.update")(function*(id: string, change: CategoryChange) {
+        return (yield* repo.update(id, change)) ?? (yield* unknownCategory)
+      })
+
+      const setStatus = Effect.fn("Categories.setStatus")(function*(id: string, status: Category["status"]) {
+        return (yield* repo.setStatus(id, status)) ?? (yield* unknownCategory)
+      })
+
+      const remove = Effect.fn("Categories.remove")(function*(id: string) {
+        if (!(yield* repo.remove(id))) return yield* unknownCategory
+      })
+
+      const link = Effect.fn("Categories.link")(function*(entityId: string, categoryId: string) {
+        const ends = yield* links.link("category", entityId, categoryId)
+        if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
+        if (!ends.target) return yield* unknownCategory
+      })
+
+      const unlink = Effect.fn("Categories.unlink")(function*(entityId: string, categoryId: string) {
+        const unlinked = yield* links.unlink("category", entityId, categoryId)
+        if (!unlinked) return yield* NotFound.of("The entity is not in this category.")
+      })
+
+      return {
+        list: repo.list,
+        get,
+        subtree,
+        move,
+        create: repo.create,
+        update,
+        archive: (id: string) => setStatus(id, "archived"),
+        restore: (id: string) => setStatus(id, "active"),
+        remove,
+        link,
+        unlink
+      }
+    })
+  )
+}
+
+const unknownCategory = NotFound.of("Category not found.")
+const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
+const circle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
+const oneNeighbour = ValidationFailed.of("after", "Name one neighbour: before or after.")
+const noSibling = (path: string) => ValidationFailed.of(path, "No such category below this parent.", "not_found")

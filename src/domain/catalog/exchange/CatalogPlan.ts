@@ -1,0 +1,164 @@
+import { Equal, Result } from "effect"
+import type { Issue } from "../../errors/ApiErrors.ts"
+import { newId } from "../../ids/Id.ts"
+import type { CatalogEntity } from "../Entity.ts"
+import type { CatalogRecord, RecordWords } from "./CatalogRecord.ts"
+import type { CatalogState, StoredEntity, StoredWords } from "./CatalogState.ts"
+import { addWrites, type CatalogWrites, noWrites } from "./CatalogWrites.ts"
+import { planLinks } from "./LinkPlan.ts"
+import { planVariants } from "./VariantPlan.ts"
+
+/** What a record comes to: what is to be written, or why it is refused. */
+export interface PlannedRecord {
+  readonly outcome: "created" | "updated" | "unchanged"
+  /** The entity after it, and before it where there was one. */
+  readonly entity: CatalogEntity
+  readonly old: CatalogEntity | undefined
+  readonly writes: CatalogWrites
+}
+
+/** Lays what was sent over what there is: absent keeps. */
+export const over = <A>(sent: A | undefined, before: A): A => sent === undefined ? before : sent
+
+const issue = (path: string, message: string): Issue => ({ path, message, code: "invalid" })
+
+const blank = (record: CatalogRecord, type: string, organizationId: string, now: Date): CatalogEntity => ({
+  id: newId(),
+  organizationId,
+  sourceStoreId: null,
+  type,
+  slug: record.slug,
+  status: "draft",
+  isVisible: false,
+  taxClass: null,
+  metadata: {},
+  createdAt: now,
+  updatedAt: now,
+  publishedAt: null
+})
+
+/** The entity after the record. Turning active makes visible and published too, as a change by its route does. */
+const entityAfter = (before: CatalogEntity, record: CatalogRecord, now: Date): CatalogEntity => {
+  const status = over(record.status, before.status)
+  const activated = status === "active" && before.status !== "active"
+  const after = {
+    ...before,
+    type: over(record.type, before.type),
+    status,
+    isVisible: over(record.isVisible, before.isVisible || activated),
+    taxClass: over(record.taxClass, before.taxClass),
+    metadata: over(record.metadata, before.metadata),
+    publishedAt: activated ? now : before.publishedAt
+  }
+  return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
+}
+
+const wordsAfter = (
+  before: StoredWords | undefined,
+  sent: RecordWords
+): StoredWords | undefined => {
+  const title = over(sent.title, before?.title)
+  if (title === undefined) return undefined
+  const after = {
+    id: before?.id ?? newId(),
+    locale: sent.locale ?? "en",
+    title,
+    subtitle: over(sent.subtitle, before?.subtitle ?? null),
+    description: over(sent.description, before?.description ?? null),
+    richDescription: over(sent.richDescription, before?.richDescription ?? null),
+    seoTitle: over(sent.seoTitle, before?.seoTitle ?? null),
+    seoDescription: over(sent.seoDescription, before?.seoDescription ?? null)
+  }
+  return before !== undefined && Equal.equals(after, before) ? before : after
+}
+
+interface Words {
+  readonly changed: ReadonlyArray<StoredWords>
+  readonly before: ReadonlyArray<StoredWords>
+}
+
+const planWords = (
+  stored: ReadonlyArray<StoredWords>,
+  sent: ReadonlyArray<RecordWords>
+): Result.Result<Words, ReadonlyArray<Issue>> => {
+  const byLocale = new Map(stored.map((words) => [words.locale, words]))
+  const [changed, before]: [Array<StoredWords>, Array<StoredWords>] = [[], []]
+  for (const [index, words] of sent.entries()) {
+    const locale = words.locale ?? "en"
+    const known = byLocale.get(locale)
+    const after = wordsAfter(known, words)
+    if (after === undefined) {
+      return Result.fail([issue(`attributes.${index}.title`, "is required the first time a locale is written")])
+    }
+    if (after === known) continue
+    byLocale.set(locale, after)
+    changed.push(after)
+    if (known !== undefined) before.push(known)
+  }
+  return Result.succeed({ changed, before })
+}
+
+const shown = (entity: CatalogEntity, words: ReadonlyArray<StoredWords>) =>
+  words.length === 0
+    ? entity
+    : { ...entity, attributes: words.map((one) => ({ entityId: entity.id, ...one })) }
+
+/** What the journal tells of the entity itself: one entry, whatever of it changed. */
+const entityChange = (old: CatalogEntity | undefined, entity: CatalogEntity, words: Words): CatalogWrites["changes"] =>
+  old === undefined
+    ? [{
+      type: "catalog.create",
+      entityType: "catalog_entity",
+      entityId: entity.id,
+      payload: shown(entity, words.changed)
+    }]
+    : old === entity && words.changed.length === 0
+    ? []
+    : [{
+      type: "catalog.update",
+      entityType: "catalog_entity",
+      entityId: entity.id,
+      payload: shown(entity, words.changed),
+      before: shown(old, words.before)
+    }]
+
+/** Writes of the entity's own row; words that change move its time as well. */
+const entityWrites = (old: CatalogEntity | undefined, entity: CatalogEntity, words: Words): CatalogWrites => {
+  const writes = noWrites()
+  if (old === undefined) writes.newEntities.push(entity)
+  else if (old !== entity) writes.changedEntities.push(entity)
+  writes.words.push(...words.changed.map((one) => ({ ...one, entityId: entity.id })))
+  writes.changes.push(...entityChange(old, entity, words))
+  return writes
+}
+
+/**
+ * What a record changes, decided on what is stored. `state` learns of the categories, brands and SKUs that it adds, so that
+ * the next record of the batch finds them.
+ */
+export const planRecord = (
+  record: CatalogRecord,
+  state: CatalogState,
+  organizationId: string
+): Result.Result<PlannedRecord, ReadonlyArray<Issue>> => {
+  const stored: StoredEntity | undefined = state.entities.get(record.slug)
+  if (stored === undefined && record.type === undefined) {
+    return Result.fail([issue("type", "is required for a new record")])
+  }
+  const words = planWords(stored?.words ?? [], record.attributes ?? [])
+  if (Result.isFailure(words)) return Result.fail(words.failure)
+  const before = stored?.entity ?? blank(record, record.type ?? "", organizationId, state.now)
+  const changed = entityAfter(before, record, state.now)
+  const entity = words.success.changed.length > 0 ? { ...changed, updatedAt: state.now } : changed
+  const variants = planVariants(entity, stored, record, state)
+  if (Result.isFailure(variants)) return Result.fail(variants.failure)
+  const writes = entityWrites(stored?.entity, entity, words.success)
+  addWrites(writes, planLinks(entity.id, stored, record, state, organizationId))
+  addWrites(writes, variants.success)
+  return Result.succeed({
+    outcome: stored === undefined ? "created" : writes.changes.length === 0 ? "unchanged" : "updated",
+    entity,
+    old: stored?.entity,
+    writes
+  })
+}

@@ -1,0 +1,124 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
+import { lookupSql } from "../../modules/LookupRepo.ts"
+import type { FieldDefinition } from "./FieldDefinition.ts"
+import { type FieldDefinitionRow, toDefinition } from "./FieldDefinitionRowsRepo.ts"
+import type { FieldsByName } from "./FieldRules.ts"
+import { fieldsByName } from "./FieldTablesRepo.ts"
+
+/** An entity that is locked, with the values it has. */
+export interface LockedEntity {
+  readonly type: string
+  readonly fields: FieldsByName
+}
+
+/** Values that a statement writes beside its entity (`fieldWrites`), and all values before and after it. */
+export interface FieldWrite {
+  readonly definitions: ReadonlyArray<FieldDefinition>
+  readonly before: FieldsByName
+  readonly after: FieldsByName
+}
+
+/** What writers of custom fields read and lock first, inside of their transaction. */
+export class EntityFieldRepo extends Context.Service<EntityFieldRepo, {
+  /** Whether entities of this type have any fields; asked before a transaction is begun for them. */
+  readonly hasFields: (entityType: string) => Effect.Effect<boolean, never, CurrentActor>
+  /** Locks the entity; undefined when there is none. */
+  readonly lockEntity: (id: string) => Effect.Effect<LockedEntity | undefined, never, CurrentActor>
+  /** The active fields of a type, which stay as they are until the transaction ends. */
+  readonly definitionsFor: (
+    entityType: string
+  ) => Effect.Effect<ReadonlyArray<FieldDefinition>, never, CurrentActor>
+  /**
+   * Those of these types whose new entities have fields to be written: required ones, or ones with a default. They stay
+   * as they are until the transaction ends.
+   */
+  readonly demanding: (entityTypes: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, never, CurrentActor>
+  /** Types of those of these entities that the organization has, by id; they stay until the transaction ends. */
+  readonly typesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
+}>()("stoa/domain/catalog/fields/EntityFieldRepo") {
+  static readonly layer = Layer.effect(
+    EntityFieldRepo,
+    Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => make(sql, lookup))
+  )
+}
+
+/**
+ * Parts of the statement that writes the entity in the part `entity`: `with … , ${fieldWrites(…)}`. Values are replaced
+ * whole: those that are not in `after` go.
+ */
+export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity: string): Statement.Fragment => {
+  const rows = write.definitions.flatMap(({ id, isUnique, kind, name }) => {
+    const value = Object.hasOwn(write.after, name) ? write.after[name] : undefined
+    return value === undefined ? [] : [{ id, value, isUnique, isReference: kind === "reference" }]
+  })
+  const gone = write.definitions.filter(({ name }) => !Object.hasOwn(write.after, name)).map(({ id }) => id)
+  const from = sql.literal(entity)
+  return sql`fields_set as (
+      insert into entity_field_values as f (organization_id, entity_id, definition_id, value, unique_key, reference_id)
+      select e.organization_id, e.id, (i->>'id')::uuid, i->'value',
+        case when (i->>'isUnique')::boolean then i->>'value' end,
+        case when (i->>'isReference')::boolean then (i->>'value')::uuid end
+      from ${from} e, jsonb_array_elements(${JSON.stringify(rows)}::jsonb) i
+      on conflict (entity_id, definition_id) do update set value = excluded.value, unique_key = excluded.unique_key,
+        reference_id = excluded.reference_id
+        where f.value <> excluded.value
+      returning 1),
+    fields_gone as (delete from entity_field_values f using ${from} e
+      where f.entity_id = e.id and f.organization_id = e.organization_id and f.definition_id = any(${gone}::uuid[])
+      returning 1)`
+}
+
+const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFieldRepo["Service"] => {
+  const hasFields = Effect.fn("EntityFieldRepo.hasFields")(function*(entityType: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* lookup`select 1 from entity_field_schemas
+      where organization_id = ${organization} and entity_type = ${entityType}`
+    return rows.length > 0
+  }, Effect.orDie)
+
+  const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const [found] = yield* sql<{ readonly type: string }>`select type from catalog_entities
+      where id = ${id}::uuid and organization_id = ${organization} for no key update`
+    if (found === undefined) return undefined
+    // A statement of its own: one that waited for the lock would not see what was written meanwhile.
+    const [held] = yield* sql<{ readonly fields: FieldsByName }>`select ${
+      sql.literal(fieldsByName("e.id"))
+    } as fields from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
+    return { type: found.type, fields: held?.fields ?? {} }
+  }, Effect.orDie)
+
+  const definitionsFor = Effect.fn("EntityFieldRepo.definitionsFor")(function*(entityType: string) {
+    const organization = yield* currentOrganization
+    yield* sql`select 1 from entity_field_schemas
+      where organization_id = ${organization} and entity_type = ${entityType} for share`
+    const rows = yield* sql<FieldDefinitionRow>`select * from entity_field_definitions
+      where organization_id = ${organization} and entity_type = ${entityType} and status = 'active'
+      order by sort_order, name`
+    return rows.map(toDefinition)
+  }, Effect.orDie)
+
+  const typesOf = Effect.fn("EntityFieldRepo.typesOf")(function*(ids: ReadonlyArray<string>) {
+    const actor = yield* CurrentActor
+    if (ids.length === 0) return new Map<string, string>()
+    const rows = yield* sql<{ readonly id: string; readonly type: string }>`select id, type from catalog_entities
+      where id = any(${ids}::uuid[]) and organization_id = ${actor.organizationId} order by id for key share`
+    return new Map(rows.map(({ id, type }) => [id, type]))
+  }, Effect.orDie)
+
+  const demanding = Effect.fn("EntityFieldRepo.demanding")(function*(entityTypes: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly type: string }>`with held as materialized (
+        select entity_type as type from entity_field_schemas
+        where organization_id = ${organization} and entity_type = any(${entityTypes}::text[])
+        order by entity_type for share)
+      select type from held where exists (select 1 from entity_field_definitions d
+        where d.organization_id = ${organization} and d.entity_type = held.type and d.status = 'active'
+          and (d.is_required or d.default_value is not null))`
+    return new Set(rows.map(({ type }) => type))
+  }, Effect.orDie)
+
+  return { hasFields, lockEntity, definitionsFor, demanding, typesOf }
+}

@@ -1,0 +1,102 @@
+import { Schema } from "effect"
+import { Uuid } from "../../ids/Id.ts"
+import { Time } from "../../pricing/Bounds.ts"
+import { AnyJson, Text } from "../../text/Storable.ts"
+import { EntityType } from "../Entity.ts"
+import { SortOrder } from "../FieldText.ts"
+
+/** What a custom field holds (docs/catalog.md, custom fields). */
+export const FieldKind = Schema.Literals([
+  "text",
+  "number",
+  "boolean",
+  "date",
+  "enum",
+  "money",
+  "reference",
+  "json"
+])
+export type FieldKind = typeof FieldKind.Type
+
+/** As attributes are named in filters of search, and short enough for their index. */
+export const FieldName = Schema.String.check(Schema.isPattern(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+
+const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
+
+/** What its values must fulfil; each kind heeds its own. Lengths in characters, bounds inclusive. */
+export const FieldRules = Schema.Struct({
+  /** text */
+  minLength: Schema.optional(Count),
+  maxLength: Schema.optional(Count),
+  /** number, and the amount of money in minor units */
+  minimum: Schema.optional(Schema.Finite),
+  maximum: Schema.optional(Schema.Finite),
+  isInteger: Schema.optional(Schema.Boolean),
+  /** enum */
+  values: Schema.optional(Schema.Array(Text).check(Schema.isBetweenLength(1, 500))),
+  /** reference: the type of the entities that may be named; absent: any. */
+  entityType: Schema.optional(EntityType)
+})
+export type FieldRules = typeof FieldRules.Type
+
+const Flag = Schema.optional(Schema.Boolean)
+
+/**
+ * A field that entities of a type have beside their own. Required ones have a value in every entity that is written;
+ * unique ones no two entities of the organization share. Filterable ones are found in search as `attr.<name>`; those
+ * that are not public are shown to whoever keeps the catalog only.
+ */
+export const FieldDefinition = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  entityType: Schema.String,
+  name: Schema.String,
+  label: Schema.String,
+  kind: FieldKind,
+  isRequired: Schema.Boolean,
+  isUnique: Schema.Boolean,
+  isFilterable: Schema.Boolean,
+  isPublic: Schema.Boolean,
+  rules: FieldRules,
+  /** What a new entity gets that names no value, and what fills those without one when the field becomes required. */
+  defaultValue: Schema.Unknown,
+  sortOrder: Schema.Int,
+  status: Schema.Literals(["active", "archived"]),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "EntityFieldDefinition" })
+export type FieldDefinition = typeof FieldDefinition.Type
+
+const optional = {
+  label: Schema.optional(Text),
+  isRequired: Flag,
+  isUnique: Flag,
+  isFilterable: Flag,
+  isPublic: Flag,
+  rules: Schema.optional(FieldRules),
+  defaultValue: Schema.optional(AnyJson),
+  sortOrder: Schema.optional(SortOrder)
+}
+
+/** Body of a new definition; the label is the name where none is given. Public unless said otherwise. */
+export const NewFieldDefinition = Schema.Struct({
+  entityType: EntityType,
+  name: FieldName,
+  kind: FieldKind,
+  ...optional
+})
+export type NewFieldDefinition = typeof NewFieldDefinition.Type
+
+/** Body of a change: absent keys keep their value, `rules` replaces all of them, a null default takes it away. */
+export const FieldDefinitionChange = Schema.Struct({ kind: Schema.optional(FieldKind), ...optional })
+export type FieldDefinitionChange = typeof FieldDefinitionChange.Type
+
+/** A value as reads show it. */
+export const FieldValue = Schema.Struct({
+  name: Schema.String,
+  label: Schema.String,
+  kind: FieldKind,
+  value: Schema.Unknown,
+  isPublic: Schema.Boolean
+}).annotate({ identifier: "EntityFieldValue" })
+export type FieldValue = typeof FieldValue.Type

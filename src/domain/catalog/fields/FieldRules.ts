@@ -1,0 +1,156 @@
+import { Result, Schema } from "effect"
+import type { Issue } from "../../errors/ApiErrors.ts"
+import { Uuid } from "../../ids/Id.ts"
+import { CurrencyCode } from "../../money/Currency.ts"
+import { Amount } from "../../pricing/Bounds.ts"
+import { AnyJson, FreeText } from "../../text/Storable.ts"
+import type { FieldDefinition, FieldKind } from "./FieldDefinition.ts"
+
+/** What decides whether a value may stand in a field. */
+export type Rule = Pick<FieldDefinition, "kind" | "rules" | "isUnique">
+
+/** A text that is unique is indexed, so it has an end; any other one is bounded only so that nobody stores books. */
+const longestKey = 255
+const longestText = 10_000
+
+const Money = Schema.Struct({ amount: Amount, currency: CurrencyCode })
+
+const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+
+/** A day of the calendar, `2026-02-28`: no time and no zone, so it is the same day everywhere. */
+const isDay = (text: string): boolean =>
+  day.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+
+type Checked = Result.Result<unknown, string>
+
+const refusal = (message: string): Checked => Result.fail(message)
+
+const decoded = <A>(schema: Schema.Codec<A, unknown>, value: unknown, message: string): Checked => {
+  const exit = Schema.decodeUnknownResult(schema)(value)
+  return Result.isSuccess(exit) ? Result.succeed(exit.success) : refusal(message)
+}
+
+const within = ({ rules: { maximum, minimum } }: Rule, number: number): string | undefined => {
+  if (minimum !== undefined && number < minimum) return `must be at least ${minimum}`
+  return maximum !== undefined && number > maximum ? `must be at most ${maximum}` : undefined
+}
+
+const text = (rule: Rule, value: unknown): Checked => {
+  if (!Schema.is(FreeText)(value)) return refusal("must be a text of valid Unicode without NUL")
+  const { maxLength = longestText, minLength = 0 } = rule.rules
+  const most = Math.min(maxLength, rule.isUnique ? longestKey : maxLength)
+  const length = Array.from(value).length
+  if (length < minLength) return refusal(`must have at least ${minLength} characters`)
+  return length > most ? refusal(`must have at most ${most} characters`) : Result.succeed(value)
+}
+
+const number = (rule: Rule, value: unknown): Checked => {
+  if (typeof value !== "number" || !Number.isFinite(value)) return refusal("must be a number")
+  if (rule.rules.isInteger === true && !Number.isInteger(value)) return refusal("must be a whole number")
+  const out = within(rule, value)
+  return out === undefined ? Result.succeed(value) : refusal(out)
+}
+
+const money = (rule: Rule, value: unknown): Checked => {
+  const made = Schema.decodeUnknownResult(Money)(value)
+  if (Result.isFailure(made)) return refusal("must be { amount, currency }: whole minor units from 0, a currency code")
+  const out = within(rule, made.success.amount)
+  return out === undefined ? Result.succeed(made.success) : refusal(`amount ${out}`)
+}
+
+const checks: Readonly<Record<FieldKind, (rule: Rule, value: unknown) => Checked>> = {
+  text,
+  number,
+  money,
+  boolean: (_, value) => typeof value === "boolean" ? Result.succeed(value) : refusal("must be true or false"),
+  date: (_, value) =>
+    typeof value === "string" && isDay(value) ? Result.succeed(value) : refusal("must be a date, YYYY-MM-DD"),
+  enum: ({ rules: { values = [] } }, value) =>
+    typeof value === "string" && values.includes(value)
+      ? Result.succeed(value)
+      : refusal(`must be one of ${values.join(", ")}`),
+  reference: (_, value) => decoded(Uuid, value, "must be the id of a catalog entity"),
+  json: (_, value) => decoded(AnyJson, value, "must be JSON of valid Unicode without NUL, at most 100 levels deep")
+}
+
+/** The value as it is stored, or what is wrong with it. Null is no value and never comes here. */
+export const checkValue = (rule: Rule, value: unknown): Checked => checks[rule.kind](rule, value)
+
+const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })
+
+/** Kinds whose values can be told apart by a short text. */
+const keyed: ReadonlySet<FieldKind> = new Set(["text", "number", "date", "reference"])
+const filtered: ReadonlySet<FieldKind> = new Set(["text", "number", "boolean", "date", "enum"])
+
+type Shape = Pick<
+  FieldDefinition,
+  "kind" | "rules" | "isUnique" | "isFilterable" | "isPublic" | "defaultValue"
+>
+
+/** What a definition says that cannot be meant. */
+export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
+  const { defaultValue, isFilterable, isPublic, isUnique, kind, rules } = shape
+  const issues: Array<Issue> = []
+  if (kind === "enum" && rules.values === undefined) {
+    issues.push(issue("rules.values", "names what an enum may be", "required"))
+  }
+  if (rules.values !== undefined && new Set(rules.values).size < rules.values.length) {
+    issues.push(issue("rules.values", "names a value twice"))
+  }
+  const [low, high] = kind === "text" ? [rules.minLength, rules.maxLength] : [rules.minimum, rules.maximum]
+  if (low !== undefined && high !== undefined && low > high) issues.push(issue("rules", "the least is above the most"))
+  if (isUnique && !keyed.has(kind)) issues.push(issue("isUnique", "is for text, number, date and reference"))
+  if (isFilterable && !filtered.has(kind)) {
+    issues.push(issue("isFilterable", "is for text, number, boolean, date and enum"))
+  }
+  // What can be asked for by value is no secret.
+  if (isFilterable && !isPublic) issues.push(issue("isFilterable", "is for public fields"))
+  if (defaultValue === null) return issues
+  if (isUnique || kind === "reference") issues.push(issue("defaultValue", "cannot be the same in every entity"))
+  const checked = checkValue(shape, defaultValue)
+  return Result.isFailure(checked) ? [...issues, issue("defaultValue", checked.failure)] : issues
+}
+
+/** Values of an entity by the name of their field. */
+export type FieldsByName = Readonly<Record<string, unknown>>
+
+/** A field may be called like something that every object has. */
+const valueOf = (fields: FieldsByName, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : null
+
+/** What a write comes to: the values after it, or every field that is wrong. */
+export interface Assigned {
+  readonly after: FieldsByName
+  readonly issues: ReadonlyArray<Issue>
+}
+
+/**
+ * The values of an entity after those that were sent are laid over those it has: null clears, a new entity gets defaults,
+ * and a required field must end up with a value.
+ */
+export const assigned = (
+  definitions: ReadonlyArray<FieldDefinition>,
+  before: FieldsByName | undefined,
+  sent: FieldsByName
+): Assigned => {
+  const after: Record<string, unknown> = {}
+  const issues: Array<Issue> = []
+  const known = new Set(definitions.map(({ name }) => name))
+  for (const name of Object.keys(sent)) {
+    if (!known.has(name)) issues.push(issue(`customFields.${name}`, "No such custom field.", "not_found"))
+  }
+  for (const definition of definitions) {
+    const { defaultValue, isRequired, name } = definition
+    const path = `customFields.${name}`
+    const isSent = Object.hasOwn(sent, name)
+    const kept = before === undefined ? defaultValue : valueOf(before, name)
+    const value = isSent ? valueOf(sent, name) ?? null : kept
+    if (value === null) {
+      if (isRequired) issues.push(issue(path, "is required", "required"))
+      continue
+    }
+    const checked = isSent ? checkValue(definition, value) : Result.succeed(value)
+    if (Result.isFailure(checked)) issues.push(issue(path, checked.failure))
+    else after[name] = checked.success
+  }
+  return { after, issues }
+}

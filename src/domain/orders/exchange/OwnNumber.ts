@@ -1,0 +1,42 @@
+import { orderNumber } from "../Order.ts"
+
+/** The n-th order of a year, as the store numbers its own. */
+export interface OwnNumber {
+  readonly year: number
+  readonly sequence: number
+}
+
+/** A counter of a year, while an import holds it. */
+export interface NumberCounter {
+  readonly year: number
+  /** Up to here numbers were given to processes, which may still hold some of them in memory. */
+  readonly given: number
+  /** What was passed over, from and to, both included: nobody holds these. */
+  readonly skipped: ReadonlyArray<readonly [first: number, last: number]>
+}
+
+/** Far more than a store sells in a year; a number beyond it would take those of all later orders with it. */
+export const largestSequence = 999_999_999
+
+const form = /^ORD-(\d{4})-(\d{6,19})$/
+
+/** The parts of a number that the store itself could give out; undefined for one that only another system writes. */
+export const ownNumberOf = (text: string): OwnNumber | undefined => {
+  const [, year = "", digits = ""] = form.exec(text) ?? []
+  const own = { year: Number(year), sequence: Number(digits) }
+  const isOwn = year !== "" && own.sequence > 0 &&
+    (own.sequence > largestSequence || orderNumber(own.year, own.sequence) === text)
+  return isOwn ? own : undefined
+}
+
+/** Why a number cannot be brought by an import; undefined when it can. */
+export const numberProblem = (
+  own: OwnNumber | undefined,
+  counters: ReadonlyMap<number, NumberCounter>
+): string | undefined => {
+  if (own === undefined) return undefined
+  if (own.sequence > largestSequence) return `is beyond ${largestSequence} orders in a year`
+  const { given, skipped } = counters.get(own.year) ?? { given: 0, skipped: [] }
+  const isFree = own.sequence > given || skipped.some(([first, last]) => own.sequence >= first && own.sequence <= last)
+  return isFree ? undefined : "is one that this store has given out itself, or is about to"
+}
