@@ -1,0 +1,44 @@
+import { definePlugin } from "stoa/plugin"
+import { commissionRules } from "./commissions/CommissionTables.ts"
+import { disputes } from "./disputes/DisputeTables.ts"
+import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
+import { defaultSettings, type MarketplaceSettings } from "./MarketplaceOptions.ts"
+import { payouts } from "./payouts/PayoutTables.ts"
+import { returns } from "./returns/ReturnTables.ts"
+import { reviews } from "./reviews/ReviewTables.ts"
+import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
+import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
+
+/** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
+export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
+  const settings: MarketplaceSettings = { ...defaultSettings, ...options }
+  void settings
+  return definePlugin({
+    id: "marketplace",
+    version: "2.0.0",
+    permissions: [
+      { scope: "marketplace:admin", description: "Run the marketplace: vendors, commissions, payouts, disputes" },
+      { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },
+      { scope: "marketplace:vendor", description: "Act for the own vendor" }
+    ],
+    schema: () => [
+      vendors,
+      vendorSecrets,
+      vendorEntities,
+      vendorMembers,
+      vendorDocuments,
+      commissionRules,
+      subOrders,
+      subOrderLines,
+      vendorAccounts,
+      ledgerEntries,
+      payouts,
+      disputes,
+      returns,
+      reviews
+    ],
+    events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
+    routes: () => [],
+    tasks: () => []
+  })
+}

@@ -1,0 +1,27 @@
+/** A transfer that is asked for. */
+export interface Transfer {
+  /** The same for every attempt of one payout: whoever gets it twice pays once. */
+  readonly idempotencyKey: string
+  readonly payoutId: string
+  readonly vendorId: string
+  /** Minor units of `currency`. */
+  readonly amount: number
+  readonly currency: string
+  /** Where the vendor's money goes; null when it has not said. */
+  readonly bankAccount: Readonly<Record<string, unknown>> | null
+}
+
+/** What became of a transfer: made, refused for good, or on its way until the adapter is asked again. */
+export type TransferOutcome =
+  | { readonly status: "completed"; readonly reference: string }
+  | { readonly status: "processing"; readonly reference?: string }
+  | { readonly status: "failed"; readonly reason: string }
+
+/**
+ * How money reaches vendors. An adapter that throws, rejects or stays silent has said nothing: it is asked again under the
+ * same key.
+ */
+export interface PayoutAdapter {
+  readonly name: string
+  readonly transfer: (transfer: Transfer, signal: AbortSignal) => Promise<TransferOutcome>
+}

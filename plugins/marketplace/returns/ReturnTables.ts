@@ -1,0 +1,30 @@
+import { Schema } from "effect"
+import { amount, jsonOf, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { subOrders } from "../suborders/SubOrderTables.ts"
+
+export const returnReasons = ["defective", "wrong_item", "not_as_described", "changed_mind", "other"] as const
+
+export const ReturnedLine = Schema.Struct({
+  entityId: Schema.String,
+  quantity: Schema.Int,
+  reason: Schema.optional(Schema.String)
+})
+
+/** Goods that a buyer sends back to a vendor (contract, plugins §1.2). */
+export const returns = table("marketplace_return_requests", {
+  subOrderId: uuid.references(subOrders, "restrict"),
+  customerId: uuid.nullable,
+  reason: oneOf(returnReasons),
+  description: text.nullable,
+  status: oneOf(["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", "refunded"])
+    .default("requested"),
+  lineItems: jsonOf(Schema.Array(ReturnedLine)).nullable,
+  refundAmountCents: amount.nullable,
+  refundId: uuid.nullable,
+  vendorNotes: text.nullable,
+  trackingNumber: text.nullable,
+  /** When the vendor has to have answered. */
+  deadlineAt: timestamp.nullable,
+  requestedAt: timestamp.defaultNow,
+  resolvedAt: timestamp.nullable
+}, { indexes: [{ columns: ["status", "deadlineAt"] }, { columns: ["subOrderId", "createdAt"] }] })

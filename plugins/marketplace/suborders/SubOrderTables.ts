@@ -1,0 +1,78 @@
+import {
+  amount,
+  boolean,
+  childOf,
+  integer,
+  integerBetween,
+  json,
+  oneOf,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { vendors } from "../vendors/VendorTables.ts"
+
+export const subOrderStatuses = ["pending", "confirmed", "processing", "shipped", "delivered", "cancelled"] as const
+
+/**
+ * A vendor's part of an order (contract, plugins §1.1). `subtotal` is what its lines were really charged, after their
+ * discounts; `commissionAmount` and `payoutAmount` are shares of what of that is still due, and change with refunds.
+ */
+export const subOrders = table("marketplace_vendor_sub_orders", {
+  orderId: uuid,
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  status: oneOf(subOrderStatuses).default("pending"),
+  subtotal: amount,
+  commissionAmount: amount,
+  payoutAmount: amount,
+  /** Of `subtotal`, what customers got back. */
+  refundedAmount: amount.default(0),
+  trackingNumber: text.nullable,
+  trackingUrl: text.nullable,
+  carrier: text.nullable,
+  fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled"),
+  confirmedAt: timestamp.nullable,
+  shippedAt: timestamp.nullable,
+  deliveredAt: timestamp.nullable,
+  cancelledAt: timestamp.nullable,
+  cancellationReason: text.nullable,
+  vendorNotes: text.nullable,
+  /** From when its money may be paid out; null until it is delivered. */
+  availableAt: timestamp.nullable,
+  /** A dispute is open: nothing of it is paid out. */
+  onHold: boolean.default(false),
+  externalOrderId: text.nullable,
+  externalOrderUrl: text.nullable,
+  externalSyncStatus: oneOf(["pending", "synced", "failed"]).default("pending"),
+  metadata: json.default({})
+}, {
+  unique: [{ columns: ["orderId", "vendorId"] }],
+  indexes: [
+    { columns: ["vendorId", "createdAt"], descending: true },
+    { columns: ["vendorId", "status", "createdAt"], descending: true },
+    { columns: ["status", "createdAt"], descending: true }
+  ],
+  checks: {
+    adds_up: "payout_amount = subtotal - refunded_amount - commission_amount",
+    refunds_within: "refunded_amount between 0 and subtotal"
+  }
+})
+
+/** What of an order's line its vendor is owed: the rule that decided its commission, and how much of it came back. */
+export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_order_lines", {
+  subOrderId: uuid.references(subOrders),
+  orderLineId: uuid.unique(),
+  entityId: uuid,
+  variantId: uuid.nullable,
+  title: text,
+  quantity: integer,
+  /** What was charged for it, after its discounts and without tax, minor units. */
+  totalPrice: amount,
+  refundedAmount: amount.default(0),
+  ruleId: uuid.nullable,
+  rateBps: integerBetween(0, 10_000),
+  /** Of the whole line, before refunds. */
+  commissionAmount: amount
+}, { indexes: [{ columns: ["subOrderId"] }], journal: false })
