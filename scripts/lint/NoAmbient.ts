@@ -7,10 +7,13 @@ const clock = "Take the time from Effect's Clock or DateTime (or as an argument)
  * wall clock and untyped JSON. `new Date(value)` is a plain conversion and allowed.
  */
 export const NoAmbient: Rule = {
-  meta: { type: "problem", docs: { description: "No Date.now(), new Date() or JSON.parse in src but in layers" } },
+  meta: {
+    type: "problem",
+    docs: { description: "No Date.now(), new Date() or JSON.parse in src but in layers and the test kit" }
+  },
   create(context) {
     const path = projectPath(context)
-    if (!path.startsWith("src/") || path.startsWith("src/layers/")) return {}
+    if (!path.startsWith("src/") || /^src\/(layers|testing)\//.test(path)) return {}
     return {
       MemberExpression(node) {
         if (node.object.type !== "Identifier" || node.property.type !== "Identifier") return

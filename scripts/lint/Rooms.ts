@@ -53,6 +53,8 @@ export const rooms: ReadonlyArray<Room> = [
   { name: "http", files: /^src\/http\//, rooms: ["domain", "entities", "workflows"], refused: [sql, drivers] },
   // What other programs import: the shapes of routes and calls, and nothing that runs in the service (test/architecture).
   { name: "clients", files: /^src\/client\//, rooms: ["domain", "http"], refused: [sql, drivers] },
+  // What tests of plugins start the service with; nothing of the service itself imports it.
+  { name: "test kit", files: /^src\/testing\//, rooms: ["*"], refused: [platformIndex] },
   // The door for plugins: everything of the service that they may see.
   {
     name: "plugin interface",

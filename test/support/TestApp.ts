@@ -1,21 +1,13 @@
 import { layer } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
-import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
 import { accessNotifications } from "../../src/layers/access/AccessNotifications.ts"
 import { processApp, servicesApp, wholeApp } from "../../src/layers/App.ts"
-import { testAccess } from "../../src/layers/config/AccessConfig.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
-import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
-import { jobSettings } from "../../src/layers/config/JobOptions.ts"
-import { mailSettingsOf, mailWayWithoutServer } from "../../src/layers/config/MailConfig.ts"
-import { readMedia } from "../../src/layers/config/MediaConfig.ts"
-import { readPayments } from "../../src/layers/config/PaymentConfig.ts"
-import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
-import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
+import { testSettings } from "../../src/testing/TestSettings.ts"
 import { freshDatabase } from "./Postgres.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */
@@ -105,33 +97,6 @@ export const inOrganization = (organizationId: string, of: Partial<Actor>): Part
   organizationId
 })
 
-const settingsFor = (url: string, deployment: DeploymentConfig): AppSettings => ({
-  port: 0,
-  host: "127.0.0.1",
-  trustedProxy: Option.none(),
-  databaseUrl: Option.some(Redacted.make(url)),
-  dataDir: ".data",
-  role: "all",
-  runnerHost: "127.0.0.1",
-  runnerPort: 0,
-  developmentKey: Option.some(Redacted.make("dev-admin-key")),
-  metricsKey: Option.some(Redacted.make("a-key-for-metrics-alone")),
-  environment: "test",
-  logLevel: "error",
-  logFormat: "pretty",
-  access: testAccess(deployment.auth, deployment.store?.defaultOrganizationId),
-  webhooks: testWebhooks,
-  mail: Effect.runSync(
-    mailSettingsOf(deployment.email, mailWayWithoutServer(deployment.email, "test"), developmentKeyring)
-  ),
-  media: Effect.runSync(readMedia(deployment, undefined, true)),
-  payments: Effect.runSync(readPayments(deployment.payments ?? {}, "test")),
-  jobs: jobSettings(deployment.jobs ?? {}, { autorun: undefined, leaseMs: undefined, reapMs: undefined }),
-  rateLimits: ratesOf(deployment.rateLimits ?? {}, false, 1),
-  auth: testAuth(deployment.auth),
-  deployment
-})
-
 const call = (base: string) =>
   Effect.fnUntraced(function*(method: string, path: string, { as, body, headers }: Call = {}) {
     const response = yield* Effect.promise(() =>
@@ -164,17 +129,17 @@ const reached = (databaseUrl: string) =>
 export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
   Layer.unwrap(
     Effect.map(freshDatabase, ({ url }) =>
-      reached(url).pipe(Layer.provideMerge(wholeApp({ ...settingsFor(url, deployment), ...environment }))))
+      reached(url).pipe(Layer.provideMerge(wholeApp({ ...testSettings(url, deployment), ...environment }))))
   )
 
 /** The app on a database that is there already, as a deployment finds it that starts again. */
 export const testAppOn = (url: string, deployment: DeploymentConfig) =>
-  Layer.fresh(Layer.provideMerge(reached(url), wholeApp(settingsFor(url, deployment))))
+  Layer.fresh(Layer.provideMerge(reached(url), wholeApp(testSettings(url, deployment))))
 
 /** Another process of the deployment, as far as one process can hold two: its HTTP edge on the database of the test's. */
 export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
   const { databaseUrl } = yield* TestApp
-  const settings: AppSettings = { ...settingsFor(databaseUrl, deployment), role: "api" }
+  const settings: AppSettings = { ...testSettings(databaseUrl, deployment), role: "api" }
   const beside = yield* Layer.build(Layer.fresh(Layer.provide(reached(databaseUrl), processApp(settings))))
   return Context.get(beside, TestApp)
 })
@@ -185,7 +150,7 @@ export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfi
  */
 export const servicesBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
   const { databaseUrl } = yield* TestApp
-  const services = servicesApp({ ...settingsFor(databaseUrl, deployment), role: "api" })
+  const services = servicesApp({ ...testSettings(databaseUrl, deployment), role: "api" })
   return yield* Layer.build(Layer.fresh(Layer.provideMerge(accessNotifications, services)))
 })
 

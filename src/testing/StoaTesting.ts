@@ -1,0 +1,19 @@
+/** The test kit for plugins (docs/plugins.md): a whole service in the process of the test, and checks that every plugin gets. */
+export { contractOf, type PluginCheck, type SampleRows } from "./PluginContract.ts"
+export {
+  createPluginTestApp,
+  type PluginTestApp,
+  type PluginTestOptions,
+  type TestAnswer,
+  type TestRequest
+} from "./PluginTestApp.ts"
+export {
+  inOrganization,
+  jsonHeaders,
+  type TestActor,
+  testAdminActor,
+  testCustomerActor,
+  testNoPermActor,
+  testStaffActor,
+  withPermissions
+} from "./TestActors.ts"

@@ -1,0 +1,46 @@
+import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
+import { contractOf, createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
+import { leaky } from "./LeakyPlugin.ts"
+import { loyalty } from "./LoyaltyPlugin.ts"
+
+describe("the checks that every plugin gets", () => {
+  let app: PluginTestApp
+  beforeAll(async () => {
+    app = await createPluginTestApp(loyalty, { postgres: inject("postgres").url })
+  })
+  afterAll(() => app.close())
+
+  it("pass for a plugin that keeps to the rules", async () => {
+    const checks = contractOf(app)
+    assert.isAtLeast(checks.length, 21)
+    for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
+  })
+
+  it("run beside tests of the plugin's own", async () => {
+    const { app: http } = app
+    const refused = await http.request("POST", "/api/loyalty/accounts", { body: {} })
+    assert.strictEqual(refused.status, 401)
+  })
+})
+
+describe("the checks that every plugin gets", () => {
+  let app: PluginTestApp
+  beforeAll(async () => {
+    app = await createPluginTestApp(leaky, { postgres: inject("postgres").url })
+  })
+  afterAll(() => app.close())
+
+  const failing = async () => {
+    const failed: Array<string> = []
+    for (const { name, run } of contractOf(app)) await run().catch(() => failed.push(name))
+    return failed
+  }
+
+  it("name the route that shows rows of others, that fails on input, that lets everybody in", async () => {
+    assert.deepStrictEqual(await failing(), [
+      "PUT /api/leaky/open refuses visitors, and whoever lacks its permission",
+      "no route shows or changes a row of another organization",
+      "POST /api/leaky/numbers answers anything that is sent without failing"
+    ])
+  })
+})

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { definePlugin, group, type PluginManifest, table, text } from "stoa/plugin"
+import { flawsOf } from "../../src/layers/plugins/PluginRules.ts"
+
+const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"] }
+const named = (id: string, rest: Partial<PluginManifest> = {}) => definePlugin({ id, version: "1.0.0", ...rest })
+
+const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof named>[], message: RegExp]> = [
+  ["an id in capitals", [named("Gifts")], /Plugin "Gifts": an id has lower case/],
+  ["a version that is not semantic", [named("gifts", { version: "1" })], /"gifts": version "1" is not semantic/],
+  ["two of one id", [named("gifts"), named("gifts")], /id "gifts" of plugin "gifts" belongs to plugin "gifts"/],
+  ["the id of a module", [named("catalog")], /id "catalog" of plugin "catalog" belongs to the core/],
+  [
+    "a required plugin that is not there",
+    [named("gifts", { requires: ["pos"] })],
+    /"gifts" requires plugin "pos", which is not/
+  ],
+  [
+    "a required plugin that comes later",
+    [named("gifts", { requires: ["pos"] }), named("pos")],
+    /"gifts" requires plugin "pos", which has to come before it/
+  ],
+  [
+    "a table of two",
+    [
+      named("gifts", { schema: () => [table("cards", { code: text })] }),
+      named("pos", { schema: () => [table("cards", { code: text })] })
+    ],
+    /table "cards" of plugin "pos" belongs to plugin "gifts"/
+  ],
+  [
+    "a permission of the core",
+    [named("gifts", { permissions: [{ scope: "catalog:read", description: "x" }] })],
+    /permission "catalog:read" of plugin "gifts" belongs to the core/
+  ],
+  [
+    "a permission without a module",
+    [named("gifts", { permissions: [{ scope: "all", description: "x" }] })],
+    /permission "all" is not of the form "gifts:action"/
+  ],
+  ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
+]
+
+describe("plugins that cannot stand beside each other", () => {
+  for (const [what, plugins, message] of cases) {
+    it(`are refused for ${what}`, () => {
+      assert.match(flawsOf(plugins, core)[0] ?? "", message)
+    })
+  }
+
+  it("are none when nothing is wrong", () => {
+    const gifts = named("gifts", { requires: ["pos"], permissions: [{ scope: "gifts:use", description: "x" }] })
+    assert.deepStrictEqual(flawsOf([named("pos"), gifts], core), [])
+  })
+
+  it("are told where they are written when a name cannot be one of a table or column", () => {
+    assert.throws(() => table("Cards", { code: text }), /"Cards"/)
+    assert.throws(() => table("cards", { gift_code: text }), /"gift_code" is not in camelCase/)
+    assert.throws(() => table("cards", { createdAt: text }), /that the library adds/)
+  })
+
+  it("get a prefix with one /api, and braces for parameters", () => {
+    const shape = group("Gifts", "/api/gifts").get("/cards/{id}/", { auth: true, success: Schema.Unknown })
+    assert.strictEqual(shape.described.path, "/api/gifts/cards/:id")
+  })
+})

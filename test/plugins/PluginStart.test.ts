@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Schema } from "effect"
+import { definePlugin, group, integer, oneOf, type PluginManifest, statements, table, text, uuid } from "stoa/plugin"
+import { freshDatabase } from "../support/Postgres.ts"
+import { api, asAdmin, testAppOn } from "../support/TestApp.ts"
+
+const plugin = (rest: Partial<PluginManifest>) => definePlugin({ id: "notes", version: "1.0.0", ...rest })
+const routes = group("Notes", "/notes")
+
+/** Starts the service with the plugins on the database, and does something with it. */
+const start = <A, E, R>(
+  url: string,
+  plugins: ReadonlyArray<ReturnType<typeof plugin>>,
+  work: Effect.Effect<A, E, R>
+) => Effect.provide(work, testAppOn(url, { plugins }))
+
+const refusal = (url: string, plugins: ReadonlyArray<ReturnType<typeof plugin>>) =>
+  Effect.map(
+    Effect.exit(Effect.scoped(Layer.build(testAppOn(url, { plugins })))),
+    (exit) => (Exit.isFailure(exit) ? String(exit.cause) : "it started")
+  )
+
+const before = table("notes_pages", { title: text })
+const open = (definition: typeof before) =>
+  routes.post("/pages", { auth: true, input: Schema.Struct({ title: Schema.String }), success: definition.Row })
+    .handle(({ db, input }) => db.table(definition).insert(input))
+
+describe("a plugin's tables", () => {
+  it.live("grow with their definitions, and what was there stays", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const make = api("POST", "/api/notes/pages", { as: asAdmin, body: { title: "first" } })
+      yield* start(url, [plugin({ schema: () => [before], routes: () => [open(before)] })], make)
+      const after = table("notes_pages", {
+        title: text,
+        stars: integer.default(3),
+        color: oneOf(["red", "blue"]).nullable
+      }, { unique: [{ columns: ["title"] }] })
+      const list = routes.list("/pages", { auth: true, success: after.Row }).handle(({ db, page }) =>
+        db.table(after).page({}, page)
+      )
+      const { body, again } = yield* start(
+        url,
+        [plugin({ schema: () => [after], routes: () => [list, open(before)] })],
+        Effect.gen(function*() {
+          return { body: yield* api("GET", "/api/notes/pages", { as: asAdmin }), again: yield* make }
+        })
+      )
+      assert.deepStrictEqual([body.at("data.0.title"), body.at("data.0.stars"), body.at("data.0.color")], [
+        "first",
+        3,
+        null
+      ])
+      assert.strictEqual(again.status, 409)
+    })), 60_000)
+
+  it.live(
+    "end the start when adding cannot make them what they should be, and a numbered migration does",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { url } = yield* freshDatabase
+        yield* start(url, [plugin({ schema: () => [before] })], Effect.void)
+        const changed = table("notes_pages", { title: integer })
+        const message = yield* refusal(url, [plugin({ schema: () => [changed] })])
+        assert.match(message, /Plugin "notes": column "title" of notes_pages is text and not int4/)
+        const migrations = {
+          "0001_numbers": statements("alter table notes_pages alter title type int using length(title)")
+        }
+        assert.strictEqual(yield* refusal(url, [plugin({ schema: () => [changed], migrations })]), "it started")
+      })),
+    60_000
+  )
+
+  it.live("end the start when rows have no value for a new column", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const make = api("POST", "/api/notes/pages", { as: asAdmin, body: { title: "first" } })
+      yield* start(url, [plugin({ schema: () => [before], routes: () => [open(before)] })], make)
+      const more = table("notes_pages", { title: text, owner: uuid })
+      assert.match(yield* refusal(url, [plugin({ schema: () => [more] })]), /column "owner" of notes_pages is new/)
+    })), 60_000)
+
+  it.live("are not those of the core or of another plugin", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const carts = plugin({ schema: () => [table("carts", { title: text })] })
+      assert.match(yield* refusal(url, [carts]), /table "carts" of plugin "notes" belongs to the core/)
+      yield* start(url, [plugin({ schema: () => [before] })], Effect.void)
+      const other = definePlugin({ id: "other", version: "1.0.0", schema: () => [before] })
+      assert.match(yield* refusal(url, [other]), /table "notes_pages" of plugin "other" belongs to plugin "notes"/)
+    })), 60_000)
+})
+
+describe("a plugin's routes", () => {
+  const get = (path: string, guard: { auth?: boolean; permission?: string }) =>
+    routes.get(path, { ...guard, success: Schema.Null }).handle(() => Effect.succeed(null))
+
+  for (
+    const [what, route, message] of [
+      ["say nothing of who may ask", get("/a", {}), /Unclassified routes: GET \/api\/notes\/a of plugin "notes"/],
+      [
+        "ask for a permission that nobody declares",
+        get("/a", { permission: "notes:x" }),
+        /"notes:x", which nobody declares/
+      ],
+      [
+        "stand where the core has one",
+        group("Notes", "/catalog").get("/entities/:some", { auth: true, success: Schema.Null }).handle(() =>
+          Effect.succeed(null)
+        ),
+        /GET \/api\/catalog\/entities\/:some of plugin "notes" belongs to the core/
+      ]
+    ] as const
+  ) {
+    it.live(`end the start when they ${what}`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { url } = yield* freshDatabase
+        assert.match(yield* refusal(url, [plugin({ routes: () => [route] })]), message)
+      })), 60_000)
+  }
+})
