@@ -5,7 +5,7 @@
  */
 const asked =
   `create or replace function search_asked(organization text, q text) returns tsquery[] language plpgsql stable
-    set enable_seqscan = off as $$
+    set enable_seqscan = off set enable_indexscan = on as $$
   declare
     configurations regconfig[];
     meant tsquery[] := '{}';

@@ -3,8 +3,9 @@ import { builtInDepth } from "./DocumentsRepo.ts"
 /**
  * What a search reads of each document that it finds comes first, and the words of it last and, as a rule, elsewhere:
  * after the index has answered nobody reads them, and they were two thirds of a row. PostgreSQL looks for a place elsewhere
- * only when a row is over 2 kB; `ballast` makes it so, blanks that take 18 bytes once they are put away, and updates keep
- * them where they are. Columns that are read stay in the row (`main`).
+ * only when a row is over 2 kB or has something elsewhere already; `ballast` makes it so, blanks that take 18 bytes once
+ * they are put away, and updates keep them where they are. The target is below the size of any row, so that they are put
+ * away also from one that has no words yet. Columns that are read stay in the row (`main`).
  */
 const table = `create table search_documents_narrow (
     doc bigint not null generated always as identity unique,
@@ -25,7 +26,7 @@ const table = `create table search_documents_narrow (
     staff_words tsvector,
     ballast text not null default repeat(' ', 2100),
     primary key (entity_id, organization_id)
-  ) with (toast_tuple_target = 384)`
+  ) with (toast_tuple_target = 128)`
 
 const read = ["title_words", "sort_title", "organization_id", "type", "status", "categories", "brands", "attributes"]
 const aside = ["names", "words", "staff_words"]

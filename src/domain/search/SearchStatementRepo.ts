@@ -43,7 +43,7 @@ const filters = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: 
 }
 
 /** What parts words from each other, and more: there are never fewer words than the database sees. */
-const between = /[^\p{L}\p{N}\p{M}]+/u
+const between = /[^\p{L}\p{Nd}]+/u
 
 /** How many of the words a title has; each that is asked for costs every document, so no more are asked than there are. */
 const inTitle = ({ isForgiving, query }: Asked): string => {
@@ -154,8 +154,8 @@ const nearPages = 200
 /**
  * The same where only the four facets are counted and the page is near: documents are put into their groups as they are
  * found and kept nowhere, each group with its best place in the order (`9` less words in the title, then the title). The
- * hits of a page that ends at the nth lie in the n groups that have the best places, and none of them is behind the last
- * of these. Of words that most documents have, that is half the work.
+ * hits of a page that ends at the nth lie in the n groups that have the best places (more, where places are the same), and
+ * none of them is behind the last of these. Of words that most documents have, that is half the work.
  */
 const byGroups = (sql: SqlClient.SqlClient, all: Asked) => {
   const last = offsetOf(all.query) + all.query.limit
@@ -164,12 +164,12 @@ const byGroups = (sql: SqlClient.SqlClient, all: Asked) => {
     cells as materialized (select d.cell, count(*) as n, min(d.doc) as doc, array_agg(d.doc) as docs,
         min(${place}) as best
       from search_documents d where ${matching(sql, all)} group by d.cell),
-    nearest as materialized (select docs, best from cells order by best limit ${last}),
+    nearest as materialized (select docs, best from cells order by best fetch first ${last} rows with ties),
     page as (select p.doc, p.sort_title, ${sql.literal(everyWord)} + 57 - ascii(p.place) as score
       from (select d.doc, d.sort_title, ${place} as place from search_documents d
         where d.organization_id = ${all.organization} and d.doc = any(array(select unnest(docs) from nearest))
         offset 0) p
-      where p.place <= (select case when count(*) = ${last} then max(best) else chr(58) end from nearest)
+      where p.place <= (select case when count(*) >= ${last} then max(best) else chr(58) end from nearest)
       order by p.place, p.doc limit ${all.query.limit} offset ${offsetOf(all.query)})`
 }
 
