@@ -31,6 +31,22 @@ describe("whoever writes the catalog", () => {
         assert.deepStrictEqual(found, { categories: ["things"], has_words: true })
       }))
 
+    it.effect("puts the words of a thing aside, so that searches read short rows, and keeps none for the staff alone", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const look = Effect.map(
+          sql`select pg_column_toast_chunk_id(words) is not null as is_aside, pg_column_toast_chunk_id(title_words) is null
+              and pg_column_toast_chunk_id(sort_title) is null as is_read_at_once, staff_words is null as is_alone
+            from search_documents where entity_id = md5('e0')::uuid`,
+          ([row]) => assert.deepStrictEqual(row, { is_aside: true, is_read_at_once: true, is_alone: true })
+        )
+        yield* sql`update entity_attributes set description = (select string_agg('word' || n, ' ')
+          from generate_series(1, 60) n) where entity_id = md5('e0')::uuid`
+        yield* look
+        yield* sql`update entity_attributes set title = 'Other thing' where entity_id = md5('e0')::uuid`
+        yield* look
+      }))
+
     it.effect("looks at no other documents, though its plans are of a time when there were none", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

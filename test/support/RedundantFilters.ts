@@ -31,7 +31,8 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/EntityRepo.ts#3",
     "src/domain/checkout/ClaimStatementRepo.ts#1",
     "src/domain/media/MediaRepo.ts#7",
-    "src/domain/pricing/PriceRepo.ts#0"
+    "src/domain/pricing/PriceRepo.ts#0",
+    "src/domain/search/SearchStatementRepo.ts#2"
   ],
   "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],
   "the next statement has it": ["src/domain/payments/RefundRepo.ts#1", "src/domain/payments/RefundReversalRepo.ts#2"],

@@ -101,7 +101,7 @@ const linksOf = (links: string, targets: string, column: string, more: string) =
 
 /** What the index says of these entities, made from the catalog alone: the same whenever and however often it is asked. */
 const built = (attributes: string, ofStaff = { column: "", value: "", from: "" }) =>
-  `create function search_build(ids uuid[]) returns table (organization_id text, entity_id uuid, cell bigint,
+  `create or replace function search_build(ids uuid[]) returns table (organization_id text, entity_id uuid, cell bigint,
     is_public boolean, type text, status text, sort_title text, categories text[], brands text[], attributes jsonb,
     marks text[], title_words tsvector, names text, words tsvector${ofStaff.column}) language sql stable as $$
   select e.organization_id, e.id,
@@ -200,6 +200,15 @@ const draftWords = `select string_agg(search_fold(w.body), ' ') as folded,
       left(changes->>'description', ${limits.description})) as body
     from entity_attribute_drafts where entity_id = e.id order by locale collate "C" limit ${limits.locales}) w`
 
+/** What the index says of an entity with its custom fields and, only where words wait for approval, with all words it has. */
+export const builtInDepth = built(attributesOf(customFields), {
+  column: ", staff_words tsvector",
+  value: `, case when drafts.folded is not null then strip(
+      to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes), drafts.folded))
+      || coalesce(t.title_stems, '') || coalesce(t.body_stems, '') || drafts.stems) end`,
+  from: ` cross join lateral (${draftWords}) drafts`
+})
+
 /**
  * The index with custom fields in its attributes and, in a column of their own, with the words that drafts add: what
  * shoppers search stays as it was. Documents that are there already have neither, and nothing that would go into them.
@@ -210,12 +219,6 @@ export const depth: ReadonlyArray<string> = [
   `create index search_documents_staff on search_documents using gin (organization_id, staff_words)
     with (gin_pending_list_limit = 256) where staff_words is not null`,
   "drop function search_build(uuid[])",
-  built(attributesOf(customFields), {
-    column: ", staff_words tsvector",
-    value:
-      `, strip(to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes), drafts.folded))
-      || coalesce(t.title_stems, '') || coalesce(t.body_stems, '') || drafts.stems)`,
-    from: ` cross join lateral (${draftWords}) drafts`
-  }),
+  builtInDepth,
   indexed([...firstColumns, "staff_words"])
 ]

@@ -42,13 +42,24 @@ const filters = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: 
   return sql.and(clauses)
 }
 
+/** What parts words from each other, and more: there are never fewer words than the database sees. */
+const between = /[^\p{L}\p{Nd}]+/u
+
+/** How many of the words a title has; each that is asked for costs every document, so no more are asked than there are. */
+const inTitle = ({ isForgiving, query }: Asked): string => {
+  const sent = (query.q ?? "").split(between).filter((word) => word !== "").length
+  const words = query.q === undefined ? 0 : isForgiving ? scoredWords : Math.min(scoredWords, sent)
+  return [
+    "0",
+    ...Array.from(
+      { length: words },
+      (_, n) => `coalesce((d.title_words @@ (select parts[${n + 1}] from asked))::int, 0)`
+    )
+  ].join(" + ")
+}
+
 /** Two for each word in the title, one for each elsewhere: every word is found somewhere, or the document is not. */
-const score = `coalesce(cardinality((select parts from asked)), 0)${
-  Array.from(
-    { length: scoredWords },
-    (_, n) => ` + coalesce((d.title_words @@ (select parts[${n + 1}] from asked))::int, 0)`
-  ).join("")
-}`
+const everyWord = "coalesce(cardinality((select parts from asked)), 0)"
 
 /** The words as they came, or with typing errors forgiven; null where none were asked for. */
 const asked = (sql: SqlClient.SqlClient, { isForgiving, organization, publicOnly, query }: Asked) =>
@@ -119,18 +130,47 @@ const known = (sql: SqlClient.SqlClient, all: Asked) => {
     from cells c join search_documents r using (doc) where ${where})`
 }
 
-/** What was found by words and marks, once for the page and for the figures. */
-const bySearching = (sql: SqlClient.SqlClient, all: Asked, attributes: string) => {
+/** Documents `d` that have the words and the marks. */
+const matching = (sql: SqlClient.SqlClient, all: Asked) => {
   const whole = "(select search_whole(parts) from asked)"
   // Whoever keeps the catalog also finds what waits for approval.
   const found = all.publicOnly ? `d.words @@ ${whole}` : `(d.words @@ ${whole} or d.staff_words @@ ${whole})`
-  const wanted = all.query.q === undefined ? "" : `and ${found}`
-  return sql`asked as materialized (select ${asked(sql, all)} as parts),
-    matched as materialized (select d.doc, d.cell, d.sort_title, ${sql.literal(`${attributes}${score}`)} as score
-      from search_documents d where ${filters(sql, all)} ${sql.literal(wanted)}),
+  return sql`${filters(sql, all)} ${sql.literal(all.query.q === undefined ? "" : `and ${found}`)}`
+}
+
+/** Every document that was found, once for the page and for the figures: for attributes' figures and for pages far behind. */
+const bySearching = (sql: SqlClient.SqlClient, all: Asked, attributes: string) =>
+  sql`asked as materialized (select ${asked(sql, all)} as parts),
+    matched as materialized (select d.doc, d.cell, d.sort_title,
+        ${sql.literal(`${attributes}${everyWord} + ${inTitle(all)}`)} as score
+      from search_documents d where ${matching(sql, all)}),
     cells as (select m.cell, count(*) as n, min(m.doc) as doc from matched m group by m.cell),
     page as (select * from matched order by score desc, sort_title, doc limit ${all.query.limit}
       offset ${offsetOf(all.query)})`
+
+/** Pages that end before this many hits are made from the best groups. */
+const nearPages = 200
+
+/**
+ * The same where only the four facets are counted and the page is near: documents are put into their groups as they are
+ * found and kept nowhere, each group with its best place in the order (`9` less words in the title, then the title). The
+ * hits of a page that ends at the nth lie in the n groups that have the best places (more, where places are the same), and
+ * none of them is behind the last of these. Of words that most documents have, that is half the work.
+ */
+const byGroups = (sql: SqlClient.SqlClient, all: Asked) => {
+  const last = offsetOf(all.query) + all.query.limit
+  const place = sql.literal(`chr(57 - (${inTitle(all)})) || d.sort_title`)
+  return sql`asked as materialized (select ${asked(sql, all)} as parts),
+    cells as materialized (select d.cell, count(*) as n, min(d.doc) as doc, array_agg(d.doc) as docs,
+        min(${place}) as best
+      from search_documents d where ${matching(sql, all)} group by d.cell),
+    nearest as materialized (select docs, best from cells order by best fetch first ${last} rows with ties),
+    page as (select p.doc, p.sort_title, ${sql.literal(everyWord)} + 57 - ascii(p.place) as score
+      from (select d.doc, d.sort_title, ${place} as place from search_documents d
+        where d.organization_id = ${all.organization} and d.doc = any(array(select unnest(docs) from nearest))
+        offset 0) p
+      where p.place <= (select case when count(*) >= ${last} then max(best) else chr(58) end from nearest)
+      order by p.place, p.doc limit ${all.query.limit} offset ${offsetOf(all.query)})`
 }
 
 /** A whole catalog or type: the figures are read from the index of groups, and the page from that of titles. */
@@ -151,8 +191,13 @@ export const searchStatement = (sql: SqlClient.SqlClient, all: Asked) => {
   const hasAttributes = query.facets.some((facet) => facetAttribute(facet) !== undefined)
   const isWhole = !hasAttributes && query.attributes.length === 0 &&
     [query.q, query.category, query.brand].every((part) => part === undefined)
+  const isNear = !hasAttributes && offsetOf(query) + query.limit <= nearPages
   return sql<FoundRow>`with ${
-    isWhole ? byWalking(sql, all) : bySearching(sql, all, hasAttributes ? "d.attributes, " : "")
+    isWhole
+      ? byWalking(sql, all)
+      : isNear
+      ? byGroups(sql, all)
+      : bySearching(sql, all, hasAttributes ? "d.attributes, " : "")
   },
     ${known(sql, all)}
     select (select coalesce(sum(n), 0)::int8 from known) as total, ${facets(sql, query.facets)} as facets,
