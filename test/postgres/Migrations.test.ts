@@ -1,0 +1,35 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { migrateEach } from "../../src/layers/Migrations.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** A step that makes a table; made twice it fails. */
+const making = (table: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`create table ${sql(table)} (id integer)`))
+
+const one = { "0001_one": making("step_one") }
+const two = { ...one, "0002_two": making("step_two") }
+const other = { "0001_other": making("step_other") }
+
+it.layer(TestDatabase)("migrations", (it) => {
+  it.effect("run once, and then only what is new of an owner, and owners that are new", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* migrateEach([["made_up", one], ["idle", {}]]), ["made_up/0001_one"])
+      assert.deepStrictEqual(yield* migrateEach([["made_up", one], ["idle", {}]]), [])
+      assert.deepStrictEqual(yield* migrateEach([["made_up", two], ["idle", {}]]), ["made_up/0002_two"])
+      assert.deepStrictEqual(yield* migrateEach([["made_up", two], ["added", other]]), ["added/0001_other"])
+      assert.deepStrictEqual(yield* migrateEach([["made_up", two], ["added", other], ["idle", {}]]), [])
+      // An older process beside newer ones finds more than it knows.
+      assert.deepStrictEqual(yield* migrateEach([["made_up", one]]), [])
+    }))
+
+  it.effect("of processes that start at once run in one of them", () =>
+    Effect.gen(function*() {
+      const steps = { "0001_at_once": making("step_at_once") }
+      const ran = yield* Effect.all(Array.from({ length: 4 }, () => migrateEach([["at_once", steps]])), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(ran.flat(), ["at_once/0001_at_once"])
+    }))
+})
