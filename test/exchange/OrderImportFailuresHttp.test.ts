@@ -53,7 +53,8 @@ const wrong: ReadonlyArray<readonly [changes: object, reason: string]> = [
   [{ metadata: { a: "\0" } }, " It holds text that cannot be stored"],
   [{ orderNumber: "a/b" }, "orderNumber must have 1 to 64 characters"],
   [{ orderNumber: "01890a5d-ac96-774b-bcce-b302099a8057" }, "orderNumber must have 1 to 64 characters"],
-  [{ orderNumber: "ORD-2021-9999999999999999999" }, "orderNumber is beyond 999999999 orders in a year"]
+  [{ orderNumber: "ORD-2021-9999999999999999999" }, "orderNumber is beyond 999999999 orders in a year"],
+  [{ orderNumber: "ORD-2999-000001" }, "orderNumber is one of a year that has not come yet"]
 ]
 
 withApp("an order of a file", (it) => {

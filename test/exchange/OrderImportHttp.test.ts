@@ -42,6 +42,8 @@ withApp("an import of orders", (it) => {
         ])
         assert.deepStrictEqual([yield* place, yield* place], [number(7), number(11)])
         // Nobody was given 8 and 9, which the counter has passed over.
+        assert.deepStrictEqual(counts(yield* importedOrders([anOldOrder("ORD-0001-000001")])), [1, 0, 0, 0])
+        assert.lengthOf(yield* onDatabase((sql) => sql`select 1 from order_counters`), 1)
         assert.deepStrictEqual(counts(yield* importedOrders([9, 8, 12].map((n) => anOldOrder(number(n))))), [
           2,
           0,
@@ -188,7 +190,12 @@ withApp("an import of orders", (it) => {
         })], { as: owner })
         const id = (yield* orderOf("R-1", owner)).text("data.id")
         const cap = yield* api("GET", `/api/orders/refunds/cap?orderId=${id}`, { as: owner })
-        assert.include(JSON.stringify(cap.body), "520")
+        // Of the 20.00 given back the mugs were worth 18.56, and the rest was shipping.
+        assert.deepStrictEqual(
+          [cap.number("data.cap"), cap.number("data.shipping"), cap.list("data.lines").length],
+          [520, 56, 1]
+        )
+        assert.strictEqual(cap.number("data.lines.0.amount"), 464)
         const more = yield* api("POST", `/api/orders/${id}/refund`, { as: owner, body: { amount: 521 } })
         assert.strictEqual(more.status, 422, JSON.stringify(more.body))
         const invoice = yield* api("GET", `/api/orders/${id}/invoice.html`, { as: owner })

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { CustomerBatches } from "../../customers/CustomerBatches.ts"
@@ -28,19 +28,21 @@ export class OrderBatches extends Context.Service<OrderBatches, {
 
       const apply = Effect.fn("OrderBatches.apply")(function*(records: ReadonlyArray<OrderRecord>) {
         const { organizationId } = yield* CurrentActor
-        const owns = records.flatMap(({ orderNumber }) => ownNumberOf(orderNumber) ?? [])
-        const years = [...new Set(owns.map(({ year }) => year))]
-        const state = yield* repo.read(records.map(({ orderNumber }) => orderNumber), years)
+        const year = DateTime.toDateUtc(yield* DateTime.now).getUTCFullYear()
+        const numbers = records.map(({ orderNumber }) => orderNumber)
+        const owns = numbers.flatMap((number) => ownNumberOf(number, year) ?? [])
+        const years = new Set(owns.filter((own) => own.year <= year).map((own) => own.year))
+        const state = yield* repo.read(numbers, [...years])
         const owners = yield* customers.ownersOf(records.flatMap(({ email }) => email ?? []))
         const found = yield* sellables.find(records.flatMap(({ lineItems }) => lineItems))
         const made: Array<ImportedOrder> = []
         let line = 0
         const outcomes = records.map((record): Outcome => {
           const things = found.slice(line, line += record.lineItems.length)
-          const content = planned(record, state)
+          const content = planned(record, state, year)
           if (!("orderNumber" in content)) return content
           const customerId = owners.get(content.email?.toLowerCase() ?? "") ?? null
-          made.push(importedOrder(content, things, { organizationId, customerId, now: state.now }))
+          made.push(importedOrder(content, things, { organizationId, customerId, now: state.now, year }))
           return { _tag: "created" }
         })
         yield* repo.write(made)
@@ -54,7 +56,11 @@ export class OrderBatches extends Context.Service<OrderBatches, {
 }
 
 /** An order that is new, or what becomes of its record. */
-const planned = (record: OrderRecord, { counters, now, orders }: OrderBatchState): OrderContent | Outcome => {
+const planned = (
+  record: OrderRecord,
+  { counters, now, orders }: OrderBatchState,
+  year: number
+): OrderContent | Outcome => {
   const content = orderContent(record, now)
   if (Result.isFailure(content)) return { _tag: "refused", issues: content.failure }
   const stored = orders.get(record.orderNumber)
@@ -63,7 +69,7 @@ const planned = (record: OrderRecord, { counters, now, orders }: OrderBatchState
       ? { _tag: "unchanged" }
       : refusedFor("orderNumber", "belongs to another order, and an order is never overwritten", "taken")
   }
-  const problem = numberProblem(ownNumberOf(record.orderNumber), counters)
+  const problem = numberProblem(ownNumberOf(record.orderNumber, year), counters, year)
   return problem === undefined ? content.success : refusedFor("orderNumber", problem, "taken")
 }
 
@@ -72,6 +78,8 @@ interface Arrival {
   readonly organizationId: string
   readonly customerId: string | null
   readonly now: Date
+  /** Of the clock by which the store numbers its orders. */
+  readonly year: number
 }
 
 /** What is not in the catalog any more has an id that leads nowhere, as that of a thing that was deleted. */
@@ -80,7 +88,7 @@ const gone = (): Sellable => ({ entityId: newId(), variantId: null })
 const importedOrder = (
   { email, ...content }: OrderContent,
   things: ReadonlyArray<Sellable | string>,
-  { customerId, now, organizationId }: Arrival
+  { customerId, now, organizationId, year }: Arrival
 ): ImportedOrder => {
   const id = newId()
   const order: Order = {
@@ -99,7 +107,7 @@ const importedOrder = (
       return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false, metadata: {} }
     })
   }
-  return { order, email, own: ownNumberOf(order.orderNumber), ...givenBack(order) }
+  return { order, email, own: ownNumberOf(order.orderNumber, year), ...givenBack(order) }
 }
 
 /** What refunds of today have to know of those that were made elsewhere: the next one takes what is left. */

@@ -26,7 +26,7 @@ const Unread = maybe(FreeText)
  */
 export const LineRecord = Schema.Struct({
   ...sellableFields,
-  title: keyText(1000),
+  title: FreeText,
   entityType: maybe(keyText(255)),
   quantity: Units,
   unitPrice: Amount,

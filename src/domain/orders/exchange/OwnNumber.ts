@@ -20,11 +20,17 @@ export const largestSequence = 999_999_999
 
 const form = /^ORD-(\d{4})-(\d{6,19})$/
 
-/** The parts of a number that the store itself could give out; undefined for one that only another system writes. */
-export const ownNumberOf = (text: string): OwnNumber | undefined => {
+/** No counter stands further back: it would never give anything out, and look-ups by digits ask each of them. */
+const oldestYears = 100
+
+/**
+ * The parts of a number that looks like one that the store itself gives out, in the year `now` or around it; undefined for
+ * one that only another system writes.
+ */
+export const ownNumberOf = (text: string, now: number): OwnNumber | undefined => {
   const [, year = "", digits = ""] = form.exec(text) ?? []
   const own = { year: Number(year), sequence: Number(digits) }
-  const isOwn = year !== "" && own.sequence > 0 &&
+  const isOwn = year !== "" && own.sequence > 0 && own.year > now - oldestYears &&
     (own.sequence > largestSequence || orderNumber(own.year, own.sequence) === text)
   return isOwn ? own : undefined
 }
@@ -32,9 +38,11 @@ export const ownNumberOf = (text: string): OwnNumber | undefined => {
 /** Why a number cannot be brought by an import; undefined when it can. */
 export const numberProblem = (
   own: OwnNumber | undefined,
-  counters: ReadonlyMap<number, NumberCounter>
+  counters: ReadonlyMap<number, NumberCounter>,
+  now: number
 ): string | undefined => {
   if (own === undefined) return undefined
+  if (own.year > now) return "is one of a year that has not come yet"
   if (own.sequence > largestSequence) return `is beyond ${largestSequence} orders in a year`
   const { given, skipped } = counters.get(own.year) ?? { given: 0, skipped: [] }
   const isFree = own.sequence > given || skipped.some(([first, last]) => own.sequence >= first && own.sequence <= last)
