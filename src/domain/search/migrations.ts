@@ -1,11 +1,12 @@
 import { statements } from "../modules/StatementsRepo.ts"
 import { askedWords } from "./AskedWordsRepo.ts"
-import { depth, documents, firstFill } from "./DocumentsRepo.ts"
+import { depth, documents, firstFill, lessWork } from "./DocumentsRepo.ts"
 import { comparableWords } from "./FoldingRepo.ts"
 import { depthTriggers, indexTriggers } from "./IndexTriggersRepo.ts"
 
 /** The index, its triggers on the catalog's tables, and what is in the catalog already (ADR 16). */
 export const migrations = {
   "0001_search": statements(...comparableWords, ...documents, ...askedWords, ...indexTriggers, firstFill),
-  "0002_fields_and_drafts": statements(...depth, ...depthTriggers)
+  "0002_fields_and_drafts": statements(...depth, ...depthTriggers),
+  "0003_less_work": statements(...lessWork)
 }
