@@ -6,12 +6,14 @@ import { runColdStart } from "./coldstart.ts"
 import { runDriver } from "./driver.ts"
 import { runExchange } from "./exchange.ts"
 import { runFlash } from "./flash.ts"
+import { runImportMemory } from "./importmemory.ts"
 import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
 import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
 import { type Options, readOptions } from "./Options.ts"
+import { runRevisions } from "./revisions.ts"
 import { runRpc } from "./rpc.ts"
 import { runSearch } from "./search.ts"
 import { stopPostgres } from "./servers/BenchPostgres.ts"
@@ -43,7 +45,9 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   coldstart: runColdStart,
   driver: runDriver,
   exchange: runExchange,
+  importmemory: runImportMemory,
   jobs: runJobs,
+  revisions: runRevisions,
   search: runSearch
 }
 
@@ -51,7 +55,7 @@ const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${
   [...Object.keys(onStage), ...Object.keys(alone)].join(", ")
-}; all = everything but analytics, driver, exchange, jobs and search`
+}; all = everything but analytics, driver, exchange, importmemory, jobs, revisions and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

@@ -29,11 +29,13 @@ const seedKey = (url: string) =>
 const run = promisify(execFile)
 
 /** The callers are a process of their own, so that their work is nobody else's. */
-const calling = async (origin: string, shownKey: string, callers: number, warmup: number, seconds: number) => {
-  const words = [origin, shownKey, String(callers), String(warmup), String(seconds)]
-  const { stdout } = await run(process.execPath, ["bench/load/rpc.ts", ...words])
-  return JSON.parse(stdout) as Told
-}
+const calling =
+  (client: "rpc" | "typedrpc", callers: number, seconds: number) =>
+  async (origin: string, shownKey: string, warmup: number) => {
+    const words = [origin, shownKey, String(callers), String(warmup), String(seconds)]
+    const { stdout } = await run(process.execPath, [`bench/load/${client}.ts`, ...words])
+    return JSON.parse(stdout) as Told
+  }
 
 const startBareRpc = async () => {
   const port = await freePort()
@@ -45,18 +47,28 @@ const startBareRpc = async () => {
   })
 }
 
-/** A call that asks for nothing, by a key: everything that stands before any call, beside an RPC server without it. */
+const ways = ["stoa", "stoa, typed client", "bare"] as const
+
+/**
+ * A call that asks for nothing, by a key: everything that stands before any call, beside an RPC server without it. Whoever
+ * calls sends a frame for each call and has no client, which any language can do; and the client that services import.
+ */
 export const runRpc = async (stage: Stage, options: Options): Promise<void> => {
   const callers = options.users ?? 64
   heading(`calls at /rpc: stock of nothing, by an API key, ${callers} callers on one WebSocket`)
   await seedKey(stage.postgres.urlOf("stoa"))
   const bare = await startBareRpc()
-  const told = new Map<string, Array<Told>>([["stoa", []], ["bare", []]])
+  const told = new Map<string, Array<Told>>(ways.map((way) => [way, []]))
+  const [plain, typed] = [
+    calling("rpc", callers, options.seconds ?? 4),
+    calling("typedrpc", callers, options.seconds ?? 4)
+  ]
   for (let round = 0; round < options.windows; round++) {
     const warmup = round === 0 ? options.warmup ?? 8 : 2
-    const seconds = options.seconds ?? 4
-    told.get("stoa")?.push(await calling(stage.stoa.server.origin, key, callers, warmup, seconds))
-    told.get("bare")?.push(await calling(bare.origin, "", callers, warmup, seconds))
+    const { origin } = stage.stoa.server
+    told.get("stoa")?.push(await plain(origin, key, warmup))
+    told.get("stoa, typed client")?.push(await typed(origin, key, warmup))
+    told.get("bare")?.push(await plain(bare.origin, "", warmup))
   }
   await bare.stop()
   note("each window, then the medians:")
@@ -65,8 +77,9 @@ export const runRpc = async (stage: Stage, options: Options): Promise<void> => {
     [...told].flatMap(([name, windows]) => windows.map(({ p50, p99, rate }) => [name, rate, p50, p99]))
   )
   const rates = [...told].map(([, windows]) => median(windows.map(({ rate }) => rate)))
-  const [stoa = 0, limit = 0] = rates
+  const [stoa = 0, client = 0, limit = 0] = rates
   note(`Stoa ${Math.round(stoa)}/s, bare ${Math.round(limit)}/s, ratio ${(stoa / limit).toFixed(2)}`)
-  record("rpc", { stoa, bare: limit, windows: [...told] })
+  record("rpc", { stoa, typed: client, bare: limit, windows: [...told] })
   atLeast("small calls", stoa, leastRate, "/s")
+  atLeast("small calls by the typed client", client, leastRate, "/s")
 }

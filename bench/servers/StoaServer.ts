@@ -14,12 +14,14 @@ export const benchAuthSecret = "a secret for measurements, known to everybody"
  * `test` exists only there. Either on a database, or on a data directory with the embedded server.
  */
 export const startStoa = async (
-  where: { readonly databaseUrl: string } | { readonly dataDir: string }
+  where: { readonly databaseUrl: string } | { readonly dataDir: string },
+  node: { readonly args: ReadonlyArray<string>; readonly env: Readonly<Record<string, string>> } = { args: [], env: {} }
 ): Promise<ChildServer> => {
   const port = await freePort()
   return startChild({
-    args: [...nodeFlags, "src/main.ts", "serve"],
+    args: [...nodeFlags, ...node.args, "src/main.ts", "serve"],
     env: {
+      ...node.env,
       ...("databaseUrl" in where ? { DATABASE_URL: where.databaseUrl } : { STOA_DATA_DIR: where.dataDir }),
       STOA_AUTH_SECRET: benchAuthSecret,
       PORT: String(port),

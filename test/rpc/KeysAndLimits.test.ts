@@ -17,6 +17,14 @@ const journalOf = (entityId: string) =>
       from journal_entries where entity_id = ${entityId} order by id`
   )
 
+const agentOf = (entityId: string) =>
+  Effect.map(
+    onDatabase((sql) =>
+      sql<{ user_agent: string }>`select user_agent from journal_entries where entity_id = ${entityId} order by id`
+    ),
+    ([entry]) => entry?.user_agent
+  )
+
 withApp("whoever calls", (it) => {
   it.effect("is known by his API key, acts in its organization, and is named in the journal", () =>
     Effect.gen(function*() {
@@ -41,6 +49,31 @@ withApp("whoever calls", (it) => {
       assert.strictEqual(refused._tag, "Forbidden")
       const right = yield* clientWith({ "x-api-key": key, "x-organization-id": "org_default" })
       assert.strictEqual((yield* right["catalog.list"]({})).page, 1)
+    }))
+
+  it.effect("is who the headers of each call show, on one connection too", () =>
+    Effect.gen(function*() {
+      const { organizationId } = yield* anOrganization
+      const [theirs, ours] = [
+        yield* aKey({ role: "admin", organization: organizationId }),
+        yield* aKey({ role: "admin" })
+      ]
+      const socket = yield* rawSocket
+      const listed = (headers: Readonly<Record<string, string>>) =>
+        Effect.map(
+          socket.call("catalog.create", { type: "product", slug: crypto.randomUUID() }, headers),
+          ({ value }) => value as { readonly id: string; readonly organizationId: string }
+        )
+      const first = yield* listed({ "x-api-key": theirs.key, "user-agent": "one/1" })
+      const second = yield* listed({ "x-api-key": ours.key, "user-agent": "one/1" })
+      const third = yield* listed({ "x-api-key": ours.key, "user-agent": "two/2" })
+      assert.deepStrictEqual([first, second, third].map((made) => made.organizationId), [
+        organizationId,
+        "org_default",
+        "org_default"
+      ])
+      const agents = yield* Effect.forEach([first, second, third], ({ id }) => agentOf(id))
+      assert.deepStrictEqual(agents, ["one/1", "one/1", "two/2"])
     }))
 
   it.effect("does not get in with a session, neither by its token nor by its cookie", () =>

@@ -47,6 +47,21 @@ describe("whoever writes the catalog", () => {
         yield* look
       }))
 
+    it.effect("makes words comparable, with accents and without, whatever stands between them", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const [folded] = yield* sql`select search_fold('Crème—Brûlée, “weiß”:3·4 x') as text`
+        assert.deepStrictEqual(folded, { text: "creme brulee weiss 3 4 x" })
+        yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+          select md5('a' || n)::uuid, 'org_default', 'product', 'dish-' || n, 'active', true from generate_series(1, 2) n`
+        yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title, description)
+          values (md5('a1')::uuid, 'org_default', md5('a1')::uuid, 'fr', 'Crème—Brûlée', 'très-bon'),
+            (md5('a2')::uuid, 'org_default', md5('a2')::uuid, 'en', 'Creme (brulee)', 'tres-bon')`
+        const found = yield* sql`select title_words @@ 'creme & brulee' as title, words @@ 'tres & bon' as body,
+          staff_words is null as alone from search_documents where entity_id in (md5('a1')::uuid, md5('a2')::uuid)`
+        assert.deepStrictEqual(found, Array.from({ length: 2 }, () => ({ title: true, body: true, alone: true })))
+      }))
+
     it.effect("looks at no other documents, though its plans are of a time when there were none", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -1,3 +1,5 @@
+import { plain } from "./FoldingRepo.ts"
+
 /**
  * The tables of the index. Keys begin with the entity, so that no other index can serve a look-up by it. `doc` is a short name of a document inside of statements; `cell` is the same for all documents
  * with one type, status, categories and brands, so that facets are counted by groups and not row by row; `marks` are
@@ -50,18 +52,27 @@ const tables: ReadonlyArray<string> = [
 /** How much of an entity is searched: what is beyond is shown and not found. A tsvector holds 1 MB. */
 const limits = { locales: 16, title: 500, description: 4000, codes: 20_000, names: 2000, mark: 300, values: 200 }
 
-/** The words of an entity: `en` first, whose title stands for it, then by name of the locale. */
+/** Without accents; text of ASCII alone has none, and is not gone through a second time. */
+const folded = (plain: string, source: string) =>
+  `case when octet_length(${source}) = length(${source}) then ${plain} else search_fold(${source}) end`
+
+/**
+ * The words of an entity: `en` first, whose title stands for it, then by name of the locale. Each text is made comparable
+ * once (`offset 0` keeps a query from being put in place of its columns, as often as they are named).
+ */
 const wordsOf = `select (array_agg(w.title order by w.place))[1] as title,
-    string_agg(search_fold(left(w.title, ${limits.title})), ' ' order by w.place) as folded_title,
-    string_agg(search_fold(w.body), ' ') as folded_body,
-    search_concat(to_tsvector(w.configuration, search_plain(left(w.title, ${limits.title})))) as title_stems,
-    search_concat(to_tsvector(w.configuration, search_plain(w.body))) as body_stems
-  from (select a.title, search_configuration(a.locale) as configuration,
-      left(a.subtitle, ${limits.title}) || ' ' || left(a.description, ${limits.description}) as body,
-      row_number() over (order by (a.locale = 'en') desc, a.locale collate "C") as place
-    from (select locale, title, coalesce(subtitle, '') as subtitle, coalesce(description, '') as description
-      from entity_attributes where entity_id = e.id order by (locale = 'en') desc, locale collate "C"
-      limit ${limits.locales}) a) w`
+    string_agg(${folded("w.plain_title", "w.short_title")}, ' ' order by w.place) as folded_title,
+    string_agg(${folded("w.plain_body", "w.body")}, ' ') as folded_body,
+    search_concat(to_tsvector(w.configuration, w.plain_title)) as title_stems,
+    search_concat(to_tsvector(w.configuration, w.plain_body)) as body_stems
+  from (select b.*, search_plain(b.short_title) as plain_title, search_plain(b.body) as plain_body
+    from (select a.title, search_configuration(a.locale) as configuration, left(a.title, ${limits.title}) as short_title,
+        left(a.subtitle, ${limits.title}) || ' ' || left(a.description, ${limits.description}) as body,
+        row_number() over (order by (a.locale = 'en') desc, a.locale collate "C") as place
+      from (select locale, title, coalesce(subtitle, '') as subtitle, coalesce(description, '') as description
+        from entity_attributes where entity_id = e.id order by (locale = 'en') desc, locale collate "C"
+        limit ${limits.locales}) a) b
+    offset 0) w`
 
 /**
  * What a filter `attr.<name>` finds: options of its variants for sale, and plain values of its metadata, and of `more`:
@@ -122,7 +133,7 @@ const built = (attributes: string, ofStaff = { column: "", value: "", from: "" }
   cross join lateral (${codesOf}) v
   cross join lateral (${attributes}) a${ofStaff.from}
   cross join lateral (select concat_ws(' ', t.folded_title,
-    search_fold(concat_ws(' ', e.slug, c.words, b.words, a.words))) as known) names
+    search_fold(concat_ws(' ', e.slug, c.words, b.words, a.words))) as known offset 0) names
   where e.id = any(ids) $$`
 
 const titlesBuilt =
@@ -200,12 +211,13 @@ const draftWords = `select string_agg(search_fold(w.body), ' ') as folded,
       left(changes->>'description', ${limits.description})) as body
     from entity_attribute_drafts where entity_id = e.id order by locale collate "C" limit ${limits.locales}) w`
 
-/** What the index says of an entity with its custom fields and, only where words wait for approval, with all words it has. */
+/** Without drafts nothing is taken apart for them: reading the words of a thing is most of the work of its document. */
 export const builtInDepth = built(attributesOf(customFields), {
   column: ", staff_words tsvector",
-  value: `, case when drafts.folded is not null then strip(
-      to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes), drafts.folded))
-      || coalesce(t.title_stems, '') || coalesce(t.body_stems, '') || drafts.stems) end`,
+  value:
+    `, case when drafts.folded is not null then strip(to_tsvector('simple', concat_ws(' ', names.known, t.folded_body,
+        search_fold(v.codes), drafts.folded)) || coalesce(t.title_stems, '') || coalesce(t.body_stems, '') || drafts.stems)
+      end`,
   from: ` cross join lateral (${draftWords}) drafts`
 })
 
@@ -222,3 +234,6 @@ export const depth: ReadonlyArray<string> = [
   builtInDepth,
   indexed([...firstColumns, "staff_words"])
 ]
+
+/** For databases that built the same documents with more work. */
+export const lessWork: ReadonlyArray<string> = [plain, builtInDepth]

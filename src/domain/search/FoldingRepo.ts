@@ -14,12 +14,14 @@ const lowering = `do $$
         else format('select lower(source collate %I)', chosen) end);
   end $$`
 
+/** In one pass. Typographic marks by name: they are letters to a database that sorts by bytes. */
+export const plain =
+  `create or replace function search_plain(source text) returns text language sql immutable strict parallel safe as $$
+    select regexp_replace(search_lower(source), '[[:punct:][:space:]’‘‚“”„«»‹›–—…·•\u00A0]+', ' ', 'g') $$`
+
 const folding: ReadonlyArray<string> = [
   lowering,
-  // Typographic marks by name: they are letters to a database that sorts by bytes.
-  `create function search_plain(source text) returns text language sql immutable strict parallel safe as $$
-    select regexp_replace(translate(search_lower(source), '’‘‚“”„«»‹›–—…·•' || chr(160), repeat(' ', 17)),
-      '[[:punct:][:space:]]+', ' ', 'g') $$`,
+  plain,
   `create function search_fold(source text) returns text language sql stable strict parallel safe as $$
     select search_plain(unaccent(source)) $$`,
   // What titles are sorted by and begin with: neither case nor accents count, punctuation does.

@@ -3,6 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { Socket } from "effect/socket"
 import { IncomingMessage } from "node:http"
 import { CurrentRequest } from "../server/RequestId.ts"
+import { joiningFrames } from "./JoinedFrames.ts"
 import { Connection } from "./RpcConnection.ts"
 
 /** What a process grants to sockets. */
@@ -87,7 +88,8 @@ export const opening = Effect.fnUntraced(function*(
   socket: Socket.Socket,
   limits: SocketLimits
 ) {
-  const writer = yield* socket.writer
+  const joining = yield* joiningFrames(socket)
+  const writer = yield* joining.writer
   const wire = wireOf(request)
   const now = performance.now()
   const { headers, remoteAddress } = request
@@ -102,7 +104,7 @@ export const opening = Effect.fnUntraced(function*(
     destroy: () => void wire?.destroy(),
     isGone: () => wire?.destroyed !== false
   }
-  return { open, own: restrained(socket, open, limits, () => wire?.writableLength ?? 0) }
+  return { open, own: restrained(joining, open, limits, () => wire?.writableLength ?? 0) }
 })
 
 /** Why a socket is to be closed; undefined for one that may stay. */

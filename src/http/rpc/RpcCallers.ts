@@ -1,6 +1,5 @@
-import { Context, Effect } from "effect"
+import { Effect } from "effect"
 import type { Headers } from "effect/http"
-import type { Rpc } from "effect/rpc"
 import type { Actor } from "../../domain/access/Actor.ts"
 import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import {
@@ -11,10 +10,12 @@ import {
   Unauthorized
 } from "../../domain/errors/ApiErrors.ts"
 import { Actors, type Caller } from "../access/Actors.ts"
+import { originOf } from "../middleware/AccessLayer.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import type { RequestFacts } from "../server/RequestId.ts"
-import { RouteRate } from "../server/RouteRate.ts"
-import type { Connection } from "./RpcConnection.ts"
+import type { OwnRate } from "../server/RouteRate.ts"
+import type { CallHeaders } from "./CallHeaders.ts"
+import type { Connection, Found } from "./RpcConnection.ts"
 
 /** How often it is looked whether whoever reads a stream still may. */
 const lookEvery = "1 second"
@@ -26,6 +27,11 @@ const asked = { method: "POST", url: "/rpc" }
 const rememberMs = 1_000
 
 type Refused = Unauthorized | OrgResolutionFailed | TwoFactorRequired
+
+const actorOf = (caller: Caller, headers: CallHeaders, { remoteAddress }: Connection): Actor => {
+  const { credential: _, metered: __, rateLimit: ___, renewedCookie: ____, ...found } = caller
+  return { ...found, ...originOf({ headers: headers.all, remoteAddress }) }
+}
 
 /** Finds out who calls, and counts him against the same limits as over HTTP. */
 export const makeCallers = Effect.gen(function*() {
@@ -46,41 +52,54 @@ export const makeCallers = Effect.gen(function*() {
       : yield* Unauthorized.of("Calls need an API key in x-api-key.")
   })
 
+  /** Who this is; whoever cannot say so is counted by his address. */
+  const found = (headers: CallHeaders, connection: Connection): Effect.Effect<Found, Refused | TooManyRequests> => {
+    const changes = watch.changes
+    return identified(headers.all).pipe(
+      Effect.tapError(() =>
+        Effect.flatMap(
+          limiting.stranger(connection, {}),
+          (so) => so ? Effect.void : Effect.fail(TooManyRequests.of())
+        )
+      ),
+      Effect.map((caller) => {
+        const lasting = caller.credential === "key" && caller.metered !== true
+        const found: Found = { caller, actor: actorOf(caller, headers, connection) }
+        const until = performance.now() + rememberMs
+        connection.caller = lasting && isHeard(changes) ? { headers, found, changes, until } : undefined
+        return found
+      })
+    )
+  }
+
   /**
    * The same as on the last call of the connection, where nothing changed since: finding out who shows a key was half of the
    * work of a small call.
    */
-  const known = (headers: Headers.Headers, connection: Connection): Effect.Effect<Caller, Refused> => {
-    const shown = `${headers["x-api-key"]}\n${headers["authorization"]}\n${headers["x-organization-id"]}`
-    const now = performance.now()
+  const known = (headers: CallHeaders, connection: Connection): Found | undefined => {
     const { caller: last } = connection
-    if (last !== undefined && last.shown === shown && last.changes === watch.changes && now < last.until) {
-      return Effect.succeed(last.caller)
-    }
-    const changes = watch.changes
-    return Effect.map(identified(headers), (caller) => {
-      const lasting = caller.credential === "key" && caller.metered !== true
-      connection.caller = lasting && isHeard(changes) ? { shown, caller, changes, until: now + rememberMs } : undefined
-      return caller
+    return last !== undefined && last.changes === watch.changes && performance.now() < last.until &&
+        headers.showsTheSameAs(last.headers)
+      ? last.found
+      : undefined
+  }
+
+  const admitted = (found: Found, connection: Connection, own: OwnRate | undefined) => {
+    const facts: RequestFacts = {}
+    return Effect.flatMap(limiting.identify(connection, facts, found.caller, own), (so) => {
+      if (!so) return Effect.fail(TooManyRequests.of())
+      connection.known = true
+      if (facts.standing !== undefined) connection.facts.standing = facts.standing
+      return Effect.succeed(found)
     })
   }
 
-  const counted = Effect.fnUntraced(function*(headers: Headers.Headers, connection: Connection, rpc: Rpc.AnyWithProps) {
-    const facts: RequestFacts = {}
-    const caller = yield* known(headers, connection).pipe(
-      Effect.tapError(() =>
-        Effect.flatMap(
-          limiting.stranger(connection, facts),
-          (so) => so ? Effect.void : Effect.fail(TooManyRequests.of())
-        )
-      )
-    )
-    const own = Context.getOrUndefined(rpc.annotations, RouteRate)
-    if (!(yield* limiting.identify(connection, facts, caller, own))) return yield* TooManyRequests.of()
-    connection.known = true
-    if (facts.standing !== undefined) connection.facts.standing = facts.standing
-    return caller
-  })
+  const counted = (headers: CallHeaders, connection: Connection, own: OwnRate | undefined) => {
+    const last = known(headers, connection)
+    return last === undefined
+      ? Effect.flatMap(found(headers, connection), (found) => admitted(found, connection, own))
+      : admitted(last, connection, own)
+  }
 
   /** Until the window has room for one more request of this caller. */
   const paceOf = (connection: Connection, caller: Caller): Effect.Effect<void> =>

@@ -1,13 +1,22 @@
 import { Context, Effect, Option } from "effect"
 import { Headers } from "effect/http"
+import type { Actor } from "../../domain/access/Actor.ts"
 import type { Caller } from "../access/Actors.ts"
 import type { RequestFacts } from "../server/RequestId.ts"
+import type { CallHeaders } from "./CallHeaders.ts"
+
+/** Who makes a call, with what is known of his credential and without. */
+export interface Found {
+  readonly caller: Caller
+  /** As changes name him; secret of the cart and id of the request are each call's own. */
+  readonly actor: Actor
+}
 
 /** Who called last on a connection, and until when that need not be found out anew. */
 export interface KnownCaller {
   /** The headers that showed it. */
-  readonly shown: string
-  readonly caller: Caller
+  readonly headers: CallHeaders
+  readonly found: Found
   /** Changes of the tables of access that this process had heard of: one more, and nothing is known. */
   readonly changes: number
   readonly until: number

@@ -1,17 +1,18 @@
-import { Context, Effect, Layer } from "effect"
-import { Headers } from "effect/http"
-import { type Rpc, RpcSchema } from "effect/rpc"
-import { Access, admit } from "../../domain/access/AccessRule.ts"
+import { Context, Effect, Layer, type Types } from "effect"
+import { type Rpc, type RpcMiddleware, RpcSchema } from "effect/rpc"
+import { Access, type AccessRule, admit } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import type { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import { Forbidden, TooManyRequests, Unavailable, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import type { Actors } from "../access/Actors.ts"
-import { originOf } from "../middleware/AccessLayer.ts"
 import type { RateLimiting } from "../server/RateLimiting.ts"
 import { RequestId, requestIdOf } from "../server/RequestId.ts"
+import { type OwnRate, RouteRate } from "../server/RouteRate.ts"
+import { CallHeaders } from "./CallHeaders.ts"
 import { RpcAccess } from "./RpcAccess.ts"
 import { makeCallers } from "./RpcCallers.ts"
-import { type Connection, RpcConnection } from "./RpcConnection.ts"
+import { type Connection, type Found, RpcConnection } from "./RpcConnection.ts"
+import type { Refusal } from "./RpcErrors.ts"
 import { RefusedPayload } from "./RpcFrames.ts"
 import { RpcKeys } from "./RpcKeys.ts"
 import { countCall } from "./RpcMetrics.ts"
@@ -21,76 +22,114 @@ import { PagePace } from "./RpcPages.ts"
 /** Streams that one socket may have at once. */
 const maxStreams = 64
 
-/** Cookies are a browser's, which sends them from pages of strangers too: at `/rpc` they are nobody's. */
-const withoutCookies = (headers: Headers.Headers): Headers.Headers =>
-  headers["cookie"] === undefined ? headers : Headers.remove(headers, "cookie")
+type Handler = Effect.Effect<RpcMiddleware.SuccessValue, Refusal | Types.unhandled, CurrentActor>
 
-const headersOf = (connection: Connection, sent: Headers.Headers): Headers.Headers =>
-  withoutCookies(Headers.merge(connection.headers, sent))
-
-/** A key may say for which organization it is meant: one that acts in another does not do there what was not meant. */
-const inItsOrganization = (actor: Actor, headers: Headers.Headers) => {
-  const meant = headers["x-organization-id"]
-  return meant === undefined || meant === actor.organizationId
-    ? Effect.void
-    : Effect.fail(Forbidden.of("This key acts in another organization than the one in x-organization-id."))
+/** What the declaration of a call says of it. */
+interface Kind {
+  readonly isStream: boolean
+  readonly rule: AccessRule | undefined
+  readonly own: OwnRate | undefined
 }
 
+/** A call at the gate. */
+interface Arrived {
+  readonly rpc: Rpc.AnyWithProps
+  readonly kind: Kind
+  readonly connection: Connection
+  readonly headers: CallHeaders
+  readonly payload: unknown
+  readonly requestId: string
+}
+
+/** Declarations are read once and not for each call. */
+const makeKinds = () => {
+  const known = new WeakMap<Rpc.AnyWithProps, Kind>()
+  return (rpc: Rpc.AnyWithProps): Kind => {
+    const found = known.get(rpc)
+    if (found !== undefined) return found
+    const made = {
+      isStream: RpcSchema.isStreamSchema(rpc.successSchema),
+      rule: Context.getOrUndefined(rpc.annotations, Access),
+      own: Context.getOrUndefined(rpc.annotations, RouteRate)
+    }
+    known.set(rpc, made)
+    return made
+  }
+}
+
+/** A key may say for which organization it is meant: one that acts in another does not do there what was not meant. */
+const isElsewhere = (actor: Actor, headers: CallHeaders): boolean => {
+  const meant = headers.get("x-organization-id")
+  return meant !== undefined && meant !== actor.organizationId
+}
+
+const streamable = (connection: Connection): Effect.Effect<void, ValidationFailed | TooManyRequests> => {
+  if (connection.kind === "http") return Effect.fail(ValidationFailed.of("", "a stream needs a WebSocket"))
+  return connection.streams > maxStreams ? Effect.fail(TooManyRequests.of()) : Effect.void
+}
+
+/*
+ * Every call goes through here, and most are small: plain functions instead of generators, and nothing put together that is
+ * not asked for.
+ */
 const makeGate = Effect.gen(function*() {
   const keys = yield* RpcKeys
   const { counted, paceOf, watched } = yield* makeCallers
+  const kindOf = makeKinds()
 
-  const allowed = Effect.fnUntraced(function*(
-    connection: Connection,
-    headers: Headers.Headers,
-    rpc: Rpc.AnyWithProps,
-    payload: unknown
-  ) {
-    if (connection.draining) return yield* Unavailable.of("This process is about to end. Connect again.")
-    const caller = yield* counted(headers, connection, rpc)
-    yield* inItsOrganization(caller, headers)
-    const rule = Context.getOrUndefined(rpc.annotations, Access)
-    if (rule === undefined) return yield* Forbidden.of("This call has no access rule.")
-    yield* admit(caller, rule)
-    if (payload instanceof RefusedPayload) return yield* payload.refusal
-    return { caller, may: (actor: Actor) => admit(actor, rule) }
-  })
+  const judged = (found: Found, { headers, kind: { rule }, payload }: Arrived) => {
+    if (isElsewhere(found.actor, headers)) {
+      return Effect.fail(Forbidden.of("This key acts in another organization than the one in x-organization-id."))
+    }
+    if (rule === undefined) return Effect.fail(Forbidden.of("This call has no access rule."))
+    return Effect.flatMap(
+      admit(found.caller, rule),
+      () => payload instanceof RefusedPayload ? Effect.fail(payload.refusal) : Effect.succeed(rule)
+    )
+  }
 
-  const streamable = (connection: Connection) => {
-    if (connection.kind === "http") return Effect.fail(ValidationFailed.of("", "a stream needs a WebSocket"))
-    return connection.streams > maxStreams ? Effect.fail(TooManyRequests.of()) : Effect.void
+  const once = (call: Arrived, actor: Actor, handler: Handler) => keys.once({ ...call, actor }, handler)
+
+  const streamed = (call: Arrived, { caller }: Found, actor: Actor, rule: AccessRule, handler: Handler) =>
+    Effect.andThen(
+      streamable(call.connection),
+      Effect.raceFirst(
+        Effect.provideService(
+          Effect.provideService(handler, CurrentActor, actor),
+          PagePace,
+          paceOf(call.connection, caller)
+        ),
+        watched(call.headers.all, (now) => admit(now, rule))
+      )
+    )
+
+  const answered = (call: Arrived, handler: Handler) => {
+    const { connection, headers, kind, requestId } = call
+    if (connection.draining) return Effect.fail(Unavailable.of("This process is about to end. Connect again."))
+    return Effect.flatMap(
+      counted(headers, connection, kind.own),
+      (found) =>
+        Effect.flatMap(judged(found, call), (rule) => {
+          const actor: Actor = { ...found.actor, cartSecret: headers.get("x-cart-secret") ?? null, requestId }
+          return kind.isStream ? streamed(call, found, actor, rule, handler) : once(call, actor, handler)
+        })
+    )
   }
 
   return RpcAccess.of((handler, { headers: sent, payload, rpc }) =>
     Effect.flatMap(RpcConnection, (connection) => {
       const began = performance.now()
-      const stream = RpcSchema.isStreamSchema(rpc.successSchema)
-      const headers = headersOf(connection, sent)
-      const requestId = requestIdOf(headers["x-request-id"])
-      connection.begin(stream)
-      return Effect.gen(function*() {
-        const { caller, may } = yield* allowed(connection, headers, rpc, payload)
-        const { credential: _, metered: ____, rateLimit: __, renewedCookie: ___, ...found } = caller
-        const cartSecret = headers["x-cart-secret"] ?? null
-        const origin = originOf({ headers, remoteAddress: connection.remoteAddress })
-        const actor: Actor = { ...found, ...origin, cartSecret, requestId }
-        if (!stream) {
-          return yield* keys.once({ actor, connection, headers, payload, rpc }, handler)
-        }
-        yield* streamable(connection)
-        return yield* Effect.raceFirst(
-          Effect.provideService(
-            Effect.provideService(handler, CurrentActor, actor),
-            PagePace,
-            paceOf(connection, caller)
-          ),
-          watched(headers, may)
-        )
-      }).pipe(
+      const headers = new CallHeaders(connection.headers, sent)
+      const requestId = requestIdOf(headers.get("x-request-id"))
+      const kind = kindOf(rpc)
+      connection.begin(kind.isStream)
+      const call = { connection, headers, kind, payload, requestId, rpc }
+      return Effect.suspend(() => answered(call, handler)).pipe(
         Effect.catchCause((cause) => toldOf(cause, requestId)),
         Effect.onExit((exit) => {
-          connection.end(stream)
-          countCall(rpc._tag, outcomeOf(exit), stream ? undefined : (performance.now() - began) / 1_000)
+          connection.end(kind.isStream)
+          const seconds = kind.isStream ? undefined : (performance.now() - began) / 1_000
+          countCall(rpc._tag, outcomeOf(exit), seconds)
           return Effect.void
         }),
         Effect.provideService(RequestId, requestId)

@@ -1,11 +1,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { Headers } from "effect/http"
 import type { Rpc, RpcMiddleware } from "effect/rpc"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import type { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { MarkedChange, OwnIdempotency } from "../middleware/Idempotency.ts"
 import { fingerprint, keyScope, sentKey } from "../middleware/IdempotencyKey.ts"
 import { KeyedWork } from "../middleware/KeyedWork.ts"
+import type { CallHeaders } from "./CallHeaders.ts"
 import type { Connection } from "./RpcConnection.ts"
 import { Changes } from "./RpcRules.ts"
 
@@ -13,7 +13,7 @@ import { Changes } from "./RpcRules.ts"
 export interface LetIn {
   readonly rpc: Rpc.AnyWithProps
   readonly payload: unknown
-  readonly headers: Headers.Headers
+  readonly headers: CallHeaders
   readonly connection: Connection
   readonly actor: Actor
 }
@@ -53,21 +53,28 @@ const isKeyed = ({ annotations }: Rpc.AnyWithProps): boolean =>
 const makeKeys = Effect.gen(function*() {
   const work = yield* KeyedWork
   const texts = makeTexts()
+  const keyed = Effect.fnUntraced(function*<E, R>(
+    { actor, connection, headers: { all: headers }, payload, rpc }: LetIn,
+    handler: Effect.Effect<Answer, E, R | CurrentActor>
+  ) {
+    const key = yield* sentKey({ headers })
+    if (key === undefined) return yield* Effect.provideService(handler, CurrentActor, actor)
+    const text = texts(rpc)
+    return yield* work.once({
+      key,
+      scope: keyScope(actor, { headers, remoteAddress: connection.remoteAddress }),
+      print: fingerprint("RPC", rpc._tag, JSON.stringify(payload) ?? ""),
+      repeatable: Context.getOrUndefined(rpc.annotations, MarkedChange) === true,
+      actor,
+      owner: actor,
+      keep: (answer) => ({ _tag: "Remember", status: 200, body: Schema.encodeSync(text)(answer) }),
+      again: (_status, body) => Schema.decodeSync(text)(body)
+    }, handler)
+  })
   return RpcKeys.of({
-    once: Effect.fnUntraced(function*({ actor, connection, headers, payload, rpc }, handler) {
-      const key = isKeyed(rpc) ? yield* sentKey({ headers }) : undefined
-      if (key === undefined) return yield* Effect.provideService(handler, CurrentActor, actor)
-      const text = texts(rpc)
-      return yield* work.once({
-        key,
-        scope: keyScope(actor, { headers, remoteAddress: connection.remoteAddress }),
-        print: fingerprint("RPC", rpc._tag, JSON.stringify(payload) ?? ""),
-        repeatable: Context.getOrUndefined(rpc.annotations, MarkedChange) === true,
-        actor,
-        owner: actor,
-        keep: (answer) => ({ _tag: "Remember", status: 200, body: Schema.encodeSync(text)(answer) }),
-        again: (_status, body) => Schema.decodeSync(text)(body)
-      }, handler)
-    })
+    once: (call, handler) =>
+      call.headers.get("idempotency-key") !== undefined && isKeyed(call.rpc)
+        ? keyed(call, handler)
+        : Effect.provideService(handler, CurrentActor, call.actor)
   })
 })

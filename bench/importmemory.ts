@@ -1,0 +1,93 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileOf, importInto } from "./load/ProductFile.ts"
+import { environment } from "./measure/Environment.ts"
+import { atMost, exactly, heading, note, record, table } from "./measure/Report.ts"
+import type { Options } from "./Options.ts"
+import { startBenchPostgres } from "./servers/BenchPostgres.ts"
+import { type ChildServer, freePort } from "./servers/ChildServer.ts"
+import { startStoa } from "./servers/StoaServer.ts"
+
+const mebibyte = 1_048_576
+
+/** Parts of the largest file that are imported before it, by the same process. */
+const shares = [0.1, 0.5, 1]
+
+interface Peak {
+  readonly products: number
+  /** MiB of the process at most, and before. */
+  readonly before: number
+  readonly peak: number
+  /** MiB that something holds, at most, after everything else was thrown away; four times a second. */
+  readonly live: number | undefined
+  readonly seconds: number
+}
+
+/** Files of growing size into one process, each of other products than the ones before. */
+const importAll = async (server: ChildServer, largest: number, liveFile: string | undefined) => {
+  const peaks: Array<Peak> = []
+  let first = 0
+  for (const share of shares) {
+    const products = Math.round(largest * share)
+    const known = liveFile === undefined ? 0 : (await linesOf(liveFile)).length
+    const asking = setInterval(() => {
+      if (liveFile !== undefined) process.kill(server.pid, "SIGUSR2")
+    }, 250)
+    const { before, found, peak, received, worked } = await importInto(
+      server.origin,
+      server.pid,
+      fileOf(products, first)
+    )
+    clearInterval(asking)
+    exactly(`created of ${products}`, found.created, products)
+    const live = liveFile === undefined ? undefined : Math.max(...(await linesOf(liveFile)).slice(known)) / mebibyte
+    peaks.push({ products, before, peak, live, seconds: received + worked })
+    first += products
+  }
+  return peaks
+}
+
+const linesOf = async (file: string) =>
+  (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "").map(Number)
+
+/**
+ * Whether memory grows with the file: one process imports a tenth, a half and all of 100,000 products; once as it runs, where
+ * the heap takes what it likes before it is cleaned, and once with what is alive counted four times a second.
+ */
+export const runImportMemory = async (options: Options): Promise<void> => {
+  const largest = options.flows ?? 100_000
+  heading(`memory of imports of ${shares.map((share) => largest * share).join(", ")} products by one process`)
+  const postgres = await startBenchPostgres()
+  const dir = await mkdtemp(join(tmpdir(), "stoa-live-"))
+  try {
+    table(["environment", ""], Object.entries(await environment(postgres.admin)))
+    const plain = await startStoa({ databaseUrl: await postgres.create("plain") })
+    const asItRuns = await importAll(plain, largest, undefined)
+    await plain.stop()
+    const liveFile = join(dir, `live-${await freePort()}`)
+    const watched = await startStoa({ databaseUrl: await postgres.create("watched") }, {
+      args: ["--expose-gc", "--import", "./bench/measure/LiveHeap.ts"],
+      env: { BENCH_LIVE_HEAP: liveFile }
+    })
+    const alive = await importAll(watched, largest, liveFile)
+    await watched.stop()
+    table(
+      ["products", "s", "resident before MiB", "resident at most MiB", "alive at most MiB"],
+      asItRuns.map(({ before, peak, products, seconds }, index) => [
+        products,
+        seconds,
+        before,
+        peak,
+        alive[index]?.live ?? 0
+      ])
+    )
+    note("resident: as it runs; alive: heap and buffers after a collection, in another process with the same files")
+    record("importmemory", { asItRuns, alive })
+    const [small, large] = [alive[0]?.live ?? 0, alive.at(-1)?.live ?? Infinity]
+    atMost("alive with the largest file over the smallest", large - small, 10, " MiB")
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+    await postgres.stop()
+  }
+}
