@@ -14,6 +14,7 @@ import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
 import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
+import { pluginCommands } from "./plugins/PluginCommand.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
 import { collectStartGarbage } from "./StartGarbage.ts"
 import { strayRejectionsLayer } from "./StrayRejections.ts"
@@ -234,7 +235,8 @@ const stoa = Command.make("stoa").pipe(
     apiKey,
     jobs,
     audit,
-    doctor
+    doctor,
+    pluginCommands
   ])
 )
 
