@@ -1,10 +1,9 @@
 import { Effect } from "effect"
-import { afterHook, beforeHook, HookRefusal } from "stoa/hooks"
-import { defineTask } from "stoa/jobs"
+import { afterHook, beforeHook, definePlugin, defineTask, HookRefusal } from "stoa/plugin"
 
 /*
- * A module of a deployment's own: a rule, a job and what ties them to the core, in one folder. It is introduced by one line
- * in commerce.config.ts, and taking that line out takes all of it away.
+ * A plugin of a deployment's own: a rule, a job and what ties them to the core, in one file. It is introduced by one line in
+ * commerce.config.ts, and taking that line out takes all of it away. docs/plugins.md has one with tables and routes.
  */
 
 /** Parcels that are wrapped by hand hold so many of one thing at most. */
@@ -35,4 +34,9 @@ const wrap = defineTask({
 })
 
 /** Gifts: at most twenty of one thing, and each order is wrapped by a job. */
-export const giftWrap = { hooks: [notTooMany, wrapLater], tasks: [wrap] }
+export const giftWrap = definePlugin({
+  id: "gifts",
+  version: "1.0.0",
+  hooks: () => [notTooMany, wrapLater],
+  tasks: () => [wrap]
+})
