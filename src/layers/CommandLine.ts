@@ -5,7 +5,6 @@ import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../../commerce.config.ts"
 import { ExportFormat, ImportedKind, ImportFormat, Kind } from "../domain/exchange/Kind.ts"
-import { openApiDocument } from "../http/docs/Docs.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
 import { type AppSettings, readSettings } from "./config/AppConfig.ts"
@@ -15,6 +14,7 @@ import { runQueue, tellRun } from "./jobs/JobCommand.ts"
 import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { pluginCommands } from "./plugins/PluginCommand.ts"
+import { documentWith } from "./plugins/PluginDocument.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
 import { collectStartGarbage } from "./StartGarbage.ts"
 import { strayRejectionsLayer } from "./StrayRejections.ts"
@@ -67,7 +67,8 @@ const output = Flag.String("output").pipe(
 
 const openapi = Command.make("openapi", { output }, ({ output }) =>
   Effect.gen(function*() {
-    const text = JSON.stringify(openApiDocument(version), null, 2)
+    const settings = yield* readSettings(deployment)
+    const text = JSON.stringify(documentWith(settings, deployment.plugins ?? [], version), null, 2)
     if (Option.isNone(output)) return yield* Console.log(text)
     yield* Effect.promise(() => writeFile(output.value, `${text}\n`))
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))

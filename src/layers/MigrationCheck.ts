@@ -2,16 +2,19 @@ import { Effect } from "effect"
 import { Contributions } from "../domain/health/Contributions.ts"
 import type { Check } from "../domain/health/ReadinessRules.ts"
 import { lookupSql } from "../domain/modules/LookupRepo.ts"
+import { AppConfig } from "./config/AppConfig.ts"
 import { migrationOwners } from "./modules/Modules.ts"
+import { ledgerOf } from "./plugins/PluginTables.ts"
 
 /** The number in `0007_name`. */
 const numberOf = (name: string): number => Number(name.slice(0, name.indexOf("_")))
 
 /** Owners of tables and the number of their newest migration that this version knows. */
-const newest = migrationOwners.flatMap(([owner, migrations]) => {
-  const numbers = Object.keys(migrations).map(numberOf)
-  return numbers.length === 0 ? [] : [{ owner, newest: Math.max(...numbers) }]
-})
+const newestOf = (owners: typeof migrationOwners) =>
+  owners.flatMap(([owner, migrations]) => {
+    const numbers = Object.keys(migrations).map(numberOf)
+    return numbers.length === 0 ? [] : [{ owner, newest: Math.max(...numbers) }]
+  })
 
 /**
  * Whether the tables are those that this version was written for: a start brings them there, so one that is behind was
@@ -19,6 +22,8 @@ const newest = migrationOwners.flatMap(([owner, migrations]) => {
  */
 export const migrationCheck = Contributions.add(Effect.gen(function*() {
   const sql = yield* lookupSql
+  const { plugins = [] } = (yield* AppConfig).deployment
+  const newest = newestOf([...migrationOwners, ...plugins.map(ledgerOf)])
   const ledgers = newest.map(({ owner }) =>
     sql`select ${owner}::text as owner, coalesce(max(migration_id), 0)::int4 as reached from ${
       sql(`${owner}_migrations`)

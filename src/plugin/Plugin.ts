@@ -78,6 +78,8 @@ export interface Plugin {
   readonly migrations: Migrations
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
   readonly events: ReadonlyArray<string>
+  /** Its routes as the document shows them, without building anything. */
+  readonly describe: (context: PluginContext) => ReadonlyArray<Described>
   /** Builds its services, for as long as the scope lasts, and what stands on them. */
   readonly install: (installation: Installation) => Effect.Effect<InstalledPlugin, never, Scope.Scope>
 }
@@ -114,6 +116,7 @@ export const definePlugin = <Services = never>(manifest: PluginManifest<Services
     migrations: manifest.migrations ?? {},
     analyticsModels: manifest.analyticsModels ?? (() => []),
     events: manifest.events ?? [],
+    describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
     install: Effect.fnUntraced(function*({ context, tools }) {
       const services = yield* Layer.build(layer).pipe(
         Effect.provideService(PluginDatabase, context.db),
@@ -130,6 +133,3 @@ export const definePlugin = <Services = never>(manifest: PluginManifest<Services
     })
   }
 }
-
-/** A route of a plugin by its shape, for checks that need no services. */
-export type RouteDescription = Described

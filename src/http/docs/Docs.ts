@@ -66,9 +66,6 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
   version: string
 ) => toOpenApi30(OpenApi.fromApi(api.annotate(OpenApi.Version, version)), documentOptions(endpointsOf(api)))
 
-/** The same of the core alone. */
-export const openApiDocument = (version: string) => documentOf(Api, version)
-
 /**
  * The document and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both
  * are made when somebody first asks for them.

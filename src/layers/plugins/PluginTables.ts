@@ -1,8 +1,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Migrations } from "../../domain/modules/Migrations.ts"
 import { addMissing, checkTables, claimTables } from "../../domain/plugins/TableChangesRepo.ts"
 import type { Plugin } from "../../plugin/Plugin.ts"
 import { migrateEach } from "../Migrations.ts"
+
+/** Under which name a plugin's numbered steps are remembered, and which they are. */
+export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">): readonly [string, Migrations] => [
+  `plugin_${id.replaceAll("-", "_")}`,
+  migrations
+]
 
 /**
  * Brings the tables of the plugins up to date, in the order in which they are listed and behind the lock of migrations:
@@ -16,7 +23,7 @@ export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray
     const steps = Effect.gen(function*() {
       yield* claimTables(id, tables)
       yield* addMissing(id, tables)
-      const names = yield* migrateEach([[`plugin_${id.replaceAll("-", "_")}`, migrations]])
+      const names = yield* migrateEach([ledgerOf({ id, migrations })])
       yield* checkTables(id, tables)
       return names
     })
