@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Schema } from "effect"
 import { definePlugin, group, integer, oneOf, type PluginManifest, statements, table, text, uuid } from "stoa/plugin"
+import { anOrganization } from "../support/Organizations.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, testAppOn } from "../support/TestApp.ts"
 
@@ -70,6 +71,53 @@ describe("a plugin's tables", () => {
       })),
     60_000
   )
+
+  it.live(
+    "take further words of a column, and conditions that say something else",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { url } = yield* freshDatabase
+        const colored = (colors: readonly [string, ...ReadonlyArray<string>], most: number) => {
+          const pages = table("notes_pages", { color: oneOf(colors), stars: integer }, {
+            checks: { few: `stars < ${most}` }
+          })
+          const input = Schema.Struct({ color: Schema.String, stars: Schema.Int })
+          const route = routes.post("/pages", { auth: true, input })
+            .handle(({ db, input }) => db.table(pages).insert(input))
+          return plugin({ schema: () => [pages], routes: () => [route] })
+        }
+        const statuses = Effect.gen(function*() {
+          const make = (body: object) =>
+            Effect.map(api("POST", "/api/notes/pages", { as: asAdmin, body }), (a) => a.status)
+          return [yield* make({ color: "green", stars: 1 }), yield* make({ color: "red", stars: 7 })]
+        })
+        assert.deepStrictEqual(yield* start(url, [colored(["red"], 5)], statuses), [422, 422])
+        assert.deepStrictEqual(yield* start(url, [colored(["red", "green"], 9)], statuses), [201, 201])
+      })),
+    60_000
+  )
+
+  it.live("refer to rows of their own organization alone", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const lines = table("notes_lines", { pageId: uuid.references(before), line: text })
+      const add = routes.post("/lines", {
+        auth: true,
+        input: Schema.Struct({ pageId: Schema.String }),
+        success: lines.Row
+      }).handle(({ db, input }) => db.table(lines).insert({ ...input, line: "x" }))
+      yield* start(
+        url,
+        [plugin({ schema: () => [before, lines], routes: () => [open(before), add] })],
+        Effect.gen(function*() {
+          const page = yield* api("POST", "/api/notes/pages", { as: asAdmin, body: { title: "first" } })
+          const body = { pageId: page.text("data.id") }
+          assert.strictEqual((yield* api("POST", "/api/notes/lines", { as: asAdmin, body })).status, 201)
+          const stranger = yield* anOrganization
+          assert.strictEqual((yield* api("POST", "/api/notes/lines", { as: stranger, body })).status, 422)
+        })
+      )
+    })), 60_000)
 
   it.live("end the start when rows have no value for a new column", () =>
     Effect.scoped(Effect.gen(function*() {

@@ -9,6 +9,8 @@ export type ColumnKind = "text" | "int4" | "int8" | "bool" | "uuid" | "timestamp
 /** Another table that a column points to; `cascade` deletes with it, `restrict` keeps it from being deleted. */
 export interface Reference {
   readonly table: string
+  /** Both belong to an organization: the row it points to is one of the same. */
+  readonly withinOrganization: boolean
   readonly onDelete: "cascade" | "restrict" | "set null"
 }
 
@@ -62,13 +64,18 @@ export class Column<A, E, Given extends boolean = true> {
     return new Column(this.schema, { ...this.facts, uniqueness })
   }
 
-  /** The id of a row of that table. */
+  /**
+   * The id of a row of that table, which the database holds it to. Of a table of the plugin's (and not of the name of any)
+   * it is a row of the same organization.
+   */
   references(
-    table: string | { readonly name: string },
+    table: string | { readonly name: string; readonly kind: "organization" | "child" },
     onDelete: Reference["onDelete"] = "cascade"
   ): Column<A, E, Given> {
-    const name = typeof table === "string" ? table : table.name
-    return new Column(this.schema, { ...this.facts, reference: { table: name, onDelete } })
+    const reference = typeof table === "string"
+      ? { table, onDelete, withinOrganization: false }
+      : { table: table.name, onDelete, withinOrganization: table.kind === "organization" }
+    return new Column(this.schema, { ...this.facts, reference })
   }
 }
 

@@ -2,7 +2,7 @@ import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AnyColumn, ColumnKind } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
-import { checksOf, columnSql, createTable, indexesOf } from "./TableSql.ts"
+import { checksOf, columnSql, createTable, indexesOf, referencesOf } from "./TableSql.ts"
 
 /** A table of the database is not as its plugin says, and adding to it cannot make it so; ends the start. */
 export class TableMismatch extends Data.TaggedError("TableMismatch")<{ readonly message: string }> {}
@@ -93,12 +93,18 @@ const addNamed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, tables: R
       select c.oid from pg_class c where c.relnamespace = current_schema()::regnamespace
         and c.relname = any(${tables.map(({ name }) => name)}::text[]))`
   const names = new Set(there.map(({ name }) => name))
-  const wanted = tables.flatMap((table) => [...indexesOf(table), ...checksOf(table)])
-  yield* Effect.forEach(
-    wanted.filter(({ name }) => !names.has(name)),
-    (one) => sql.unsafe(one.sql),
-    { discard: true }
-  )
+  for (const table of tables) {
+    const checks = checksOf(table)
+    const older = checks.flatMap(({ name, stem }) =>
+      [...names].filter((one) => one !== name && one.slice(0, -9) === stem && /_[0-9a-f]{8}$/.test(one))
+    )
+    for (const name of older) yield* sql`alter table ${sql(table.name)} drop constraint ${sql(name)}`
+    for (const one of [...indexesOf(table), ...checks, ...referencesOf(table)]) {
+      if (names.has(one.name)) continue
+      names.add(one.name)
+      yield* sql.unsafe(one.sql)
+    }
+  }
 })
 
 /**

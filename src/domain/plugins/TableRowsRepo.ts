@@ -84,7 +84,8 @@ const testSql = (sql: SqlClient.SqlClient, table: Table, name: string, test: Tes
   const value = (of: unknown) => valueSql(sql, table, name, of)
   const parts: Array<Statement.Fragment> = []
   if (test.in !== undefined) {
-    parts.push(test.in.length === 0 ? sql`false` : sql`${column} in (${sql.csv(test.in.map(value))})`)
+    const all = test.in.map((one) => (one instanceof Date ? one.toISOString() : String(one)))
+    parts.push(sql`${column} = any(${all}::text[]::${sql.literal(kindOf(table, name) ?? "text")}[])`)
   }
   if (test.not !== undefined) parts.push(sql`${column} is distinct from ${value(test.not)}`)
   if (test.contains !== undefined) {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import type { AnyColumn } from "./Column.ts"
 import { columnName, type IndexColumns, type Table } from "./Table.ts"
 
@@ -10,18 +11,13 @@ export const columnSql = (name: string, { facts }: AnyColumn): string =>
     columnName(name),
     facts.kind,
     facts.nullable ? "" : "not null",
-    facts.fallback === undefined ? "" : `default ${facts.fallback}`,
-    facts.reference === undefined
-      ? ""
-      : `references ${facts.reference.table} on delete ${facts.reference.onDelete}`,
-    checkOf(columnName(name), facts)
+    facts.fallback === undefined ? "" : `default ${facts.fallback}`
   ].filter((part) => part !== "").join(" ")
 
-const checkOf = (column: string, { among, bounds }: AnyColumn["facts"]): string => {
-  if (among !== undefined) {
-    return `check (${column} in (${among.map((word) => `'${word.replaceAll("'", "''")}'`).join(", ")}))`
-  }
-  return bounds === undefined ? "" : `check (${column} between ${bounds[0]} and ${bounds[1]})`
+/** What the values of a column have to meet; undefined: nothing. */
+const conditionOf = (column: string, { among, bounds }: AnyColumn["facts"]): string | undefined => {
+  if (among !== undefined) return `${column} in (${among.map((word) => `'${word.replaceAll("'", "''")}'`).join(", ")})`
+  return bounds === undefined ? undefined : `${column} between ${bounds[0]} and ${bounds[1]}`
 }
 
 /** The columns that the library adds, before and after the plugin's own. */
@@ -40,8 +36,13 @@ export const createTable = (table: Table): string => {
   return `create table ${table.name} (${[...before, ...own, ...after].join(", ")})`
 }
 
-/** A name that says what it is of, cut to what PostgreSQL keeps. */
-const named = (...parts: ReadonlyArray<string>): string => parts.join("_").slice(0, 63)
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8)
+
+/** A name that says what it is of. One that PostgreSQL would cut ends with a digest, so that no two become the same. */
+const named = (...parts: ReadonlyArray<string>): string => {
+  const whole = parts.join("_")
+  return whole.length <= 63 ? whole : `${whole.slice(0, 54)}_${digestOf(whole)}`
+}
 
 interface NamedSql {
   readonly name: string
@@ -98,9 +99,44 @@ export const indexesOf = (table: Table): ReadonlyArray<NamedSql> => [
   ...(table.options.indexes ?? []).map((columns) => index(table, columns, false))
 ]
 
-/** All named conditions of a table. */
-export const checksOf = (table: Table): ReadonlyArray<NamedSql> =>
-  Object.entries(table.options.checks ?? {}).map(([key, condition]) => {
-    const name = named(table.name, key)
-    return { name, sql: `alter table ${table.name} add constraint ${name} check (${condition})` }
+/** A condition of a table. Its name ends with what it says, so that one that says something else is another one. */
+export interface NamedCheck extends NamedSql {
+  /** Conditions of this name and another ending are older versions of it. */
+  readonly stem: string
+}
+
+const check = (table: Table, key: string, condition: string): NamedCheck => {
+  const whole = `${table.name}_${key}`
+  const stem = whole.length <= 54 ? whole : `${whole.slice(0, 45)}_${digestOf(whole)}`
+  const name = `${stem}_${digestOf(condition)}`
+  return { stem, name, sql: `alter table ${table.name} add constraint ${name} check (${condition})` }
+}
+
+/** All conditions of a table: those of its columns, and its own. */
+export const checksOf = (table: Table): ReadonlyArray<NamedCheck> => [
+  ...Object.entries(table.columns).flatMap(([name, { facts }]) => {
+    const condition = conditionOf(columnName(name), facts)
+    return condition === undefined ? [] : [check(table, `${columnName(name)}_values`, condition)]
+  }),
+  ...Object.entries(table.options.checks ?? {}).map(([key, condition]) => check(table, key, condition))
+]
+
+/**
+ * What of a table refers to others. Of two tables of organizations the organization is a part of the reference: a row of
+ * another one's cannot be referred to, whoever writes. That asks for a unique key of both on the other table.
+ */
+export const referencesOf = (table: Table): ReadonlyArray<NamedSql> =>
+  Object.entries(table.columns).flatMap(([column, { facts: { reference } }]) => {
+    if (reference === undefined) return []
+    const own = columnName(column)
+    const name = named(table.name, own, "fkey")
+    const both = reference.withinOrganization && table.kind === "organization"
+    const gone = both && reference.onDelete === "set null" ? `set null (${own})` : reference.onDelete
+    const [from, to] = both ? [`organization_id, ${own}`, "organization_id, id"] : [own, "id"]
+    const key = named(reference.table, "tenant_key")
+    const constraint = `foreign key (${from}) references ${reference.table} (${to}) on delete ${gone}`
+    return [
+      ...(both ? [{ name: key, sql: `create unique index ${key} on ${reference.table} (organization_id, id)` }] : []),
+      { name, sql: `alter table ${table.name} add constraint ${name} ${constraint}` }
+    ]
   })

@@ -164,7 +164,7 @@ const describe = <const Path extends string, Query extends QueryFields>(
 export const group = (tag: string, prefix: string) => {
   const method =
     (method: Method) =>
-    <const Path extends string, Success, Input = undefined, Query extends QueryFields = {}>(
+    <const Path extends string, Success = unknown, Input = undefined, Query extends QueryFields = {}>(
       path: Path,
       options: RouteOptions<Path, Input, Query, Success>
     ) => shape<Input, QueryOf<Query>, ParamValues<Path>, Success>(describe(tag, prefix, method, path, options, false))
@@ -175,7 +175,7 @@ export const group = (tag: string, prefix: string) => {
     patch: method("PATCH"),
     delete: method("DELETE"),
     /** A GET of a list: takes `page` and `limit`, answers with `meta.pagination` (spec §8). */
-    list: <const Path extends string, Success, Query extends QueryFields = {}>(
+    list: <const Path extends string, Success = unknown, Query extends QueryFields = {}>(
       path: Path,
       options: RouteOptions<Path, undefined, Query, Success>
     ) =>

@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Context, Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, anyOf, judgedBy, open } from "../../domain/access/AccessRule.ts"
 import { type Actor, isAnonymous } from "../../domain/access/Actor.ts"
@@ -45,9 +45,11 @@ export interface RouteOptions<Path extends string, Input, Query extends QueryFie
   readonly query?: Query
   /** Parameters of the path that are no UUIDs. */
   readonly params?: { readonly [Name in ParamsOf<Path>]?: Schema.Codec<string, string> }
-  /** Shape of `data`, or of each entry of a list. */
-  readonly success: Schema.Codec<Success, unknown>
+  /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
+  readonly success?: Schema.Codec<Success, unknown>
 }
+
+const readJson = Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))
 
 /** What is asked for with a body. */
 const takesBody = (method: Method): method is "POST" | "PUT" | "PATCH" => ["POST", "PUT", "PATCH"].includes(method)
@@ -80,14 +82,23 @@ export interface Described extends Guard {
   readonly input?: AnySchema | undefined
   readonly query: QueryFields
   readonly params: Readonly<Record<string, Schema.Codec<string, string> | undefined>>
-  readonly success: AnySchema
+  /** Absent: any JSON. */
+  readonly success?: AnySchema | undefined
 }
 
 /** `GET /api/marketplace/vendors`: what a route is called. */
 export const nameOf = ({ method, path }: Described): string => `${method} ${path}`
 
+/** What a handler gives, as JSON has it: times become texts, what is undefined is left out. */
+const anyJson: AnySchema = Schema.Unknown.pipe(
+  Schema.encodeTo(Schema.Unknown, {
+    decode: SchemaGetter.passthrough(),
+    encode: SchemaGetter.transform((value) => readJson(JSON.stringify(value ?? null)))
+  })
+)
+
 /** Every POST of a plugin answers 201, other methods 200 (contract, plugins §0). */
-const answerOf = ({ isList, method, success }: Described): AnySchema => {
+const answerOf = ({ isList, method, success = anyJson }: Described): AnySchema => {
   const envelope: AnySchema = isList ? Page(success) : Data(success)
   return method === "POST" ? HttpApiSchema.status(201)(envelope) : envelope
 }
