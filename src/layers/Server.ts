@@ -31,7 +31,7 @@ import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
 import { InstalledPlugins } from "./plugins/InstalledPlugins.ts"
 import { rpcLayer } from "./Rpc.ts"
-import { seeing } from "./Sight.ts"
+import { ofRoutes, seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
 
 /** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
@@ -56,7 +56,7 @@ const coreApplication = Layer.mergeAll(
 /** The routes of the core and of plugins behind the same middleware, and the document of both. */
 const applicationWith = (first: BuiltRoute, others: ReadonlyArray<BuiltRoute>) => {
   const api = others.reduce((grown, { group }) => grown.add(group), Api.add(first.group))
-  const ofPlugins = others.reduce((all, { layer }) => Layer.merge(all, layer), first.layer)
+  const ofPlugins = others.reduce((all, { layer }) => Layer.merge(all, layer), first.layer).pipe(seeing(...ofRoutes))
   return Layer.mergeAll(
     HttpApiBuilder.layer(api).pipe(Layer.provide(Layer.merge(routes, ofPlugins)), Layer.provide(middleware)),
     rpc,
