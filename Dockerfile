@@ -11,6 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 
 COPY commerce.config.ts ./
 COPY src ./src
+COPY plugins ./plugins
 
 # Whoever runs it without a word gets no administrator's key that everybody knows (docs/security.md).
 ENV NODE_ENV=production

@@ -42,7 +42,7 @@ const cleanUp = Effect.gen(function*() {
     sql<{ status: string; n: number }>`select status, (output->>'cancelledCount')::int as n from commerce_jobs
       where id = ${id}::uuid and status in ('succeeded', 'failed')`
   )
-  const done = yield* eventually("the clean-up", Effect.map(job, ([row]) => row))
+  const done = yield* eventually("the clean-up", Effect.map(job, ([row]) => row), 60_000)
   assert.strictEqual(done.status, "succeeded")
   return done.n
 })
@@ -123,7 +123,7 @@ withShop("orders that nobody paid for two days", (it) => {
       assert.strictEqual(yield* cleanUp, 104)
       assert.deepStrictEqual(yield* statusOf(many.at(-1)?.id ?? ""), "cancelled")
       assert.strictEqual(yield* statusOf(keeper.id), "pending")
-    }))
+    }), 90_000)
 })
 
 layer(testAppLayer({ orders: { staleHours: 0 } }), { excludeTestServices: true, timeout: "60 seconds" })(
