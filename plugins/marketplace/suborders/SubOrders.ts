@@ -107,8 +107,11 @@ export class SubOrders extends Context.Service<SubOrders, {
         return subOrder
       })
 
-      const page = Effect.fn("SubOrders.page")(function*(filter: SubOrderFilter, request: PageRequest) {
-        const found = yield* rows.page({ ...filter }, request)
+      const page = Effect.fn("SubOrders.page")(function*(
+        { orderId, status, vendorId }: SubOrderFilter,
+        request: PageRequest
+      ) {
+        const found = yield* rows.page({ orderId, vendorId, status }, request)
         return { ...found, items: yield* withLines(found.items) }
       })
 
