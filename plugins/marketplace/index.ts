@@ -1,18 +1,23 @@
+import { Effect, Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
+import { commissionRoutes } from "./commissions/CommissionRulesHttp.ts"
 import { commissionRules } from "./commissions/CommissionTables.ts"
 import { disputes } from "./disputes/DisputeTables.ts"
 import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
-import { defaultSettings, type MarketplaceSettings } from "./MarketplaceOptions.ts"
+import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { payouts } from "./payouts/PayoutTables.ts"
 import { returns } from "./returns/ReturnTables.ts"
 import { reviews } from "./reviews/ReviewTables.ts"
+import { Reconcile } from "./suborders/Reconcile.ts"
+import { subOrderHooks } from "./suborders/SubOrderHooks.ts"
+import { subOrdersLayer } from "./suborders/SubOrderLayers.ts"
+import { subOrderRoutes } from "./suborders/SubOrdersHttp.ts"
 import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
 import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
 export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
   const settings: MarketplaceSettings = { ...defaultSettings, ...options }
-  void settings
   return definePlugin({
     id: "marketplace",
     version: "2.0.0",
@@ -38,7 +43,10 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    routes: () => [],
-    tasks: () => []
+    layer: subOrdersLayer.pipe(Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))),
+    hooks: ({ db }) => subOrderHooks(db),
+    routes: () => [...commissionRoutes, ...subOrderRoutes],
+    tasks: () => [],
+    followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })
 }
