@@ -1,18 +1,20 @@
+import { Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
 import { commissionRules } from "./commissions/CommissionTables.ts"
 import { disputes } from "./disputes/DisputeTables.ts"
 import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
-import { defaultSettings, type MarketplaceSettings } from "./MarketplaceOptions.ts"
+import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { payouts } from "./payouts/PayoutTables.ts"
 import { returns } from "./returns/ReturnTables.ts"
 import { reviews } from "./reviews/ReviewTables.ts"
 import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
+import { vendorHooks } from "./vendors/VendorHooks.ts"
+import { allVendorRoutes, vendorsLayer } from "./vendors/VendorRoom.ts"
 import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
 export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
   const settings: MarketplaceSettings = { ...defaultSettings, ...options }
-  void settings
   return definePlugin({
     id: "marketplace",
     version: "2.0.0",
@@ -38,7 +40,9 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    routes: () => [],
+    layer: Layer.mergeAll(vendorsLayer).pipe(Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))),
+    hooks: () => vendorHooks,
+    routes: () => [...allVendorRoutes],
     tasks: () => []
   })
 }
