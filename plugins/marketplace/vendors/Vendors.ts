@@ -64,7 +64,8 @@ const make = Effect.gen(function*() {
   const settings = yield* MarketplaceOptions
   const moves = moving(db, settings.requiredDocuments)
 
-  const list = Effect.fn("Vendors.list")(function*({ search, ...where }: VendorFilter, page: PageRequest) {
+  const list = Effect.fn("Vendors.list")(function*({ search, status, tier }: VendorFilter, page: PageRequest) {
+    const where = { status, tier }
     if (search === undefined || search === "") {
       const found = yield* db.table(vendors).page(where, page)
       return { ...found, items: found.items.map(toView) }
