@@ -1,19 +1,31 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { recording, statementsOf } from "../../../../test/pricing/Statements.ts"
+import { Context, Effect, Layer } from "effect"
+import { freshDatabase } from "../../../../test/support/Postgres.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../../../../test/support/Purchase.ts"
-import { api, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
+import { type Answer, api, testAppOn } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import { admin, anApprovedVendor, asVendor } from "./VendorShop.ts"
 
-const shop = layer(Layer.provide(testAppLayer({ plugins: [marketplace()] }), recording), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+/** Every statement that the service sends. */
+class Tap extends Context.Service<Tap, StatementTap>()("stoa/plugins/marketplace/test/VendorStatements/Tap") {}
+
+const tapped = Layer.unwrap(Effect.gen(function*() {
+  const { url } = yield* freshDatabase
+  const tap = yield* tapOn(url)
+  return Layer.merge(testAppOn(tap.url, { plugins: [marketplace()] }), Layer.succeed(Tap, tap))
+}))
+
+const shop = layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })
 
 /** How many statements about vendors a request costs. */
-const asked = <A, E, R>(request: Effect.Effect<A, E, R>) =>
-  Effect.map(statementsOf(request), (all) => all.filter(([text]) => text.includes("marketplace_")).length)
+const asked = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, never, R>) {
+  const tap = yield* Tap
+  tap.take()
+  const answer = yield* request
+  assert.include([200, 201], answer.status, JSON.stringify(answer.body))
+  return tap.take().filter(({ text }) => text.includes("marketplace_")).length
+})
 
 /** So many things, each of a vendor of its own. */
 const goods = (count: number) =>
