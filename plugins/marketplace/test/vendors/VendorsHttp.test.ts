@@ -119,6 +119,9 @@ withMarketplace()("vendors", (it) => {
       assert.deepInclude(page.at("meta.pagination"), { page: 2, limit: 1, total: 2, totalPages: 2 })
       assert.strictEqual(page.at("data.0.id"), gold)
       assert.strictEqual((yield* admin("GET", "?status=unheard-of")).status, 422)
+      yield* openElsewhere
+      const elsewhere = yield* api("GET", path("?search=quokka"), { as: stranger })
+      assert.deepStrictEqual([elsewhere.at("data"), elsewhere.at("meta.pagination.total")], [[], 0])
     }))
 
   it.effect("keep bank accounts and keys of shops to themselves: no answer, list, entry or event shows them", () =>
