@@ -13,6 +13,8 @@ import { subOrderHooks } from "./suborders/SubOrderHooks.ts"
 import { subOrdersLayer } from "./suborders/SubOrderLayers.ts"
 import { subOrderRoutes } from "./suborders/SubOrdersHttp.ts"
 import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
+import { vendorHooks } from "./vendors/VendorHooks.ts"
+import { allVendorRoutes, vendorsLayer } from "./vendors/VendorRoom.ts"
 import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
@@ -43,9 +45,11 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: subOrdersLayer.pipe(Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))),
-    hooks: ({ db }) => subOrderHooks(db),
-    routes: () => [...commissionRoutes, ...subOrderRoutes],
+    layer: Layer.mergeAll(vendorsLayer, subOrdersLayer).pipe(
+      Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
+    ),
+    hooks: ({ db }) => Effect.map(vendorHooks, (ofVendors) => [...ofVendors, ...subOrderHooks(db)]),
+    routes: () => [...allVendorRoutes, ...commissionRoutes, ...subOrderRoutes],
     tasks: () => [],
     followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })

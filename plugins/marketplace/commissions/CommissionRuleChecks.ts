@@ -4,19 +4,20 @@ import type { CommissionRule } from "./CommissionChoice.ts"
 /** What of a rule has to fit together. */
 export type RuleToCheck =
   & Pick<CommissionRule, "type">
-  & Partial<
-    Pick<
-      CommissionRule,
-      | "categorySlug"
-      | "vendorTier"
-      | "minVolumeCents"
-      | "maxVolumeCents"
-      | "minFeeCents"
-      | "maxFeeCents"
-      | "validFrom"
-      | "validUntil"
-    >
-  >
+  & {
+    readonly [Name in CheckedName]?: CommissionRule[Name] | undefined
+  }
+
+type CheckedName =
+  | "type"
+  | "categorySlug"
+  | "vendorTier"
+  | "minVolumeCents"
+  | "maxVolumeCents"
+  | "minFeeCents"
+  | "maxFeeCents"
+  | "validFrom"
+  | "validUntil"
 
 const absent = (value: unknown): boolean => value === null || value === undefined
 
