@@ -60,6 +60,19 @@ withMarketplace()("people of a vendor", (it) => {
       yield* eventually("the other process to shut him out", Effect.map(there, (status) => status === 403), 2000)
     }))
 
+  it.effect("are known at once to the process that answered, also when nobody is told", () =>
+    Effect.gen(function*() {
+      const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
+      const entered = Effect.map(entering(person), ({ status }) => status)
+      assert.strictEqual(yield* entered, 403)
+      yield* onDatabase((sql) => sql`alter table users disable trigger users_changed`)
+      const added = yield* add(vendorId, { userId: person.userId })
+      assert.strictEqual(yield* entered, 200)
+      yield* admin("DELETE", `/${vendorId}/members/${added.text("data.id")}`)
+      assert.strictEqual(yield* entered, 403)
+      yield* onDatabase((sql) => sql`alter table users enable trigger users_changed`)
+    }))
+
   it.effect("are found by the address that they have confirmed, and by no other", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
