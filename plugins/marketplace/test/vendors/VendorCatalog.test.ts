@@ -129,6 +129,9 @@ withMarketplace()("a thing of the catalog", (it) => {
         assert.strictEqual((yield* admin("POST", `/${one}/products`, { entityId: unknown })).status, 404)
       }
       assert.strictEqual((yield* admin("POST", `/${randomUUID()}/products`, { entityId })).status, 404)
+      const there = yield* api("POST", path(`/${one}/products`), { as: stranger, body: { entityId: foreign } })
+      assert.strictEqual(there.status, 404)
+      assert.notInclude(yield* productsOf(one), foreign)
     }))
 
   it.effect("stays its vendor's when its metadata is changed, and is nobody's once it is deleted", () =>

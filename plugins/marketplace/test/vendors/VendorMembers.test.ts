@@ -119,6 +119,11 @@ withMarketplace()("people of a vendor", (it) => {
         assert.deepStrictEqual(yield* refusal(add(vendorId, body)), [422, "VALIDATION_FAILED"])
       }
       assert.strictEqual((yield* add(vendorId, { userId: clerk.userId })).status, 201)
+      yield* openElsewhere
+      const spy = yield* signIn({ role: "staff", organization: "org_other" })
+      const there = api("POST", path(`/${vendorId}/members`), { as: stranger, body: { userId: spy.userId } })
+      assert.deepStrictEqual(yield* refusal(there), [404, "NOT_FOUND"])
+      assert.strictEqual(yield* vendorOf(spy), null)
     }))
 
   it.effect("are removed from their own vendor only", () =>
