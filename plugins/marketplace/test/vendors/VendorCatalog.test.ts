@@ -1,9 +1,11 @@
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { beforeHook } from "../../../../src/domain/hooks/Hook.ts"
 import { aForeignProduct, openElsewhere } from "../../../../test/checkout/ShopFloor.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
-import { type Answer, api, asAdmin, asStaff, inOrganization } from "../../../../test/support/TestApp.ts"
+import { type Answer, api, asAdmin, asStaff, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { marketplace } from "../../index.ts"
 import {
   admin,
   anApprovedVendor,
@@ -127,6 +129,9 @@ withMarketplace()("a thing of the catalog", (it) => {
         assert.strictEqual((yield* admin("POST", `/${one}/products`, { entityId: unknown })).status, 404)
       }
       assert.strictEqual((yield* admin("POST", `/${randomUUID()}/products`, { entityId })).status, 404)
+      const there = yield* api("POST", path(`/${one}/products`), { as: stranger, body: { entityId: foreign } })
+      assert.strictEqual(there.status, 404)
+      assert.notInclude(yield* productsOf(one), foreign)
     }))
 
   it.effect("stays its vendor's when its metadata is changed, and is nobody's once it is deleted", () =>
@@ -166,3 +171,29 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.include(ids(seen), foreign)
     }))
 })
+
+/** A hook of the deployment's that says after the marketplace's whose a thing is. */
+const meddling = beforeHook("catalog.product.beforeCreate", ({ data }) => ({
+  metadata: { ...data.metadata, vendorId: data.slug.slice("for-".length) }
+}))
+
+layer(testAppLayer({ plugins: [marketplace()], hooks: [meddling] }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})(
+  "a thing of which another hook says later whose it is",
+  (it) => {
+    it.effect("is given only to a vendor whom its maker may name", () =>
+      Effect.gen(function*() {
+        const [pending, approved] = [yield* aVendor(), yield* anApprovedVendor()]
+        for (const [as, vendorId] of [[asAdmin, pending], [asStaff, approved], [asAdmin, "nobody"]] as const) {
+          const made = yield* api("POST", "/api/catalog/entities", {
+            as,
+            body: { type: "product", slug: `for-${vendorId}` }
+          })
+          assert.strictEqual(made.status, 201)
+          if (vendorId !== "nobody") assert.deepStrictEqual(yield* productsOf(vendorId), [])
+        }
+      }))
+  }
+)

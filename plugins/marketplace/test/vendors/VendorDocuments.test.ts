@@ -79,6 +79,18 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       assert.deepStrictEqual(yield* state(id), ["approved", "verified"])
     }))
 
+  it.effect("do not bring a rejected vendor back when they are approved; a new one does", () =>
+    Effect.gen(function*() {
+      const id = yield* aVendor()
+      const papers = [yield* handIn(id), yield* handIn(id, "tax_form")]
+      yield* admin("POST", `/${id}/reject`, { reason: "No." })
+      for (const paper of papers) assert.strictEqual((yield* judge(id, paper, "approve")).status, 201)
+      assert.deepStrictEqual(yield* state(id), ["rejected", "rejected"])
+      yield* handIn(id, "other")
+      assert.deepStrictEqual(yield* state(id), ["pending", "documents_submitted"])
+      assert.strictEqual((yield* admin("POST", `/${id}/approve`)).at("data.verificationStatus"), "verified")
+    }))
+
   it.effect("verify their vendor also when the last two are approved at the same moment", () =>
     Effect.gen(function*() {
       for (let turn = 0; turn < 5; turn++) {

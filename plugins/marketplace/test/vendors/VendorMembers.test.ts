@@ -60,6 +60,19 @@ withMarketplace()("people of a vendor", (it) => {
       yield* eventually("the other process to shut him out", Effect.map(there, (status) => status === 403), 2000)
     }))
 
+  it.effect("are known at once to the process that answered, also when nobody is told", () =>
+    Effect.gen(function*() {
+      const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
+      const entered = Effect.map(entering(person), ({ status }) => status)
+      assert.strictEqual(yield* entered, 403)
+      yield* onDatabase((sql) => sql`alter table users disable trigger users_changed`)
+      const added = yield* add(vendorId, { userId: person.userId })
+      assert.strictEqual(yield* entered, 200)
+      yield* admin("DELETE", `/${vendorId}/members/${added.text("data.id")}`)
+      assert.strictEqual(yield* entered, 403)
+      yield* onDatabase((sql) => sql`alter table users enable trigger users_changed`)
+    }))
+
   it.effect("are found by the address that they have confirmed, and by no other", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
@@ -106,6 +119,11 @@ withMarketplace()("people of a vendor", (it) => {
         assert.deepStrictEqual(yield* refusal(add(vendorId, body)), [422, "VALIDATION_FAILED"])
       }
       assert.strictEqual((yield* add(vendorId, { userId: clerk.userId })).status, 201)
+      yield* openElsewhere
+      const spy = yield* signIn({ role: "staff", organization: "org_other" })
+      const there = api("POST", path(`/${vendorId}/members`), { as: stranger, body: { userId: spy.userId } })
+      assert.deepStrictEqual(yield* refusal(there), [404, "NOT_FOUND"])
+      assert.strictEqual(yield* vendorOf(spy), null)
     }))
 
   it.effect("are removed from their own vendor only", () =>
