@@ -1,15 +1,7 @@
 import { ValidationFailed } from "stoa/plugin"
 import type { CommissionRule } from "./CommissionChoice.ts"
 
-/** What of a rule has to fit together. */
-export type RuleToCheck =
-  & Pick<CommissionRule, "type">
-  & {
-    readonly [Name in CheckedName]?: CommissionRule[Name] | undefined
-  }
-
-type CheckedName =
-  | "type"
+type Checked =
   | "categorySlug"
   | "vendorTier"
   | "minVolumeCents"
@@ -18,6 +10,9 @@ type CheckedName =
   | "maxFeeCents"
   | "validFrom"
   | "validUntil"
+
+/** What of a rule has to fit together. */
+export type RuleToCheck = Pick<CommissionRule, "type"> & { readonly [K in Checked]?: CommissionRule[K] | undefined }
 
 const absent = (value: unknown): boolean => value === null || value === undefined
 
