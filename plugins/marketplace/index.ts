@@ -1,18 +1,25 @@
+import { Effect, Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
+import { vendorModels } from "./analytics/VendorModels.ts"
 import { commissionRules } from "./commissions/CommissionTables.ts"
 import { disputes } from "./disputes/DisputeTables.ts"
+import { balanceRoutes } from "./ledger/BalancesHttp.ts"
+import { Ledger } from "./ledger/Ledger.ts"
 import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
-import { defaultSettings, type MarketplaceSettings } from "./MarketplaceOptions.ts"
-import { payouts } from "./payouts/PayoutTables.ts"
+import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
+import { payoutsLayer } from "./payouts/PayoutLayers.ts"
+import { payoutRoutes } from "./payouts/PayoutsHttp.ts"
+import { payoutPeriods, payouts } from "./payouts/PayoutTables.ts"
+import { payoutTasks } from "./payouts/PayoutTasks.ts"
 import { returns } from "./returns/ReturnTables.ts"
 import { reviews } from "./reviews/ReviewTables.ts"
+import { autoDeliveryTasks } from "./suborders/AutoDeliveryTasks.ts"
 import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
 import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
 export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
   const settings: MarketplaceSettings = { ...defaultSettings, ...options }
-  void settings
   return definePlugin({
     id: "marketplace",
     version: "2.0.0",
@@ -33,12 +40,18 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       vendorAccounts,
       ledgerEntries,
       payouts,
+      payoutPeriods,
       disputes,
       returns,
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    routes: () => [],
-    tasks: () => []
+    layer: payoutsLayer.pipe(
+      Layer.provideMerge(Ledger.layer),
+      Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
+    ),
+    routes: () => [...balanceRoutes, ...payoutRoutes],
+    analyticsModels: () => vendorModels,
+    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks]), (tasks) => tasks.flat())
   })
 }

@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Context, Option, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, anyOf, judgedBy, open } from "../../domain/access/AccessRule.ts"
 import { type Actor, isAnonymous } from "../../domain/access/Actor.ts"
@@ -39,7 +39,7 @@ export type QueryFields = Readonly<Record<string, Schema.Codec<unknown, string |
 export interface RouteOptions<Path extends string, Input, Query extends QueryFields, Success> extends Guard {
   readonly summary?: string
   readonly description?: string
-  /** Shape of the body; without one a body is not read. */
+  /** Shape of the body; without one a body is not read. `Schema.NullOr(…)`: a request without a body is null. */
   readonly input?: Schema.Codec<Input, unknown>
   /** Parameters of the query; others are ignored. */
   readonly query?: Query
@@ -97,6 +97,10 @@ const queryOf = ({ isList, query }: Described): Schema.Codec<object, unknown> =>
   return Schema.Struct(fields)
 }
 
+/** A request without a body counts as null where the shape has null as a member of its own. */
+const bodyOf = (input: AnySchema): AnySchema | ReadonlyArray<AnySchema> =>
+  Option.isSome(Schema.decodeUnknownOption(input)(null)) ? [input, Schema.Null] : input
+
 const partsOf = (route: Described) => ({
   params: paramsOf(route.path, route.params),
   query: queryOf(route),
@@ -123,7 +127,7 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
 export const groupOf = (route: Described) => {
   const { input, method, path } = route
   const endpoint = input !== undefined && takesBody(method)
-    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload: input })
+    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload: bodyOf(input) })
     : HttpApiEndpoint.make(method)("run", path, partsOf(route))
   return HttpApiGroup.make(nameOf(route)).add(annotated(endpoint, route))
     .annotateMerge(OpenApi.annotations({ title: route.tag }))
