@@ -20,7 +20,7 @@ const programs = [
 /** A name for what the programs are made of: a change of any of it makes them anew. */
 const stateOf = (): string => {
   const hash = createHash("sha256").update(root)
-  const sources = ["src", "test/support"].flatMap((folder) =>
+  const sources = ["src", "plugins", "test/support"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).sort().map((name) => join(folder, name))
   )
   for (const name of ["package-lock.json", "commerce.config.ts", ...sources.filter((name) => name.endsWith(".ts"))]) {

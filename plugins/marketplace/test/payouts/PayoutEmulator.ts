@@ -10,6 +10,8 @@ export interface PayoutEmulator {
   readonly paid: (vendorId: string, currency?: string) => number
   /** What is done with the next calls, for this vendor. Default: pays. */
   readonly behave: (vendorId: string, behaviour: Behaviour) => void
+  /** The next call for this vendor is answered, with a payment, when the function that this gives is called. */
+  readonly answerLater: (vendorId: string) => () => void
 }
 
 /** `lost`: pays, and its answer does not arrive. `garbled`: pays, and answers what nobody understands. */
@@ -20,6 +22,7 @@ export const payoutEmulator = (): PayoutEmulator => {
   const calls: Array<Transfer> = []
   const moved = new Map<string, Transfer>()
   const behaviours = new Map<string, Behaviour>()
+  const waiting = new Map<string, Promise<void>>()
 
   const outcomeOf = (transfer: Transfer, behaviour: Behaviour): Promise<TransferOutcome> => {
     const pay = () => moved.set(transfer.idempotencyKey, moved.get(transfer.idempotencyKey) ?? transfer)
@@ -51,7 +54,11 @@ export const payoutEmulator = (): PayoutEmulator => {
       name: "emulated",
       transfer: (transfer) => {
         calls.push(transfer)
-        return outcomeOf(transfer, behaviours.get(transfer.vendorId) ?? "pay")
+        const later = waiting.get(transfer.vendorId)
+        waiting.delete(transfer.vendorId)
+        return later === undefined
+          ? outcomeOf(transfer, behaviours.get(transfer.vendorId) ?? "pay")
+          : later.then(() => outcomeOf(transfer, "pay"))
       }
     },
     calls: () => calls,
@@ -59,6 +66,11 @@ export const payoutEmulator = (): PayoutEmulator => {
     paid: (vendorId, currency = "USD") =>
       [...moved.values()].filter((one) => one.vendorId === vendorId && one.currency === currency)
         .reduce((sum, { amount }) => sum + amount, 0),
-    behave: (vendorId, behaviour) => behaviours.set(vendorId, behaviour)
+    behave: (vendorId, behaviour) => behaviours.set(vendorId, behaviour),
+    answerLater: (vendorId) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.set(vendorId, promise)
+      return resolve
+    }
   }
 }

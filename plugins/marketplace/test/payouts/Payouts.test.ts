@@ -1,12 +1,25 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { newId } from "../../../../src/domain/ids/Id.ts"
 import { onDatabase, refused } from "../../../../test/checkout/ShopFloor.ts"
+import { eventually } from "../../../../test/support/Eventually.ts"
 import { api, asAdmin, asNobody, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import { heldUntilAllWait } from "./AccountLock.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
-import { account, aVendor, balance, paidBy, payoutOf, payoutsOf, post, refunded, run, sold } from "./PayoutFloor.ts"
+import {
+  account,
+  aMinuteLater,
+  aVendor,
+  balance,
+  paidBy,
+  payoutOf,
+  payoutsOf,
+  post,
+  refunded,
+  run,
+  sold
+} from "./PayoutFloor.ts"
 
 const bank = payoutEmulator()
 
@@ -174,5 +187,26 @@ withMarket("a payout run", (it) => {
       const again = yield* api("POST", "/api/marketplace/payouts/run", call)
       assert.deepStrictEqual([again.status, again.body], [201, first.body])
       assert.strictEqual((yield* payoutsOf(vendorId)).length, 2)
+    }))
+
+  it.effect("takes no answer for a try that is over", () =>
+    Effect.gen(function*() {
+      const vendorId = yield* aVendor()
+      yield* sold(vendorId)
+      const answer = bank.answerLater(vendorId)
+      const running = yield* Effect.forkChild(paidBy({ vendorIds: [vendorId] }))
+      yield* eventually(
+        "the adapter to be asked",
+        Effect.sync(() => bank.calls().some((one) => one.vendorId === vendorId))
+      )
+      const { id } = yield* payoutOf(vendorId)
+      yield* aMinuteLater
+      yield* api("POST", `/api/marketplace/payouts/${id}/fail`, { as: asAdmin, body: { reason: "It never left." } })
+      bank.behave(vendorId, "hold")
+      yield* api("POST", `/api/marketplace/payouts/${id}/retry`, { as: asAdmin })
+      answer()
+      yield* Fiber.join(running)
+      assert.deepInclude(yield* payoutOf(vendorId), { status: "processing", retryCount: 1 })
+      assert.strictEqual(yield* balance(vendorId), 0)
     }))
 })
