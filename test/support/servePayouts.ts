@@ -11,7 +11,8 @@ const payoutAdapter: PayoutAdapter = {
   transfer: async (transfer, signal) => {
     const body = JSON.stringify(transfer)
     const response = await fetch(process.env["STOA_TEST_BANK"] ?? "", { method: "POST", body, signal })
-    return response.json()
+    const { reference }: { reference: string } = JSON.parse(await response.text())
+    return { status: "completed", reference }
   }
 }
 
