@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
 import { vendorModels } from "./analytics/VendorModels.ts"
+import { commissionRoutes } from "./commissions/CommissionRulesHttp.ts"
 import { commissionRules } from "./commissions/CommissionTables.ts"
 import { disputes } from "./disputes/DisputeTables.ts"
 import { balanceRoutes } from "./ledger/BalancesHttp.ts"
@@ -14,6 +15,10 @@ import { payoutTasks } from "./payouts/PayoutTasks.ts"
 import { returns } from "./returns/ReturnTables.ts"
 import { reviews } from "./reviews/ReviewTables.ts"
 import { autoDeliveryTasks } from "./suborders/AutoDeliveryTasks.ts"
+import { Reconcile } from "./suborders/Reconcile.ts"
+import { subOrderHooks } from "./suborders/SubOrderHooks.ts"
+import { subOrdersLayer } from "./suborders/SubOrderLayers.ts"
+import { subOrderRoutes } from "./suborders/SubOrdersHttp.ts"
 import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
 import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
 
@@ -46,12 +51,14 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: payoutsLayer.pipe(
+    layer: Layer.mergeAll(subOrdersLayer, payoutsLayer).pipe(
       Layer.provideMerge(Ledger.layer),
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
-    routes: () => [...balanceRoutes, ...payoutRoutes],
+    hooks: ({ db }) => subOrderHooks(db),
+    routes: () => [...commissionRoutes, ...subOrderRoutes, ...balanceRoutes, ...payoutRoutes],
     analyticsModels: () => vendorModels,
-    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks]), (tasks) => tasks.flat())
+    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks]), (tasks) => tasks.flat()),
+    followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })
 }

@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, PluginDatabase, systemActor } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { autoDeliveryRepo, type Overdue } from "./AutoDeliveryRepo.ts"
+import { stampsOf } from "./SubOrderMachine.ts"
 import { subOrders } from "./SubOrderTables.ts"
 
 const [atOnce, first] = [100, "00000000-0000-0000-0000-000000000000"] as const
@@ -13,12 +14,10 @@ const make = Effect.gen(function*() {
 
   /** One that was delivered, cancelled or disputed meanwhile is left as it is. */
   const deliver = Effect.fnUntraced(function*({ holdbackDays, id }: Overdue) {
-    const now = yield* DateTime.now
-    const change = {
-      status: "delivered",
-      deliveredAt: DateTime.toDateUtc(now),
-      availableAt: DateTime.toDateUtc(DateTime.add(now, { days: holdbackDays }))
-    } as const
+    const before = { confirmedAt: null, shippedAt: null }
+    const stamps = stampsOf(before, "delivered", yield* DateTime.nowAsDate, holdbackDays)
+    const { availableAt, deliveredAt, fulfillmentStatus } = stamps
+    const change = { status: "delivered", deliveredAt, availableAt, fulfillmentStatus } as const
     return yield* db.table(subOrders).update(id, change, { status: "shipped", onHold: false }).pipe(
       Effect.as(1),
       Effect.catchTag("NotFound", () => Effect.succeed(0)),
