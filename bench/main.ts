@@ -8,6 +8,7 @@ import { runExchange } from "./exchange.ts"
 import { runFlash } from "./flash.ts"
 import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
+import { runMarketplace } from "./marketplace.ts"
 import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
@@ -44,6 +45,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   driver: runDriver,
   exchange: runExchange,
   jobs: runJobs,
+  marketplace: runMarketplace,
   search: runSearch
 }
 
@@ -51,7 +53,7 @@ const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${
   [...Object.keys(onStage), ...Object.keys(alone)].join(", ")
-}; all = everything but analytics, driver, exchange, jobs and search`
+}; all = everything but analytics, driver, exchange, jobs, marketplace and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

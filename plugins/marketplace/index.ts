@@ -5,7 +5,6 @@ import { commissionRoutes } from "./commissions/CommissionRulesHttp.ts"
 import { commissionRules } from "./commissions/CommissionTables.ts"
 import { disputes } from "./disputes/DisputeTables.ts"
 import { balanceRoutes } from "./ledger/BalancesHttp.ts"
-import { Ledger } from "./ledger/Ledger.ts"
 import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
 import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { payoutsLayer } from "./payouts/PayoutLayers.ts"
@@ -51,8 +50,8 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: Layer.mergeAll(subOrdersLayer, payoutsLayer).pipe(
-      Layer.provideMerge(Ledger.layer),
+    layer: payoutsLayer.pipe(
+      Layer.provideMerge(subOrdersLayer),
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
     hooks: ({ db }) => subOrderHooks(db),

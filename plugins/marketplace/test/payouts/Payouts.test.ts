@@ -5,7 +5,7 @@ import { onDatabase, refused } from "../../../../test/checkout/ShopFloor.ts"
 import { eventually } from "../../../../test/support/Eventually.ts"
 import { api, asAdmin, asNobody, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { heldUntilAllWait } from "./AccountLock.ts"
+import { accountsOf, entriesOf, heldWhileAllWait } from "./HeldRows.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
 import {
   account,
@@ -67,11 +67,26 @@ withMarket("a payout run", (it) => {
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       for (const amount of [1_000, 2_000, 3_000]) yield* sold(vendorId, { amount })
-      const answers = yield* heldUntilAllWait(vendorId, 8, run({ vendorIds: [vendorId] }))
+      const answers = yield* heldWhileAllWait(
+        accountsOf(vendorId),
+        Array.from({ length: 8 }, () => run({ vendorIds: [vendorId] }))
+      )
       assert.deepStrictEqual(answers.map(({ status }) => status), Array.from({ length: 8 }, () => 201))
       assert.deepStrictEqual(answers.flatMap((answer) => answer.list("data")).length, 1)
       assert.deepStrictEqual([bank.paid(vendorId), (yield* payoutsOf(vendorId)).length], [5_400, 1])
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
+    }))
+
+  it.effect("does not mistake what another one is taking for its own", () =>
+    Effect.gen(function*() {
+      const vendorId = yield* aVendor({ payoutMinimumCents: 1_800 })
+      yield* sold(vendorId)
+      const all = run({ vendorIds: [vendorId] })
+      // The second one sees what the first is taking, and an entry of its own that comes to less than the minimum.
+      const small = Effect.andThen(sold(vendorId, { amount: 100 }), all)
+      const [first, second] = yield* heldWhileAllWait(entriesOf(vendorId), [all, small])
+      assert.deepStrictEqual([first?.list("data").length, second?.list("data")], [1, []])
+      assert.deepStrictEqual([bank.paid(vendorId), yield* balance(vendorId)], [9_000, 90])
     }))
 
   it.effect("carries what a vendor owes: later sales pay for it first", () =>

@@ -4,7 +4,7 @@ import { newId } from "../../../../src/domain/ids/Id.ts"
 import { onDatabase, refused } from "../../../../test/checkout/ShopFloor.ts"
 import { api, asAdmin, asNobody, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { heldUntilAllWait } from "./AccountLock.ts"
+import { accountsOf, heldWhileAllWait } from "./HeldRows.ts"
 import { type Behaviour, payoutEmulator } from "./PayoutEmulator.ts"
 import {
   account,
@@ -118,7 +118,10 @@ withMarket("the transfer of a payout", (it) => {
     Effect.gen(function*() {
       const { payout, vendorId } = yield* paidWith("refuse")
       bank.behave(vendorId, "pay")
-      const answers = yield* heldUntilAllWait(vendorId, 4, say(payout.id, "retry"))
+      const answers = yield* heldWhileAllWait(
+        accountsOf(vendorId),
+        Array.from({ length: 4 }, () => say(payout.id, "retry"))
+      )
       assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422])
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
       assert.deepStrictEqual([bank.paid(vendorId), keysOf(vendorId).length], [9_000, 2])
