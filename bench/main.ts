@@ -9,6 +9,7 @@ import { runFlash } from "./flash.ts"
 import { runImportMemory } from "./importmemory.ts"
 import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
+import { runMarketplace } from "./marketplace.ts"
 import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
@@ -47,6 +48,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   exchange: runExchange,
   importmemory: runImportMemory,
   jobs: runJobs,
+  marketplace: runMarketplace,
   revisions: runRevisions,
   search: runSearch
 }
@@ -55,7 +57,7 @@ const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${
   [...Object.keys(onStage), ...Object.keys(alone)].join(", ")
-}; all = everything but analytics, driver, exchange, importmemory, jobs, revisions and search`
+}; all = everything but analytics, driver, exchange, importmemory, jobs, marketplace, revisions and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

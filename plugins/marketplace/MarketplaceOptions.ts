@@ -40,6 +40,10 @@ export interface MarketplaceSettings {
   readonly performanceThresholds: PerformanceThresholds
   /** How payouts leave; without one an operator pays by hand (`manualPayouts`). */
   readonly payoutAdapter?: PayoutAdapter
+  /** Milliseconds that the adapter has to answer; after that it is asked again later. Default 20,000. */
+  readonly payoutTimeLimitMs: number
+  /** Days after which what was shipped counts as delivered; 0: never by itself. Default 14. */
+  readonly autoDeliverAfterDays: number
 }
 
 export const defaultSettings: MarketplaceSettings = {
@@ -61,7 +65,9 @@ export const defaultSettings: MarketplaceSettings = {
     maxDefectRatePercent: 5,
     maxLateShipmentRatePercent: 10,
     maxCancellationRatePercent: 5
-  }
+  },
+  payoutTimeLimitMs: 20_000,
+  autoDeliverAfterDays: 14
 }
 
 /** The settings, for the services of the plugin. */

@@ -1,13 +1,19 @@
 import { Effect, Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
+import { vendorModels } from "./analytics/VendorModels.ts"
 import { commissionRoutes } from "./commissions/CommissionRulesHttp.ts"
 import { commissionRules } from "./commissions/CommissionTables.ts"
 import { disputes } from "./disputes/DisputeTables.ts"
+import { balanceRoutes } from "./ledger/BalancesHttp.ts"
 import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
 import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
-import { payouts } from "./payouts/PayoutTables.ts"
+import { payoutsLayer } from "./payouts/PayoutLayers.ts"
+import { payoutRoutes } from "./payouts/PayoutsHttp.ts"
+import { payoutPeriods, payouts } from "./payouts/PayoutTables.ts"
+import { payoutTasks } from "./payouts/PayoutTasks.ts"
 import { returns } from "./returns/ReturnTables.ts"
 import { reviews } from "./reviews/ReviewTables.ts"
+import { autoDeliveryTasks } from "./suborders/AutoDeliveryTasks.ts"
 import { Reconcile } from "./suborders/Reconcile.ts"
 import { subOrderHooks } from "./suborders/SubOrderHooks.ts"
 import { subOrdersLayer } from "./suborders/SubOrderLayers.ts"
@@ -40,17 +46,20 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       vendorAccounts,
       ledgerEntries,
       payouts,
+      payoutPeriods,
       disputes,
       returns,
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: Layer.mergeAll(vendorsLayer, subOrdersLayer).pipe(
+    layer: payoutsLayer.pipe(
+      Layer.provideMerge(Layer.mergeAll(vendorsLayer, subOrdersLayer)),
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
     hooks: ({ db }) => Effect.map(vendorHooks, (ofVendors) => [...ofVendors, ...subOrderHooks(db)]),
-    routes: () => [...allVendorRoutes, ...commissionRoutes, ...subOrderRoutes],
-    tasks: () => [],
+    routes: () => [...allVendorRoutes, ...commissionRoutes, ...subOrderRoutes, ...balanceRoutes, ...payoutRoutes],
+    analyticsModels: () => vendorModels,
+    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks]), (tasks) => tasks.flat()),
     followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })
 }

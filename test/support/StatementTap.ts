@@ -19,7 +19,7 @@ export interface StatementTap {
 const requestsBeforeStart = [80_877_103, 80_877_104]
 
 /** Reads what a client sends: PostgreSQL's protocol, as far as it says which statement is run. */
-const reader = (run: (text: string) => void) => {
+export const reader = (run: (text: string) => void) => {
   let rest = Buffer.alloc(0)
   let started = false
   const [prepared, bound] = [new Map<string, string>(), new Map<string, string>()]

@@ -8,12 +8,14 @@ export const Deduction = Schema.Struct({
   reference: Schema.optional(Schema.String)
 })
 
+export const payoutStatuses = ["pending", "processing", "completed", "failed"] as const
+
 /** Money on its way to a vendor (contract, plugins §1.5), minor units of `currency`. */
 export const payouts = table("marketplace_vendor_payouts", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   amount,
-  status: oneOf(["pending", "processing", "completed", "failed"]).default("pending"),
+  status: oneOf(payoutStatuses).default("pending"),
   payoutMethod: text.nullable,
   externalReference: text.nullable,
   periodStart: timestamp.nullable,
@@ -25,8 +27,22 @@ export const payouts = table("marketplace_vendor_payouts", {
   failureReason: text.nullable,
   retryCount: integer.default(0),
   processedAt: timestamp.nullable,
+  /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */
+  attempts: integer.default(0),
+  dueAt: timestamp.nullable,
+  /** Until then somebody may be asking the adapter: nobody else decides what became of it. */
+  askedUntil: timestamp.nullable,
   metadata: json.default({})
 }, {
-  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }, { columns: ["status", "createdAt"] }],
+  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }, { columns: ["status", "createdAt"] }, {
+    columns: ["status", "dueAt"],
+    where: "due_at is not null"
+  }],
   checks: { positive: "net_amount > 0 and amount = net_amount" }
 })
+
+/** For which period of its schedule a vendor was last looked at by `marketplace/run-payouts`: the period's first moment. */
+export const payoutPeriods = table("marketplace_payout_periods", {
+  vendorId: uuid.references(vendors).unique(),
+  periodStart: timestamp
+}, { journal: false })

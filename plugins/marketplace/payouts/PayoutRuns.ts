@@ -1,0 +1,101 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { type Conflict, CurrentActor, newId, NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { Ledger } from "../ledger/Ledger.ts"
+import { MarketplaceOptions } from "../MarketplaceOptions.ts"
+import { vendors } from "../vendors/VendorTables.ts"
+import { manualPayouts } from "./ManualPayouts.ts"
+import { amountsOf } from "./PayoutAmounts.ts"
+import { departure } from "./PayoutDeparture.ts"
+import { type Account, payoutRunRepo } from "./PayoutRunRepo.ts"
+import { payouts } from "./PayoutTables.ts"
+import { Transfers } from "./Transfers.ts"
+
+/** Which vendors are to be paid: all approved ones when none is named. `force`: also less than their minimum. */
+export interface RunRequest {
+  readonly vendorIds?: ReadonlyArray<string> | undefined
+  readonly force?: boolean | undefined
+}
+
+/** A payout that a run has made. */
+export interface MadePayout {
+  readonly vendorId: string
+  readonly payoutId: string
+  readonly netAmount: number
+  readonly currency: string
+}
+
+/** Accounts that are paid out at the same time. */
+const together = 4
+
+/**
+ * A run is many changes, so none of them bears the mark of a keyed request, which stands for one: each happens once by what
+ * it takes, and a repeat of a request whose process died goes on where that ended.
+ */
+const unmarked = Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor)
+
+const make = Effect.gen(function*() {
+  const db = yield* PluginDatabase
+  const { payoutAdapter = manualPayouts } = yield* MarketplaceOptions
+  const ledger = yield* Ledger
+  const transfers = yield* Transfers
+  const repo = payoutRunRepo(db)
+  const leave = departure(ledger, repo)
+
+  /** One payout: everything that may go out of an account, behind its lock, so that of several runs one finds it. */
+  const payOut = Effect.fn("Payouts.payOut")(function*(account: Account, force: boolean) {
+    const payoutId = newId()
+    yield* ledger.lock(account.vendorId, account.currency)
+    const { periodStart, sums } = yield* repo.take(payoutId, account, force)
+    if (sums.length === 0) return []
+    const { deductions, gross, net } = amountsOf(sums)
+    const now = yield* DateTime.nowAsDate
+    yield* db.table(payouts).insert({
+      ...account,
+      id: payoutId,
+      amount: net,
+      status: "processing",
+      payoutMethod: payoutAdapter.name,
+      periodStart,
+      periodEnd: now,
+      grossAmount: gross,
+      deductions,
+      netAmount: net,
+      dueAt: now
+    })
+    yield* leave(account, payoutId, net)
+    return [{ vendorId: account.vendorId, payoutId, netAmount: net, currency: account.currency }]
+  }, (work) => db.transaction(work))
+
+  const payable = Effect.fnUntraced(function*(vendorIds: ReadonlyArray<string>) {
+    const known = yield* db.table(vendors).list({ id: { in: vendorIds } }, { limit: vendorIds.length })
+    const statuses = new Map(known.map(({ id, status }) => [id, status]))
+    for (const [n, id] of vendorIds.entries()) {
+      const status = statuses.get(id)
+      if (status === undefined) return yield* NotFound.of(`There is no vendor ${id}.`)
+      if (status !== "approved") return yield* ValidationFailed.of(`vendorIds.${n}`, `is ${status}`)
+    }
+  })
+
+  const run = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: RunRequest) {
+    if (vendorIds !== undefined) yield* payable(vendorIds)
+    const accounts = yield* repo.accounts(vendorIds, force)
+    const made = yield* Effect.forEach(accounts, (account) => payOut(account, force), { concurrency: together })
+    yield* transfers.promptly(made.flat().map(({ payoutId }) => payoutId))
+    return made.flat()
+  }, unmarked)
+
+  return { run }
+})
+
+/** Runs of payouts (contract, plugins §1.5); the organization is the actor's. */
+export class PayoutRuns extends Context.Service<PayoutRuns, {
+  /**
+   * Pays out what is due, an account at a time, and asks for the transfers. Run as often as one likes, at once or again
+   * after a crash: an entry of the ledger goes out once. 404 for a vendor that there is not, 422 for one not approved.
+   */
+  readonly run: (
+    request: RunRequest
+  ) => Effect.Effect<ReadonlyArray<MadePayout>, NotFound | Conflict | ValidationFailed, CurrentActor>
+}>()("stoa/plugins/marketplace/payouts/PayoutRuns") {
+  static readonly layer = Layer.effect(PayoutRuns, make)
+}

@@ -1,0 +1,72 @@
+import { Effect } from "effect"
+import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+
+/** A payout whose adapter is to be asked. */
+export interface DueTransfer {
+  readonly payoutId: string
+  readonly vendorId: string
+  readonly amount: number
+  readonly currency: string
+  /** From 0; each retry of a failed payout is a transfer of its own. */
+  readonly retryCount: number
+  readonly bankAccount: Readonly<Record<string, unknown>> | null
+}
+
+interface DueRow {
+  readonly id: string
+  readonly vendor_id: string
+  readonly net_amount: bigint
+  readonly currency: string
+  readonly retry_count: number
+  readonly bank_account: Readonly<Record<string, unknown>> | null
+}
+
+/** Milliseconds before an adapter that has said nothing final is asked again: doubled with every time, an hour at most. */
+const wait = { first: 60_000, longest: 3_600_000 }
+
+/** Statements of transfers. */
+export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
+  /**
+   * Takes payouts that are due, the longest waiting first and past those that others are taking: until `leaseMs` are over
+   * nobody else asks for them or decides about them. Only those of `ids`, where it is given.
+   */
+  claim: Effect.fn("TransferRepo.claim")(
+    function*(limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
+      const { organizationId } = yield* CurrentActor
+      const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
+      const rows = yield* sql<DueRow>`with due as materialized (
+          select p.id from marketplace_vendor_payouts p
+          where p.organization_id = ${organizationId} and p.status = 'processing' and p.due_at is not null
+            and p.due_at <= now() and ${among}
+          order by p.due_at, p.id limit ${limit} for update skip locked),
+        claimed as (update marketplace_vendor_payouts p set attempts = p.attempts + 1,
+            asked_until = now() + make_interval(secs => ${leaseMs / 1_000}),
+            due_at = now() + make_interval(secs => greatest(${leaseMs / 1_000},
+              least(${wait.longest / 1_000}, ${wait.first / 1_000} * power(2, least(p.attempts, 10))))),
+            updated_at = now()
+          from due where p.id = due.id returning p.*)
+        select c.id, c.vendor_id, c.net_amount, c.currency, c.retry_count, s.bank_account
+        from claimed c left join marketplace_vendor_secrets s
+          on s.organization_id = c.organization_id and s.vendor_id = c.vendor_id
+        order by c.created_at, c.id`
+      return rows.map((row): DueTransfer => ({
+        payoutId: row.id,
+        vendorId: row.vendor_id,
+        amount: Number(row.net_amount),
+        currency: row.currency,
+        retryCount: row.retry_count,
+        bankAccount: row.bank_account
+      }))
+    },
+    Effect.orDie
+  ),
+
+  /** Organizations in which an adapter is to be asked; for the service's own work. */
+  organizations: Effect.map(
+    sql<{ readonly id: string }>`select o.id from organizations o cross join lateral (
+        select 1 from marketplace_vendor_payouts p where p.organization_id = o.id and p.status = 'processing'
+          and p.due_at is not null and p.due_at <= now() limit 1) due
+      order by o.id`,
+    (rows) => rows.map(({ id }) => id)
+  ).pipe(Effect.orDie, Effect.withSpan("TransferRepo.organizations"))
+})

@@ -1,0 +1,24 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Effect, Layer } from "effect"
+import { marketplace } from "../../plugins/marketplace/index.ts"
+import type { PayoutAdapter } from "../../plugins/marketplace/payouts/PayoutAdapter.ts"
+import { announce, processApp } from "../../src/layers/App.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+
+/** Pays through the bank of the test at STOA_TEST_BANK. */
+const payoutAdapter: PayoutAdapter = {
+  name: "bank",
+  transfer: async (transfer, signal) => {
+    const body = JSON.stringify(transfer)
+    const response = await fetch(process.env["STOA_TEST_BANK"] ?? "", { method: "POST", body, signal })
+    const { reference }: { reference: string } = JSON.parse(await response.text())
+    return { status: "completed", reference }
+  }
+}
+
+const serve = Effect.gen(function*() {
+  const settings = yield* readSettings({ plugins: [marketplace({ payoutAdapter })] })
+  return yield* Layer.launch(Layer.effectDiscard(announce(settings)).pipe(Layer.provideMerge(processApp(settings))))
+})
+
+NodeRuntime.runMain(serve)
