@@ -15,6 +15,7 @@ import { Jobs } from "../domain/jobs/Jobs.ts"
 import { Media } from "../domain/media/Media.ts"
 import { type CoreServices, Kernel } from "../domain/modules/Kernel.ts"
 import { Orders } from "../domain/orders/Orders.ts"
+import { Refunds } from "../domain/payments/Refunds.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
@@ -22,6 +23,8 @@ import { ShippingRates } from "../domain/shipping/ShippingRates.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZones.ts"
 import { CartClient } from "../entities/CartClient.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
+import { RefundRequests } from "../workflows/payments/RefundRequests.ts"
+import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 
 declare module "../domain/modules/Kernel.ts" {
@@ -38,6 +41,11 @@ declare module "../domain/modules/Kernel.ts" {
     readonly checkout: Checkouts["Service"]
     /** Reads of orders; `change` moves one to another status. */
     readonly orders: Pick<Orders["Service"], "get" | "list"> & Pick<StatusChanges["Service"], "change">
+    /**
+     * Money that is given back. `request` writes a refund, also in the caller's transaction, and `settle` has its money
+     * moved once that has committed; `refund` does both, and belongs into no transaction.
+     */
+    readonly refunds: Refunds["Service"] & RefundRequests["Service"] & Pick<RefundSettlement["Service"], "settle">
     readonly fulfillment: Fulfillments["Service"]
     readonly inventory: Inventory["Service"]
     readonly pricing: Prices["Service"]
@@ -62,6 +70,11 @@ const coreServices = Effect.gen(function*() {
     cart: { ...yield* Carts, ...yield* CartClient },
     checkout: yield* Checkouts,
     orders: { get: orders.get, list: orders.list, change: (yield* StatusChanges).change },
+    refunds: {
+      ...yield* Refunds,
+      ...yield* RefundRequests,
+      settle: (yield* RefundSettlement).settle
+    },
     fulfillment: yield* Fulfillments,
     inventory: yield* Inventory,
     pricing: yield* Prices,

@@ -41,15 +41,17 @@ export interface PluginManifest<Services = never> {
   /** Its services. */
   readonly layer?: Layer.Layer<Services, never, PluginNeeds>
   /** Handlers of hooks (docs/hooks.md), appended in this order. */
-  readonly hooks?: (context: PluginContext) => Listed<Hook, Services>
+  readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services>>
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services>>>
   readonly analyticsModels?: () => ReadonlyArray<AnalyticsModel>
   /** Kinds of jobs, slugs `<id>/<action>`. */
-  readonly tasks?: (context: PluginContext) => Listed<Task, Services>
+  readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
   readonly events?: ReadonlyArray<string>
   /** What it keeps of orders and brings into line in the transaction of their changes (`OrderFollower`). */
-  readonly followsOrders?: (context: PluginContext) => OrderFollower | Effect.Effect<OrderFollower, never, Services>
+  readonly followsOrders?: (
+    context: PluginContext
+  ) => OrderFollower | Effect.Effect<OrderFollower, never, NoInfer<Services>>
 }
 
 /** What a plugin needs of the process to be installed. */

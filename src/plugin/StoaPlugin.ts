@@ -13,6 +13,7 @@ export {
   integerBetween,
   json,
   jsonOf,
+  longText,
   oneOf,
   text,
   timestamp,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
+import { FreeText, StorableObject, Text } from "../text/Storable.ts"
 
 /** Kinds of columns as PostgreSQL names them. */
 export type ColumnKind = "text" | "int4" | "int8" | "bool" | "uuid" | "timestamptz" | "jsonb"
@@ -91,8 +91,11 @@ const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
   ...rest
 })
 
-/** Any text but one with a null character, which PostgreSQL cannot keep. */
+/** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
 export const text = new Column(Text, plain("text"))
+
+/** A text of up to 10,000 characters, empty included, that nobody looks up: a description, a reason, an address of a file. */
+export const longText = new Column(FreeText.check(Schema.isMaxLength(10_000)), plain("text"))
 
 /** One of these words; the database refuses others. */
 export const oneOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(words: Words) =>
