@@ -30,6 +30,7 @@ export {
   type TableOptions
 } from "../domain/plugins/Table.ts"
 export type { OrderOf, TableHandle, Where } from "../domain/plugins/TableHandleRepo.ts"
+export { rowJson } from "../domain/plugins/TableRowsRepo.ts"
 
 export {
   group,
@@ -64,10 +65,12 @@ export {
 export { afterHook, beforeHook, type Hook, HookRefusal } from "../domain/hooks/Hook.ts"
 export { isUuid, newId, Uuid } from "../domain/ids/Id.ts"
 export { defineTask, GiveUp, type Task } from "../domain/jobs/Task.ts"
+export { journalRows } from "../domain/events/JournalRepo.ts"
 export { type Database } from "../domain/modules/DatabaseRepo.ts"
 export type { CoreServices } from "../domain/modules/Kernel.ts"
 export type { Migrations } from "../domain/modules/Migrations.ts"
 export { statements } from "../domain/modules/StatementsRepo.ts"
+export { allocate } from "../domain/money/Allocation.ts"
 export { CurrencyCode } from "../domain/money/Currency.ts"
 export type { OrderFollower } from "../domain/orders/OrderFollowers.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../domain/paging/Paging.ts"

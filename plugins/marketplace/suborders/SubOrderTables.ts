@@ -5,6 +5,7 @@ import {
   integer,
   integerBetween,
   json,
+  longText,
   oneOf,
   table,
   text,
@@ -37,8 +38,8 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   shippedAt: timestamp.nullable,
   deliveredAt: timestamp.nullable,
   cancelledAt: timestamp.nullable,
-  cancellationReason: text.nullable,
-  vendorNotes: text.nullable,
+  cancellationReason: longText.nullable,
+  vendorNotes: longText.nullable,
   /** From when its money may be paid out; null until it is delivered. */
   availableAt: timestamp.nullable,
   /** A dispute is open: nothing of it is paid out. */
@@ -66,13 +67,17 @@ export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_o
   orderLineId: uuid.unique(),
   entityId: uuid,
   variantId: uuid.nullable,
-  title: text,
+  title: longText,
   quantity: integer,
   /** What was charged for it, after its discounts and without tax, minor units. */
   totalPrice: amount,
   refundedAmount: amount.default(0),
+  /** What its commission was agreed to be when it was sold (`CommissionTerms`); null: no rule, the vendor's own rate. */
   ruleId: uuid.nullable,
   rateBps: integerBetween(0, 10_000),
+  fixedFeeCents: amount.default(0),
+  minFeeCents: amount.nullable,
+  maxFeeCents: amount.nullable,
   /** Of the whole line, before refunds. */
   commissionAmount: amount
 }, { indexes: [{ columns: ["subOrderId"] }], journal: false })

@@ -1,0 +1,104 @@
+import { Effect } from "effect"
+import { CurrentActor, newId, type PluginDatabase, type RowOf } from "stoa/plugin"
+import type { ledgerEntries } from "./LedgerTables.ts"
+import type { LedgerOperations, Posting } from "./Posting.ts"
+
+type Entry = RowOf<typeof ledgerEntries>
+
+interface EntryRow {
+  readonly id: string
+  readonly vendor_id: string
+  readonly currency: string
+  readonly type: Entry["type"]
+  readonly amount_cents: bigint
+  readonly running_balance_cents: bigint
+  readonly entry_number: number
+  readonly sub_order_id: string | null
+  readonly reference_type: Entry["referenceType"]
+  readonly reference_id: string
+  readonly description: string | null
+  readonly payout_id: string | null
+  readonly organization_id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+const toEntry = (row: EntryRow): Entry => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  vendorId: row.vendor_id,
+  currency: row.currency,
+  type: row.type,
+  amountCents: Number(row.amount_cents),
+  runningBalanceCents: Number(row.running_balance_cents),
+  entryNumber: row.entry_number,
+  subOrderId: row.sub_order_id,
+  referenceType: row.reference_type,
+  referenceId: row.reference_id,
+  description: row.description,
+  payoutId: row.payout_id,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at
+})
+
+/**
+ * Accounts first: the update behind `on conflict` waits for whoever holds the row and adds to what it is by then, whatever
+ * the statement's snapshot says, so the balance it returns is the true one, and the entries' running balances are counted
+ * back from it. Accounts are taken in the order of vendor and currency, which is everybody's order.
+ */
+const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: string, postings: string) =>
+  sql<EntryRow>`with input as materialized (
+      select i.*, row_number() over account as place, count(*) over whole as total_count,
+        sum("amountCents") over account as so_far, sum("amountCents") over whole as total
+      from jsonb_to_recordset(${postings}::jsonb)
+        as i(n int, id uuid, "vendorId" uuid, currency text, type text, "amountCents" bigint, "subOrderId" uuid,
+          "referenceType" text, "referenceId" uuid, description text)
+      window whole as (partition by "vendorId", currency),
+        account as (partition by "vendorId", currency order by n)),
+    accounts as (
+      insert into marketplace_vendor_accounts as a (organization_id, vendor_id, currency, balance_cents, entry_count)
+      select v.organization_id, v.id, i.currency, i.total, i.total_count
+      from input i join marketplace_vendors v on v.id = i."vendorId" and v.organization_id = ${organization}
+      where i.place = 1
+      order by v.id, i.currency
+      on conflict (organization_id, vendor_id, currency) do update
+        set balance_cents = a.balance_cents + excluded.balance_cents,
+          entry_count = a.entry_count + excluded.entry_count, updated_at = now()
+      returning a.vendor_id, a.currency, a.balance_cents, a.entry_count),
+    made as (
+      insert into marketplace_vendor_balances (id, organization_id, vendor_id, currency, type, amount_cents,
+        running_balance_cents, entry_number, sub_order_id, reference_type, reference_id, description)
+      select i.id, ${organization}, i."vendorId", i.currency, i.type, i."amountCents",
+        a.balance_cents - i.total + i.so_far, a.entry_count - i.total_count + i.place, i."subOrderId",
+        i."referenceType", i."referenceId", i.description
+      from input i join accounts a on a.vendor_id = i."vendorId" and a.currency = i.currency
+      returning *)
+    select made.* from made join input i on i.id = made.id order by i.n`
+
+/** `Ledger` over the plugin's tables. */
+export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations => ({
+  post: Effect.fn("Ledger.post")(function*(postings: ReadonlyArray<Posting>) {
+    const { organizationId } = yield* CurrentActor
+    const given = postings.filter(({ amountCents }) => amountCents !== 0)
+    if (given.length === 0) return []
+    const numbered = given.map((posting, n) => ({ ...posting, n, id: newId() }))
+    const rows = yield* postStatement(sql, organizationId, JSON.stringify(numbered))
+    if (rows.length !== given.length) {
+      return yield* Effect.die(new Error("An entry of the ledger names a vendor that the organization does not have."))
+    }
+    return rows.map(toEntry)
+  }, Effect.orDie),
+
+  lock: Effect.fn("Ledger.lock")(function*(vendorId: string, currency: string) {
+    const { organizationId } = yield* CurrentActor
+    // An update that changes nothing: it makes the account or locks it, and sees what the one before it wrote.
+    const [row] = yield* sql<{ readonly balance_cents: bigint }>`
+      insert into marketplace_vendor_accounts as a (organization_id, vendor_id, currency)
+      select v.organization_id, v.id, ${currency}::text from marketplace_vendors v
+      where v.id = ${vendorId}::uuid and v.organization_id = ${organizationId}
+      on conflict (organization_id, vendor_id, currency) do update set entry_count = a.entry_count
+      returning a.balance_cents`
+    if (row === undefined) return yield* Effect.die(new Error(`The organization has no vendor ${vendorId}.`))
+    return Number(row.balance_cents)
+  }, Effect.orDie)
+})
