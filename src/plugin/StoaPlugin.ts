@@ -62,10 +62,10 @@ export {
   Unavailable,
   ValidationFailed
 } from "../domain/errors/ApiErrors.ts"
+export { journalRows } from "../domain/events/JournalRepo.ts"
 export { afterHook, beforeHook, type Hook, HookRefusal } from "../domain/hooks/Hook.ts"
 export { isUuid, newId, Uuid } from "../domain/ids/Id.ts"
 export { defineTask, GiveUp, type Task } from "../domain/jobs/Task.ts"
-export { journalRows } from "../domain/events/JournalRepo.ts"
 export { type Database } from "../domain/modules/DatabaseRepo.ts"
 export type { CoreServices } from "../domain/modules/Kernel.ts"
 export type { Migrations } from "../domain/modules/Migrations.ts"
