@@ -53,7 +53,10 @@ export const expectStatuses = Effect.fnUntraced(function*<R>(
       const sale = yield* aSale()
       const { body, method, path } = yield* about(sale)
       const as = yield* actorOf(who, sale)
-      const answer = yield* api(method, `/api/marketplace${path}`, { ...(as && { as }), ...(body && { body }) })
+      const answer = yield* api(method, `/api/marketplace${path}`, {
+        ...(as === undefined ? {} : { as }),
+        ...(body === undefined ? {} : { body })
+      })
       return `${who} ${answer.status}`
     }), { concurrency: 4 })
   assert.deepStrictEqual(found, order.map((who, at) => `${who} ${statuses[at]}`))
