@@ -21,4 +21,4 @@ export const commissionRules = table("marketplace_commission_rules", {
   validUntil: timestamp.nullable,
   priority: integer.default(0),
   isActive: boolean.default(true)
-}, { indexes: [{ columns: ["isActive", "type"] }] })
+}, { indexes: [{ columns: ["isActive", "createdAt"] }, { columns: ["priority", "createdAt"], descending: true }] })

@@ -1,6 +1,11 @@
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Actor } from "../../../src/domain/access/Actor.ts"
 import { newId } from "../../../src/domain/ids/Id.ts"
+import { onDatabase } from "../../../test/checkout/ShopFloor.ts"
+import { aGuestCart, aProduct, checkOut, type ProductOptions, putInto } from "../../../test/support/Purchase.ts"
+import { api, asAdmin, asCustomer } from "../../../test/support/TestApp.ts"
 
 /** A vendor to be made; approved and without a commission of its own rule. */
 export interface VendorSpec {
@@ -53,3 +58,66 @@ const accountRead = Effect.fnUntraced(function*(vendorId: string, currency: stri
       exact: row.numbered && row.running && row.balance === row.sum
     }
 })
+
+/** Statements of a test on the service's own database. */
+const inMarket = <A>(effect: Effect.Effect<A, never, SqlClient.SqlClient>) =>
+  onDatabase((sql) => Effect.provideService(effect, SqlClient.SqlClient, sql))
+
+/** A vendor of the running service. */
+export const aVendor = (spec: VendorSpec = {}) => inMarket(insertVendor(spec))
+
+/** What a vendor of the running service is owed (`accountOf`). */
+export const owedTo = (vendorId: string, currency = "USD") => inMarket(accountOf(vendorId, currency))
+
+/** Whoever acts for a vendor. */
+export const asVendor = (vendorId: string): Partial<Actor> => ({
+  ...asCustomer(`user-of-${vendorId}`),
+  vendorId
+})
+
+/** Makes a thing of the catalog a vendor's. */
+export const giveTo = (vendorId: string, entityId: string, organizationId = "org_default") =>
+  onDatabase((sql) =>
+    sql`insert into marketplace_vendor_entities (organization_id, vendor_id, entity_id)
+      values (${organizationId}, ${vendorId}::uuid, ${entityId}::uuid)`
+  )
+
+/** A product of a vendor that can be bought, and its id. */
+export const aProductOf = Effect.fnUntraced(function*(vendorId: string, options: ProductOptions = {}) {
+  const entityId = yield* aProduct(options)
+  yield* giveTo(vendorId, entityId)
+  return entityId
+})
+
+/** Buys things by checkout, each so many times; the order's id. */
+export const anOrderOf = Effect.fnUntraced(
+  function*(things: ReadonlyArray<readonly [entityId: string, quantity?: number]>, checkout: object = {}) {
+    const cart = yield* aGuestCart()
+    for (const [entityId, quantity = 1] of things) yield* putInto(cart, entityId, quantity)
+    const placed = yield* checkOut(cart, checkout)
+    assert.strictEqual(placed.status, 201, JSON.stringify(placed.body))
+    return placed.text("data.id")
+  }
+)
+
+/** The sub-orders of an order as staff reads them. */
+export const subOrdersOf = (orderId: string) =>
+  api("GET", `/api/marketplace/sub-orders?orderId=${orderId}&limit=100`, { as: asAdmin })
+
+/** A vendor's sub-order of an order: where it stands in what `subOrdersOf` answers, so that its fields can be read. */
+export const subOrderOf = Effect.fnUntraced(function*(orderId: string, vendorId: string) {
+  const all = yield* subOrdersOf(orderId)
+  const index = all.list("data").findIndex((_, at) => all.at(`data.${at}.vendorId`) === vendorId)
+  assert.notStrictEqual(index, -1, `no sub-order of ${vendorId}: ${JSON.stringify(all.body)}`)
+  return yield* api("GET", `/api/marketplace/sub-orders/${all.text(`data.${index}.id`)}`, { as: asAdmin })
+})
+
+/** Entries of a vendor's ledger in their order: type and amount. */
+export const entriesOf = (vendorId: string) =>
+  Effect.map(
+    onDatabase((sql) =>
+      sql<{ type: string; amount: number }>`select type, amount_cents::float8 as amount from marketplace_vendor_balances
+        where vendor_id = ${vendorId}::uuid order by currency, entry_number`
+    ),
+    (rows) => rows.map(({ amount, type }) => [type, amount] as const)
+  )

@@ -1,0 +1,90 @@
+import { Schema } from "effect"
+import { FreeText, group, Text, Uuid } from "stoa/plugin"
+import { SubOrder, SubOrderStatus } from "./SubOrder.ts"
+
+const g = group("Marketplace sub-orders", "/marketplace")
+
+const Reason = FreeText.check(Schema.isMaxLength(2_000))
+
+export const listSubOrders = g.list("/sub-orders", {
+  summary: "List sub-orders",
+  permission: "marketplace:admin",
+  query: {
+    orderId: Schema.optional(Uuid),
+    vendorId: Schema.optional(Uuid),
+    status: Schema.optional(SubOrderStatus)
+  },
+  success: SubOrder
+})
+
+export const getSubOrder = g.get("/sub-orders/:id", {
+  summary: "Read a sub-order",
+  permission: "marketplace:admin",
+  success: SubOrder
+})
+
+export const moveSubOrder = g.patch("/sub-orders/:id/status", {
+  summary: "Move a sub-order to another status",
+  description:
+    "To any status but out of delivered and cancelled (422). Cancelling gives the customer the money of its lines back.",
+  permission: "marketplace:admin",
+  input: Schema.Struct({ status: SubOrderStatus, reason: Schema.optional(Reason) }),
+  success: SubOrder
+})
+
+/** Whoever acts for a vendor; which one is never taken from the request. */
+const portal = {
+  admits: {
+    rule: (actor: { readonly vendorId: string | null }) => actor.vendorId !== null,
+    missing: "marketplace:vendor"
+  }
+} as const
+
+export const listOwnOrders = g.list("/vendor/me/orders", {
+  ...portal,
+  summary: "List the own sub-orders",
+  query: { status: Schema.optional(SubOrderStatus) },
+  success: SubOrder
+})
+
+export const getOwnOrder = g.get("/vendor/me/orders/:subOrderId", {
+  ...portal,
+  summary: "Read an own sub-order",
+  success: SubOrder
+})
+
+export const confirmOrder = g.post("/vendor/me/orders/:subOrderId/confirm", {
+  ...portal,
+  summary: "Confirm a pending sub-order",
+  success: SubOrder
+})
+
+export const processOrder = g.post("/vendor/me/orders/:subOrderId/process", {
+  ...portal,
+  summary: "Begin to prepare a confirmed sub-order",
+  success: SubOrder
+})
+
+export const shipOrder = g.post("/vendor/me/orders/:subOrderId/ship", {
+  ...portal,
+  summary: "Say that a sub-order is on its way",
+  input: Schema.Struct({
+    trackingNumber: Text,
+    carrier: Schema.optional(Text),
+    trackingUrl: Schema.optional(Text)
+  }),
+  success: SubOrder
+})
+
+export const deliverOrder = g.post("/vendor/me/orders/:subOrderId/deliver", {
+  ...portal,
+  summary: "Say that a sub-order has arrived",
+  success: SubOrder
+})
+
+export const cancelOrder = g.post("/vendor/me/orders/:subOrderId/cancel", {
+  ...portal,
+  summary: "Cancel a sub-order; the customer gets the money of its lines back",
+  input: Schema.Struct({ reason: Reason.check(Schema.isMinLength(1)) }),
+  success: SubOrder
+})
