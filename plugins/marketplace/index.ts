@@ -14,6 +14,8 @@ import { subOrderHooks } from "./suborders/SubOrderHooks.ts"
 import { subOrdersLayer } from "./suborders/SubOrderLayers.ts"
 import { subOrderRoutes } from "./suborders/SubOrdersHttp.ts"
 import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
+import { vendorHooks } from "./vendors/VendorHooks.ts"
+import { allVendorRoutes, vendorsLayer } from "./vendors/VendorRoom.ts"
 import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
@@ -44,11 +46,11 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: Layer.mergeAll(subOrdersLayer, afterSalesLayer).pipe(
+    layer: Layer.mergeAll(vendorsLayer, subOrdersLayer, afterSalesLayer).pipe(
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
-    hooks: ({ db }) => subOrderHooks(db),
-    routes: () => [...commissionRoutes, ...subOrderRoutes, ...afterSalesRoutes],
+    hooks: ({ db }) => Effect.map(vendorHooks, (hooks) => [...hooks, ...subOrderHooks(db)]),
+    routes: () => [...allVendorRoutes, ...commissionRoutes, ...subOrderRoutes, ...afterSalesRoutes],
     tasks: () => afterSalesTasks,
     followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })

@@ -1,5 +1,6 @@
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { Users } from "../domain/access/Users.ts"
 import { Analytics } from "../domain/analytics/Analytics.ts"
 import { Carts } from "../domain/carts/Carts.ts"
 import { Brands } from "../domain/catalog/brands/Brands.ts"
@@ -54,6 +55,8 @@ declare module "../domain/modules/Kernel.ts" {
     readonly shippingZones: ShippingZones["Service"]
     readonly shippingRates: ShippingRates["Service"]
     readonly customers: Customers["Service"]
+    /** People whom the organization knows, and for whose vendor they act. */
+    readonly users: Users["Service"]
     /** Figures, in the scope of the actor. */
     readonly analytics: Analytics["Service"]
   }
@@ -83,6 +86,7 @@ const coreServices = Effect.gen(function*() {
     shippingZones: yield* ShippingZones,
     shippingRates: yield* ShippingRates,
     customers: yield* Customers,
+    users: yield* Users,
     analytics: yield* Analytics
   }
   return services

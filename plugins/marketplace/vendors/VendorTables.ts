@@ -1,25 +1,30 @@
 import { Schema } from "effect"
-import { amount, integerBetween, json, jsonOf, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { amount, integerBetween, json, jsonOf, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
 
 export const vendorStatuses = ["pending", "approved", "suspended", "rejected"] as const
 export const tiers = ["standard", "silver", "gold", "platinum"] as const
 export const payoutSchedules = ["daily", "weekly", "biweekly", "monthly", "manual"] as const
+
+export const documentTypes = ["business_license", "tax_form", "bank_proof", "identity", "other"] as const
+export const memberRoles = ["owner", "manager", "staff"] as const
 
 /** Who sells through the store (contract, plugins §1.1). */
 export const vendors = table("marketplace_vendors", {
   name: text,
   slug: text.unique(),
   email: text.nullable,
-  description: text.nullable,
-  logoUrl: text.nullable,
-  bannerUrl: text.nullable,
+  description: longText.nullable,
+  logoUrl: longText.nullable,
+  bannerUrl: longText.nullable,
   contactPhone: text.nullable,
   taxId: text.nullable,
   businessAddress: json.nullable,
+  /** When its bank account was given last: the account itself is shown nowhere, and who changed it the audit trail tells. */
+  bankAccountChangedAt: timestamp.nullable,
   status: oneOf(vendorStatuses).default("pending"),
   verificationStatus: oneOf(["unverified", "documents_submitted", "verified", "rejected"]).default("unverified"),
-  rejectionReason: text.nullable,
-  suspensionReason: text.nullable,
+  rejectionReason: longText.nullable,
+  suspensionReason: longText.nullable,
   suspendedAt: timestamp.nullable,
   approvedCategories: jsonOf(Schema.Array(Schema.String)).nullable,
   tier: oneOf(tiers).default("standard"),
@@ -31,7 +36,7 @@ export const vendors = table("marketplace_vendors", {
   holdbackDays: integerBetween(0, 365).default(7),
   metadata: json.default({}),
   storeConnectionProvider: oneOf(["shopify", "woocommerce"]).nullable,
-  storeConnectionUrl: text.nullable,
+  storeConnectionUrl: longText.nullable,
   lastSyncAt: timestamp.nullable,
   syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected")
 }, { indexes: [{ columns: ["status", "createdAt"], descending: true }] })
@@ -40,9 +45,9 @@ export const vendors = table("marketplace_vendors", {
 export const vendorSecrets = table("marketplace_vendor_secrets", {
   vendorId: uuid.references(vendors).unique(),
   bankAccount: json.nullable,
-  storeAccessToken: text.nullable,
-  storeConsumerSecret: text.nullable,
-  storeWebhookSecret: text.nullable
+  storeAccessToken: longText.nullable,
+  storeConsumerSecret: longText.nullable,
+  storeWebhookSecret: longText.nullable
 }, { journal: false })
 
 /** Whose thing an entity of the catalog is; an entity without a row belongs to the store itself. */
@@ -55,15 +60,15 @@ export const vendorEntities = table("marketplace_vendor_entities", {
 export const vendorMembers = table("marketplace_vendor_members", {
   vendorId: uuid.references(vendors),
   userId: text.unique(),
-  role: oneOf(["owner", "manager", "staff"]).default("staff")
+  role: oneOf(memberRoles).default("staff")
 })
 
 export const vendorDocuments = table("marketplace_vendor_documents", {
   vendorId: uuid.references(vendors),
-  type: oneOf(["business_license", "tax_form", "bank_proof", "identity", "other"]),
-  fileUrl: text,
+  type: oneOf(documentTypes),
+  fileUrl: longText,
   status: oneOf(["pending", "approved", "rejected"]).default("pending"),
-  reviewerNotes: text.nullable,
+  reviewerNotes: longText.nullable,
   uploadedAt: timestamp.defaultNow,
   reviewedAt: timestamp.nullable
 }, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })

@@ -77,6 +77,7 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
     const clauses = [sql`e.organization_id = ${organization}`]
     if (filter.publicOnly) clauses.push(sql`e.status = 'active' and e.is_visible`)
     if (filter.type !== undefined) clauses.push(sql`e.type = ${filter.type}`)
+    if (filter.ids !== undefined) clauses.push(sql`e.id = any(${filter.ids}::uuid[])`)
     if (filter.status !== undefined) clauses.push(sql`e.status = ${filter.status}`)
     const [one, ...others] = filter.categoryIds ?? []
     if (one !== undefined) {
@@ -95,9 +96,9 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
     return sql.and(clauses)
   }
 
-  /** Catalogs are counted by the triggers that keep `catalog_totals`; only links have to be counted row by row. */
+  /** Catalogs are counted by the triggers that keep `catalog_totals`; only links and lists of ids have to be counted row by row. */
   const total = (organization: string, filter: EntityFilter) =>
-    filter.categoryIds !== null || filter.brandId !== null
+    filter.categoryIds !== null || filter.brandId !== null || filter.ids !== undefined
       ? sql`select count(*) as total from catalog_entities e where ${matching(organization, filter)}`
       : sql`select coalesce(sum(e.entities), 0)::int8 as total from catalog_totals e
         where ${matching(organization, filter)}`

@@ -18,6 +18,8 @@ export interface EntityQuery extends PageRequest {
   /** With it, words are those of the first locale of its chain that has any, instead of all. */
   readonly locale?: string | undefined
   readonly include: ReadonlyArray<Include>
+  /** Only these, before pages are cut: what a hook (`catalog.beforeList`) lets its caller see. No request can name it. */
+  readonly ids?: ReadonlyArray<string> | undefined
 }
 
 export type EntitySortField = "createdAt" | "updatedAt" | "slug"

@@ -85,8 +85,15 @@ export type Expansions = typeof Expansions.Type
 /** A part of an entity that a request may ask for (`include`). */
 export type Include = keyof Expansions
 
-/** An entity as reads give it: with the expansions that were asked for and no key for the others. */
-export const EntityView = Schema.Struct({ ...CatalogEntity.fields, ...expansions })
+/**
+ * An entity as reads give it: with the expansions that were asked for and no key for the others. `marketplace` is what that
+ * plugin lays upon it in `catalog.afterRead` and `catalog.afterList` (contract, plugins §1.3); without it there is no key.
+ */
+export const EntityView = Schema.Struct({
+  ...CatalogEntity.fields,
+  ...expansions,
+  marketplace: Schema.optional(Metadata)
+})
   .annotate({ identifier: "CatalogEntityView" })
 export type EntityView = typeof EntityView.Type
 

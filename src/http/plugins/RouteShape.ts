@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Context, Option, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, anyOf, judgedBy, open } from "../../domain/access/AccessRule.ts"
 import { type Actor, isAnonymous } from "../../domain/access/Actor.ts"
@@ -39,7 +39,7 @@ export type QueryFields = Readonly<Record<string, Schema.Codec<unknown, string |
 export interface RouteOptions<Path extends string, Input, Query extends QueryFields, Success> extends Guard {
   readonly summary?: string
   readonly description?: string
-  /** Shape of the body; without one a body is not read. */
+  /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
   readonly input?: Schema.Codec<Input, unknown>
   /** Parameters of the query; others are ignored. */
   readonly query?: Query
@@ -116,6 +116,10 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
   return rule === undefined ? described : described.annotateMerge(Context.make(Access, rule))
 }
 
+/** A body that may be null may be left out, too: an empty one is read as null where a schema of its own says null. */
+const payloadOf = (input: AnySchema) =>
+  Option.isSome(Schema.decodeUnknownOption(input)(null)) ? [input, Schema.Null] as const : input
+
 /**
  * The endpoint of a route in a group of its own. Prefix and middleware sit on the group that the handler is built from, so
  * a route cannot be served without them.
@@ -123,7 +127,7 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
 export const groupOf = (route: Described) => {
   const { input, method, path } = route
   const endpoint = input !== undefined && takesBody(method)
-    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload: input })
+    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload: payloadOf(input) })
     : HttpApiEndpoint.make(method)("run", path, partsOf(route))
   return HttpApiGroup.make(nameOf(route)).add(annotated(endpoint, route))
     .annotateMerge(OpenApi.annotations({ title: route.tag }))

@@ -2,6 +2,8 @@ import { Layer } from "effect"
 import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
 import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
+import { userRepoLayer } from "../../domain/access/UserRepo.ts"
+import { Users } from "../../domain/access/Users.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { Staff } from "../../domain/staff/Staff.ts"
 import { staffRepoLayer } from "../../domain/staff/StaffRepo.ts"
@@ -17,8 +19,8 @@ export const access = defineModule({
   requires: ["tenancy", "events", "auth"],
   permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
   migrations: {},
-  services: Layer.merge(ApiKeys.layer, Staff.layer).pipe(
-    Layer.provideMerge(Layer.merge(apiKeyRepoLayer, staffRepoLayer))
+  services: Layer.mergeAll(ApiKeys.layer, Staff.layer, Users.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, staffRepoLayer, userRepoLayer))
   ),
   routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp).pipe(
     seeing(ApiKeys, PermissionCatalogue, Staff, ...ofRoutes)

@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { group, Uuid } from "stoa/plugin"
+import { VendorProduct } from "./VendorProduct.ts"
+import { vendorEntities } from "./VendorTables.ts"
+
+const g = group("Marketplace vendors", "/marketplace")
+const permission = "marketplace:admin"
+
+export const listProducts = g.list("/vendors/:id/products", {
+  summary: "List what a vendor sells",
+  permission,
+  success: VendorProduct
+})
+export const linkProduct = g.post("/vendors/:id/products", {
+  summary: "Say that an entity of the catalog is this vendor's",
+  permission,
+  input: Schema.Struct({ entityId: Uuid }),
+  success: vendorEntities.Row
+})
+export const unlinkProduct = g.delete("/vendors/:id/products/:entityId", {
+  summary: "Say that an entity is the store's own again",
+  permission,
+  success: vendorEntities.Row
+})

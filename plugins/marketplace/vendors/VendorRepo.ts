@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import { currentOrganization, type Database, offsetOf, type PageRequest } from "stoa/plugin"
+import type { VendorRow } from "./Vendor.ts"
+
+/** Which vendors are asked for; `search` is found in names and addresses, whatever the case of its letters. */
+export interface VendorFilter {
+  readonly status?: VendorRow["status"] | undefined
+  readonly tier?: VendorRow["tier"] | undefined
+  readonly search?: string | undefined
+}
+
+/** Ids of a page of vendors, newest first, and how many there are: no handle can ask two columns for one word. */
+export const foundVendors = Effect.fn("VendorRepo.foundVendors")(
+  function*(sql: Database, filter: VendorFilter & { readonly search: string }, page: PageRequest) {
+    const organization = yield* currentOrganization
+    const { search, status, tier } = filter
+    const has = (column: string) => sql`position(lower(${search}::text) in lower(coalesce(${sql(column)}, ''))) > 0`
+    const where = sql.and([
+      sql`organization_id = ${organization}`,
+      sql`(${has("name")} or ${has("email")})`,
+      ...(status === undefined ? [] : [sql`status = ${status}`]),
+      ...(tier === undefined ? [] : [sql`tier = ${tier}`])
+    ])
+    interface Found {
+      readonly total: bigint
+      readonly ids: ReadonlyArray<string>
+    }
+    const [found] = yield* sql<Found>`select
+        (select count(*) from marketplace_vendors where ${where}) as total,
+        array(select id from marketplace_vendors where ${where}
+          order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) as ids`
+    return { total: Number(found?.total ?? 0), ids: found?.ids ?? [] }
+  },
+  Effect.orDie
+)

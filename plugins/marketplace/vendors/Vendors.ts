@@ -1,0 +1,160 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import {
+  type ChangeOf,
+  Conflict,
+  type CurrentActor,
+  InvalidTransition,
+  isUuid,
+  newId,
+  NotFound,
+  type PageOf,
+  type PageRequest,
+  PluginDatabase,
+  ValidationFailed
+} from "stoa/plugin"
+import { MarketplaceOptions } from "../MarketplaceOptions.ts"
+import { missingDocuments } from "./RequiredDocuments.ts"
+import {
+  type NewVendor,
+  partsOf,
+  slugOf,
+  toView,
+  type VendorChange,
+  type VendorRow,
+  type VendorView
+} from "./Vendor.ts"
+import { foundVendors, type VendorFilter } from "./VendorRepo.ts"
+import { type Step, steps } from "./VendorStatus.ts"
+import { vendors, vendorSecrets } from "./VendorTables.ts"
+
+type Refused = NotFound | Conflict | ValidationFailed
+
+/** Who sells through the store, and whether it may (contract, plugins §1.2). */
+export class Vendors extends Context.Service<Vendors, {
+  readonly list: (filter: VendorFilter, page: PageRequest) => Effect.Effect<PageOf<VendorView>, never, CurrentActor>
+  /** 404; also for what cannot be an id. */
+  readonly get: (id: string) => Effect.Effect<VendorView, NotFound, CurrentActor>
+  /** 409 for a slug that is taken. */
+  readonly create: (sent: NewVendor) => Effect.Effect<VendorView, Refused, CurrentActor>
+  /** Changes what is named. Secrets among it are kept and never shown. */
+  readonly change: (id: string, sent: VendorChange) => Effect.Effect<VendorView, Refused, CurrentActor>
+  /** 422 while a document that the store asks for is not approved. Announces `vendor.approved`. */
+  readonly approve: (id: string) => Effect.Effect<VendorView, Refused | InvalidTransition, CurrentActor>
+  readonly reject: (id: string, reason: string) => Effect.Effect<VendorView, Refused | InvalidTransition, CurrentActor>
+  readonly suspend: (id: string, reason: string) => Effect.Effect<VendorView, Refused | InvalidTransition, CurrentActor>
+  readonly reinstate: (id: string) => Effect.Effect<VendorView, Refused | InvalidTransition, CurrentActor>
+}>()("stoa/plugins/marketplace/vendors/Vendors") {
+  static readonly layer = Layer.effect(Vendors, Effect.suspend(() => make))
+}
+
+type Secrets = ReturnType<typeof partsOf>["secret"]
+
+/** Keeps what is shown nowhere. The caller holds the vendor's row, so no two of them make the row of its secrets. */
+const keep = Effect.fnUntraced(function*(db: PluginDatabase["Service"], vendorId: string, secret: Secrets) {
+  if (Object.values(secret).every((value) => value === undefined)) return
+  const known = yield* db.table(vendorSecrets).first({ vendorId })
+  if (known === undefined) yield* db.table(vendorSecrets).insert({ vendorId, ...secret })
+  else yield* db.table(vendorSecrets).update(known.id, secret)
+})
+
+const now = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+const make = Effect.gen(function*() {
+  const db = yield* PluginDatabase
+  const settings = yield* MarketplaceOptions
+  const moves = moving(db, settings.requiredDocuments)
+
+  const list = Effect.fn("Vendors.list")(function*({ search, status, tier }: VendorFilter, page: PageRequest) {
+    const where = { status, tier }
+    if (search === undefined || search === "") {
+      const found = yield* db.table(vendors).page(where, page)
+      return { ...found, items: found.items.map(toView) }
+    }
+    const { ids, total } = yield* foundVendors(db.sql, { ...where, search }, page)
+    const items = yield* db.table(vendors).list({ id: { in: ids } })
+    return { ...page, total, items: items.map(toView) }
+  })
+
+  const get = (id: string) => isUuid(id) ? Effect.map(db.table(vendors).get(id), toView) : Effect.fail(NotFound.of())
+
+  const create = Effect.fn("Vendors.create")(function*({ name, slug, ...sent }: NewVendor) {
+    const { open, secret } = partsOf(sent)
+    const id = newId()
+    // A name in which nothing can be an address, as one in Japanese, still gets one of its own.
+    const address = slug ?? (slugOf(name) || `vendor-${id.slice(-12)}`)
+    const row = db.table(vendors).insert({
+      ...open,
+      id,
+      name,
+      slug: address,
+      // Whose documents have to be seen first waits for them, whatever the mode (`VendorDocuments.ts`).
+      status: settings.vendorApprovalMode === "auto" && settings.requiredDocuments.length === 0
+        ? "approved"
+        : "pending",
+      bankAccountChangedAt: secret.bankAccount === undefined ? undefined : yield* now,
+      commissionRateBps: open.commissionRateBps ?? settings.defaultCommissionRateBps,
+      payoutMinimumCents: open.payoutMinimumCents ?? settings.defaultPayoutMinimumCents,
+      payoutSchedule: open.payoutSchedule ?? settings.defaultPayoutSchedule,
+      holdbackDays: open.holdbackDays ?? settings.defaultHoldbackDays
+    }).pipe(Effect.catchTag("Conflict", () => Conflict.of(`A vendor has the slug "${address}" already.`)))
+    return yield* db.transaction(Effect.gen(function*() {
+      const made = yield* row
+      yield* keep(db, id, secret)
+      if (made.status === "approved") yield* announceApproval(db, made)
+      return toView(made)
+    }))
+  })
+
+  const change = Effect.fn("Vendors.change")(function*(id: string, { name, ...sent }: VendorChange) {
+    const { open, secret } = partsOf(sent)
+    const bankAccountChangedAt = secret.bankAccount === undefined ? undefined : yield* now
+    return yield* db.transaction(Effect.gen(function*() {
+      const row = yield* db.table(vendors).update(id, { ...open, name, bankAccountChangedAt })
+      yield* keep(db, id, secret)
+      return toView(row)
+    }))
+  })
+
+  return Vendors.of({ list, get, create, change, ...moves })
+})
+
+/** Tells webhooks and readers of the journal, in the caller's transaction (contract, plugins §1.8). */
+export const announceApproval = (db: PluginDatabase["Service"], row: VendorRow) =>
+  db.announce("vendor.approved", { entityType: "vendor", entityId: row.id, payload: toView(row) })
+
+/** The steps of `VendorStatus.ts`, each a compare-and-set: of several that see the same status one wins. */
+const moving = (db: PluginDatabase["Service"], required: ReadonlyArray<string>) => {
+  const refused = Effect.fnUntraced(function*(id: string, step: Step) {
+    const { status } = yield* db.table(vendors).get(id)
+    return yield* InvalidTransition.of(`A vendor that is ${status} cannot become ${steps[step].to}.`)
+  })
+  const move = (id: string, step: Step, change: ChangeOf<typeof vendors>) =>
+    db.table(vendors).update(id, { ...change, status: steps[step].to }, { status: steps[step].from }).pipe(
+      Effect.catchTag("NotFound", () => refused(id, step))
+    )
+
+  const approve = Effect.fn("Vendors.approve")(function*(id: string) {
+    // The step comes first: it locks the row, so no document is judged between the look at them and the commit.
+    const row = yield* move(id, "approve", { rejectionReason: null })
+    const missing = yield* missingDocuments(db, required, id)
+    if (missing.length > 0) {
+      return yield* ValidationFailed.of("documents", `not approved yet: ${missing.join(", ")}`, "documents_missing")
+    }
+    const approved = required.length === 0
+      ? row
+      : yield* db.table(vendors).update(id, { verificationStatus: "verified" })
+    yield* announceApproval(db, approved)
+    return toView(approved)
+  }, (work) => db.transaction(work))
+
+  const suspend = Effect.fn("Vendors.suspend")(function*(id: string, reason: string) {
+    return toView(yield* move(id, "suspend", { suspensionReason: reason, suspendedAt: yield* now }))
+  })
+  return {
+    approve,
+    reject: (id: string, reason: string) =>
+      Effect.map(move(id, "reject", { rejectionReason: reason, verificationStatus: "rejected" }), toView),
+    suspend,
+    reinstate: (id: string) => Effect.map(move(id, "reinstate", { suspensionReason: null, suspendedAt: null }), toView)
+  }
+}

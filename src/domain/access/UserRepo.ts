@@ -1,0 +1,86 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { journalRows } from "../events/JournalRepo.ts"
+import { CurrentActor } from "./Actor.ts"
+
+/** Somebody whom an organization knows. */
+export interface KnownUser {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+}
+
+/** Whom a look-up is for: one of the two. */
+export interface SoughtUser {
+  readonly userId?: string | undefined
+  readonly email?: string | undefined
+}
+
+/** All SQL of users as other parts of the service see them; their credentials are `CredentialRepo`'s. */
+export class UserRepo extends Context.Service<UserRepo, {
+  /** Undefined for whoever does not exist or is unknown to the organization. */
+  readonly known: (sought: SoughtUser) => Effect.Effect<KnownUser | undefined, never, CurrentActor>
+  /**
+   * Says for whose vendor a user acts from now on, if it is `from` until now, and does the work in the same transaction.
+   * `done` is false when it was not: then the work is left undone. Tells the journal.
+   */
+  readonly actFor: <A, E, R>(
+    userId: string,
+    change: { readonly from: string | null; readonly to: string | null },
+    work: Effect.Effect<A, E, R>
+  ) => Effect.Effect<{ readonly done: true; readonly result: A } | { readonly done: false }, E, R | CurrentActor>
+}>()("stoa/domain/access/UserRepo") {}
+
+/** An organization knows its members, and whoever has a profile there. Texts over a user `u`. */
+const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
+  sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
+    or exists (select 1 from customers c where c.user_id = u.id::text and c.organization_id = ${organization}))`
+
+const record = (row: string): string => `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id)`
+
+/** `UserRepo` over the database of the process. */
+export const userRepoLayer = Layer.effect(
+  UserRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const known = Effect.fn("UserRepo.known")(function*({ email, userId }: SoughtUser) {
+      const { organizationId } = yield* CurrentActor
+      // Whoever can be found by an address has shown that it is his: anybody may sign up with somebody else's.
+      const who = userId === undefined
+        ? sql`u.email = lower(${email ?? ""}) and u.email_verified`
+        : sql`u.id = ${userId}::uuid`
+      const [row] = yield* sql<KnownUser>`select u.id, u.email, u.name from users u
+        where ${who} and ${isKnown(sql, organizationId)}`
+      return row
+    }, Effect.orDie)
+
+    const change = Effect.fnUntraced(function*(userId: string, from: string | null, to: string | null) {
+      const actor = yield* CurrentActor
+      // Nobody becomes a vendor's whom the organization does not know; whoever leaves one may have left the store before.
+      const may = to === null ? sql`true` : isKnown(sql, actor.organizationId)
+      const told = journalRows(sql, actor, {
+        type: "users.update",
+        entityType: "user",
+        entityId: "r.id::text",
+        payload: record("r"),
+        before: record("w"),
+        from: "r join w on w.id = r.id"
+      })
+      const rows = yield* sql`with w as materialized (
+          select u.* from users u where u.id = ${userId}::uuid and u.vendor_id is not distinct from ${from}::text and ${may}
+          for update of u),
+        r as (update users u set vendor_id = ${to}::text, updated_at = now() from w where u.id = w.id returning u.*),
+        told as (${told})
+        select 1 from r`
+      return rows.length === 1
+    })
+
+    return UserRepo.of({
+      known,
+      actFor: (userId, { from, to }, work) =>
+        sql.withTransaction(Effect.gen(function*() {
+          if (!(yield* change(userId, from, to))) return { done: false } as const
+          return { done: true, result: yield* work } as const
+        })).pipe(Effect.catchTag("SqlError", Effect.die))
+    })
+  })
+)
