@@ -94,7 +94,11 @@ export class Parties extends Context.Service<Parties, {
       )
       const visible = Effect.fn("Parties.visible")(
         function*<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
-          return yield* readsAll(yield* CurrentActor) ? rows.page(filter, page) : pageAs("party", rows, filter, page)
+          // A query has its page beside the filter.
+          const { status, subOrderId } = filter
+          return yield* readsAll(yield* CurrentActor)
+            ? rows.page({ status, subOrderId }, page)
+            : pageAs("party", rows, { status, subOrderId }, page)
         }
       )
 

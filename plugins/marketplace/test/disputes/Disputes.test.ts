@@ -129,6 +129,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorResponseDeadlineDays: 2 })] }
           Effect.map(api("GET", `${disputes}${query}`, { as }), (list) => list.at("meta.pagination.total"))
       )
       assert.deepStrictEqual(totals, [2, 1, 0, 2, 3, 0, 0, 1, 1])
+      assert.strictEqual((yield* api("GET", `${disputes}?page=1&limit=2`, { as: asAdmin })).list("data").length, 2)
       const page = yield* api("GET", `${disputes}?limit=1`, { as: one.buyer })
       assert.deepStrictEqual([page.list("data").length, page.at("data.0.subOrderId")], [1, bought.subOrderId])
       assert.strictEqual((yield* api("GET", `${disputes}?status=lost`, { as: asAdmin })).status, 422)
