@@ -38,6 +38,8 @@ export interface MarketplaceSettings {
   /** Whether only who bought from a vendor may review it. Default true. */
   readonly requireVerifiedPurchase: boolean
   readonly performanceThresholds: PerformanceThresholds
+  /** Days after an order in which its vendor has to have shipped; later counts as late. Default 3. */
+  readonly shipWithinDays: number
   /** How payouts leave; without one an operator pays by hand (`manualPayouts`). */
   readonly payoutAdapter?: PayoutAdapter
   /** Milliseconds that the adapter has to answer; after that it is asked again later. Default 20,000. */
@@ -60,6 +62,7 @@ export const defaultSettings: MarketplaceSettings = {
   autoApproveReturnsOnVendorTimeout: false,
   reviewModerationEnabled: false,
   requireVerifiedPurchase: true,
+  shipWithinDays: 3,
   performanceThresholds: {
     minRating: 3,
     maxDefectRatePercent: 5,

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
+import { afterSalesLayer, afterSalesRoutes, afterSalesTasks } from "./AfterSales.ts"
 import { vendorModels } from "./analytics/VendorModels.ts"
 import { commissionRoutes } from "./commissions/CommissionRulesHttp.ts"
 import { commissionRules } from "./commissions/CommissionTables.ts"
@@ -52,14 +53,21 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       reviews
     ],
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: payoutsLayer.pipe(
+    layer: Layer.mergeAll(payoutsLayer, afterSalesLayer).pipe(
       Layer.provideMerge(Layer.mergeAll(vendorsLayer, subOrdersLayer)),
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
     hooks: ({ db }) => Effect.map(vendorHooks, (ofVendors) => [...ofVendors, ...subOrderHooks(db)]),
-    routes: () => [...allVendorRoutes, ...commissionRoutes, ...subOrderRoutes, ...balanceRoutes, ...payoutRoutes],
+    routes: () => [
+      ...allVendorRoutes,
+      ...commissionRoutes,
+      ...subOrderRoutes,
+      ...balanceRoutes,
+      ...payoutRoutes,
+      ...afterSalesRoutes
+    ],
     analyticsModels: () => vendorModels,
-    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks]), (tasks) => tasks.flat()),
+    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks, afterSalesTasks]), (tasks) => tasks.flat()),
     followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })
 }

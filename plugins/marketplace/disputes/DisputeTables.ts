@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { amount, jsonOf, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { amount, jsonOf, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
 import { subOrders } from "../suborders/SubOrderTables.ts"
 
 export const disputeReasons = [
@@ -9,6 +9,7 @@ export const disputeReasons = [
   "wrong_item",
   "other"
 ] as const
+export const disputeStatuses = ["vendor_response_pending", "platform_review", "escalated", "resolved"] as const
 export const resolutions = [
   "refund_full",
   "refund_partial",
@@ -31,12 +32,10 @@ export const disputes = table("marketplace_disputes", {
   subOrderId: uuid.references(subOrders, "restrict"),
   openedBy: text,
   reason: oneOf(disputeReasons),
-  description: text.nullable,
-  status: oneOf(["vendor_response_pending", "platform_review", "escalated", "resolved"]).default(
-    "vendor_response_pending"
-  ),
+  description: longText.nullable,
+  status: oneOf(disputeStatuses).default("vendor_response_pending"),
   resolution: oneOf(resolutions).nullable,
-  resolutionNotes: text.nullable,
+  resolutionNotes: longText.nullable,
   refundAmountCents: amount.nullable,
   refundId: uuid.nullable,
   evidence: jsonOf(Schema.Array(Evidence)).default([]),

@@ -1,8 +1,17 @@
 import { Schema } from "effect"
-import { amount, jsonOf, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { amount, jsonOf, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
 import { subOrders } from "../suborders/SubOrderTables.ts"
 
 export const returnReasons = ["defective", "wrong_item", "not_as_described", "changed_mind", "other"] as const
+
+export const returnStatuses = [
+  "requested",
+  "vendor_approved",
+  "vendor_rejected",
+  "shipped_back",
+  "received",
+  "refunded"
+] as const
 
 export const ReturnedLine = Schema.Struct({
   entityId: Schema.String,
@@ -15,13 +24,12 @@ export const returns = table("marketplace_return_requests", {
   subOrderId: uuid.references(subOrders, "restrict"),
   customerId: uuid.nullable,
   reason: oneOf(returnReasons),
-  description: text.nullable,
-  status: oneOf(["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", "refunded"])
-    .default("requested"),
+  description: longText.nullable,
+  status: oneOf(returnStatuses).default("requested"),
   lineItems: jsonOf(Schema.Array(ReturnedLine)).nullable,
   refundAmountCents: amount.nullable,
   refundId: uuid.nullable,
-  vendorNotes: text.nullable,
+  vendorNotes: longText.nullable,
   trackingNumber: text.nullable,
   /** When the vendor has to have answered. */
   deadlineAt: timestamp.nullable,

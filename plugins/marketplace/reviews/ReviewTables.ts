@@ -1,5 +1,7 @@
-import { integerBetween, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { integerBetween, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
+
+export const reviewStatuses = ["pending", "published", "hidden", "flagged"] as const
 
 /** What buyers say of a vendor (contract, plugins §1.1). */
 export const reviews = table("marketplace_vendor_reviews", {
@@ -8,11 +10,14 @@ export const reviews = table("marketplace_vendor_reviews", {
   orderId: uuid.nullable,
   rating: integerBetween(1, 5),
   title: text.nullable,
-  body: text.nullable,
-  status: oneOf(["pending", "published", "hidden", "flagged"]).default("published"),
-  vendorResponse: text.nullable,
+  body: longText.nullable,
+  status: oneOf(reviewStatuses).default("published"),
+  vendorResponse: longText.nullable,
   vendorRespondedAt: timestamp.nullable
 }, {
-  unique: [{ columns: ["orderId", "vendorId"] }],
+  unique: [
+    { columns: ["orderId", "vendorId"] },
+    { columns: ["customerId", "vendorId"], where: "order_id is null" }
+  ],
   indexes: [{ columns: ["vendorId", "status", "createdAt"], descending: true }]
 })

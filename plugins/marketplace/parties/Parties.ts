@@ -1,0 +1,115 @@
+import { Context, Effect, Layer } from "effect"
+import {
+  type Actor,
+  CurrentActor,
+  Forbidden,
+  holds,
+  isSignedIn,
+  NotFound,
+  type PageOf,
+  type PageRequest,
+  PluginDatabase
+} from "stoa/plugin"
+import { type OfSubOrders, type Ownership, type OwnFilter, partyRepo } from "./PartyRepo.ts"
+
+/** What somebody is to a sub-order. The first that is true speaks for him: who sells it speaks as its vendor. */
+export type Party = "vendor" | "buyer" | "platform"
+
+/** A sub-order's owners, and what the actor of the request is to it. */
+export interface Standing extends Ownership {
+  readonly isBuyer: boolean
+  readonly isVendor: boolean
+  /** May run the marketplace. */
+  readonly isAdmin: boolean
+  readonly party: Party
+}
+
+/** What the lists of this service need of a table's handle. */
+interface Rows<Row> {
+  readonly name: OfSubOrders
+  readonly page: (where: object, page: PageRequest) => Effect.Effect<PageOf<Row>, never, CurrentActor>
+  readonly byIds: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Row>, never, CurrentActor>
+}
+
+type Paged = <Row>(
+  rows: Rows<Row>,
+  filter: OwnFilter,
+  page: PageRequest
+) => Effect.Effect<PageOf<Row>, never, CurrentActor>
+
+/** Whether somebody sees what everybody sells and quarrels about. */
+const readsAll = (actor: Actor): boolean => holds(actor, "marketplace:admin") || holds(actor, "marketplace:read")
+
+/**
+ * Who may see and do what with a sub-order (contract, plugins §1.9): who bought it, the vendor who sells it, and whoever
+ * runs the marketplace. For everybody else it does not exist: 404. Never decided by anything that a request says.
+ */
+export class Parties extends Context.Service<Parties, {
+  /** What the actor is to a sub-order; 404 unless he is something. */
+  readonly of: (subOrderId: string) => Effect.Effect<Standing, NotFound, CurrentActor>
+  /** The same for the buyer alone; 403 for the others who see it. */
+  readonly buyerOf: (subOrderId: string) => Effect.Effect<Standing, NotFound | Forbidden, CurrentActor>
+  /** The same for vendor and operators; 403 for the buyer. */
+  readonly sellerOf: (subOrderId: string) => Effect.Effect<Standing, NotFound | Forbidden, CurrentActor>
+  /** A page of the rows that the actor may see, newest first. */
+  readonly visible: Paged
+  /** Of these only what the actor's vendor sells, whatever else he may see. */
+  readonly sold: Paged
+}>()("stoa/plugins/marketplace/parties/Parties") {
+  static readonly layer = Layer.effect(
+    Parties,
+    Effect.gen(function*() {
+      const repo = partyRepo(yield* PluginDatabase)
+
+      const of = Effect.fn("Parties.of")(function*(subOrderId: string) {
+        const actor = yield* CurrentActor
+        const owners = yield* repo.ownership(actor.organizationId, subOrderId)
+        const standing = owners === undefined ? undefined : standingOf(actor, owners)
+        const { isBuyer, isVendor } = standing ?? { isBuyer: false, isVendor: false }
+        if (standing === undefined || !(isBuyer || isVendor || readsAll(actor))) return yield* NotFound.of()
+        return standing
+      })
+
+      const buyerOf = Effect.fn("Parties.buyerOf")(function*(subOrderId: string) {
+        const standing = yield* of(subOrderId)
+        return standing.isBuyer ? standing : yield* Forbidden.of("Only who bought it may do this.")
+      })
+
+      const sellerOf = Effect.fn("Parties.sellerOf")(function*(subOrderId: string) {
+        const standing = yield* of(subOrderId)
+        if (standing.isVendor || standing.isAdmin) return standing
+        return yield* Forbidden.of("Only its vendor or an operator may do this.")
+      })
+
+      /** Rows of one's own are found by their owners first, and then read as the handle gives them. */
+      const pageAs = Effect.fnUntraced(
+        function*<Row>(as: "seller" | "party", rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
+          const { ids, total } = yield* repo.own(yield* CurrentActor, as, rows.name, filter, page)
+          const items = ids.length === 0 ? [] : yield* rows.byIds(ids)
+          return { ...page, items, total }
+        }
+      )
+      const sold = Effect.fn("Parties.sold")(<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) =>
+        pageAs("seller", rows, filter, page)
+      )
+      const visible = Effect.fn("Parties.visible")(
+        function*<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
+          // A query has its page beside the filter.
+          const { status, subOrderId } = filter
+          return yield* readsAll(yield* CurrentActor)
+            ? rows.page({ status, subOrderId }, page)
+            : pageAs("party", rows, { status, subOrderId }, page)
+        }
+      )
+
+      return { of, buyerOf, sellerOf, visible, sold }
+    })
+  )
+}
+
+const standingOf = (actor: Actor, owners: Ownership): Standing => {
+  const isVendor = actor.vendorId !== null && actor.vendorId === owners.vendorId
+  const isBuyer = isSignedIn(actor) && owners.buyerUserId === actor.userId
+  const party = isVendor ? "vendor" : isBuyer ? "buyer" : "platform"
+  return { ...owners, isBuyer, isVendor, isAdmin: holds(actor, "marketplace:admin"), party }
+}

@@ -1,0 +1,47 @@
+import type { PerformanceThresholds } from "../MarketplaceOptions.ts"
+
+/** How a vendor did: sub-orders of the last 90 days, and of them those that went wrong; reviews of all times. */
+export interface Figures {
+  readonly subOrders: number
+  /** Were shipped after `shipWithinDays`, or should have been by now. */
+  readonly late: number
+  readonly cancelled: number
+  /** Had a dispute that was not decided for the vendor, or came back as faulty. */
+  readonly defects: number
+  /** Published ones. */
+  readonly reviews: number
+  /** Of these, 1 to 5; null without any. */
+  readonly averageRating: number | null
+}
+
+/** What each of the four figures can cost at most. */
+const share = 25
+
+export const percentOf = (count: number, of: number): number => of === 0 ? 0 : (100 * count) / of
+
+/** Nothing up to the most that is tolerated; beyond it in proportion, everything from twice as much on. */
+const lossOfRate = (percent: number, most: number): number =>
+  percent <= most ? 0 : most === 0 ? share : share * Math.min(1, (percent - most) / most)
+
+/** Nothing from the least that is wanted on; below it in proportion, everything at one star. */
+const lossOfRating = (average: number | null, least: number): number =>
+  average === null || average >= least ? 0 : share * Math.min(1, (least - average) / (least - 1))
+
+/**
+ * A vendor's score, 0 to 100: 25 points each for shipping in time, for not cancelling, for goods without defects and for
+ * its rating (docs/marketplace.md). Who has sold nothing and has no reviews has 100. Rounded half up.
+ */
+export const scoreOf = (figures: Figures, thresholds: PerformanceThresholds): number => {
+  const { averageRating, cancelled, defects, late, subOrders } = figures
+  const lost = lossOfRate(percentOf(late, subOrders), thresholds.maxLateShipmentRatePercent) +
+    lossOfRate(percentOf(cancelled, subOrders), thresholds.maxCancellationRatePercent) +
+    lossOfRate(percentOf(defects, subOrders), thresholds.maxDefectRatePercent) +
+    lossOfRating(averageRating, thresholds.minRating)
+  return Math.round(100 - lost)
+}
+
+/** To one decimal, as people are shown it; 0 without reviews. */
+export const shownRating = ({ averageRating, reviews }: Pick<Figures, "averageRating" | "reviews">) => ({
+  average: averageRating === null ? 0 : Math.round(averageRating * 10) / 10,
+  count: reviews
+})

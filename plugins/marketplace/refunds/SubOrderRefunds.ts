@@ -1,0 +1,105 @@
+import { Context, Effect, Layer, type Result } from "effect"
+import {
+  type Actor,
+  type Conflict,
+  CurrentActor,
+  type Forbidden,
+  type NotFound,
+  PluginDatabase,
+  PluginHost,
+  type Unauthorized,
+  type ValidationFailed
+} from "stoa/plugin"
+import { subOrderLines } from "../suborders/SubOrderTables.ts"
+import { lockOrder } from "./OrderLockRepo.ts"
+import type { Chosen, Left } from "./RefundChoice.ts"
+
+/** A sub-order and its order. */
+export interface OfOrder {
+  readonly subOrderId: string
+  readonly orderId: string
+}
+
+/** A refund that was written; its money moves when it is settled. */
+export interface Written {
+  readonly refundId: string
+  /** Minor units of the order's currency. */
+  readonly amount: number
+  readonly settled: boolean
+}
+
+type Refused = NotFound | Conflict | ValidationFailed | Unauthorized | Forbidden
+
+/**
+ * Money of a sub-order that goes back to the customer, by the core's refund engine. It is written in the transaction of
+ * the decision that it follows from, which happens once; so does the refund.
+ */
+export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
+  /** What of a sub-order can still be given back. */
+  readonly left: (of: OfOrder) => Effect.Effect<Left, NotFound, CurrentActor>
+  /**
+   * Writes the refund that `choose` makes of what is left, with the order locked; inside of the caller's transaction.
+   * The actor needs no permission for orders: that he may decide was looked at before.
+   */
+  readonly write: <E>(
+    of: OfOrder,
+    reason: string,
+    choose: (left: Left) => Result.Result<Chosen, E>
+  ) => Effect.Effect<Written, Refused | E, CurrentActor>
+  /** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
+  readonly settle: (written: Written | null) => Effect.Effect<void, never, CurrentActor>
+}>()("stoa/plugins/marketplace/refunds/SubOrderRefunds") {
+  static readonly layer = Layer.effect(
+    SubOrderRefunds,
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const host = yield* PluginHost
+
+      const left = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
+        const { cap, lines } = yield* host.services.refunds.cap(orderId)
+        const own = new Map(
+          (yield* db.table(subOrderLines).list({ subOrderId })).map((line) => [line.orderLineId, line.entityId])
+        )
+        return {
+          cap,
+          lines: lines.flatMap(({ amount, lineItemId, quantity }) => {
+            const entityId = own.get(lineItemId)
+            return entityId === undefined ? [] : [{ orderLineId: lineItemId, entityId, quantity, amount }]
+          })
+        }
+      })
+
+      const write = Effect.fn("SubOrderRefunds.write")(
+        function*<E>(of: OfOrder, reason: string, choose: (left: Left) => Result.Result<Chosen, E>) {
+          const { organizationId } = yield* CurrentActor
+          yield* lockOrder(db, organizationId, of.orderId)
+          const chosen = yield* Effect.fromResult(choose(yield* left(of)))
+          const { refundId, settled } = yield* Effect.updateService(
+            host.services.refunds.request(of.orderId, { ...chosen, reason }),
+            CurrentActor,
+            refunding
+          )
+          const { amount } = yield* host.services.refunds.get(refundId)
+          return { refundId, settled, amount }
+        }
+      )
+
+      const settle = Effect.fn("SubOrderRefunds.settle")(function*(written: Written | null) {
+        if (written === null || written.settled) return
+        const { organizationId } = yield* CurrentActor
+        yield* host.services.refunds.settle({ refundId: written.refundId, organizationId })
+      })
+
+      return { left, write, settle }
+    })
+  )
+}
+
+/** Who decides refunds it too; the change that he asked for bears the mark of his request, and what follows does not. */
+const refunding = ({ workId: _, ...actor }: Actor): Actor => ({
+  ...actor,
+  permissions: [...actor.permissions, "orders:update"]
+})
+
+/** The actor without the mark of his request, for changes that follow from the one he asked for. */
+export const following = ({ workId: _, ...actor }: Actor): Actor => actor

@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import type { PluginDatabase } from "stoa/plugin"
+
+/** A part of somebody's order that a vendor sold him. */
+export interface Purchase {
+  readonly orderId: string
+  readonly customerId: string
+  readonly isDelivered: boolean
+}
+
+/** What a signed-in user bought of a vendor. */
+export interface Buying {
+  readonly organizationId: string
+  readonly userId: string
+  readonly vendorId: string
+}
+
+/** Purchases that reviews are about, by the core's orders and customers alone. */
+export const reviewRepo = ({ sql }: PluginDatabase["Service"]) => {
+  const bought = ({ organizationId, userId, vendorId }: Buying) =>
+    sql`from customers c
+      join orders o on o.organization_id = c.organization_id and o.customer_id = c.id
+      join marketplace_vendor_sub_orders s on s.organization_id = o.organization_id and s.order_id = o.id
+      where c.organization_id = ${organizationId} and c.user_id = ${userId} and s.vendor_id = ${vendorId}::uuid`
+  const columns = sql`o.id as "orderId", c.id as "customerId", s.status = 'delivered' as "isDelivered"`
+  return {
+    /** Undefined when he bought nothing of this vendor in this order. */
+    purchase: Effect.fn("ReviewRepo.purchase")(function*(buying: Buying, orderId: string) {
+      const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and o.id = ${orderId}::uuid`
+      return row
+    }, Effect.orDie),
+
+    /** The last delivered purchase that he has not reviewed; the last one at all where he has reviewed each. */
+    toReview: Effect.fn("ReviewRepo.toReview")(function*(buying: Buying) {
+      const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and s.status = 'delivered'
+        order by exists (select 1 from marketplace_vendor_reviews r where r.organization_id = ${buying.organizationId}
+          and r.order_id = o.id and r.vendor_id = s.vendor_id), o.placed_at desc, o.id desc limit 1`
+      return row
+    }, Effect.orDie)
+  }
+}
