@@ -1,29 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type PaymentAdapter, PaymentDeclined } from "../../../../src/domain/payments/PaymentAdapter.ts"
-import { testProvider } from "../../../../src/layers/payments/TestProvider.ts"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, asStaff, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
+import { flaky, mood } from "../FlakyPayments.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
 
 /** How many random steps are made; a long run: `STOA_CHAOS_MARKET=3000 npx vitest run plugins/marketplace/test/ledger`. */
 const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 24)
 const seed = Number(process.env["STOA_CHAOS_SEED"] ?? 4)
-
-const state = { isRefusing: false }
-const base = testProvider({ webhookSecret: "flaky" })
-const flaky: PaymentAdapter = {
-  ...base,
-  providerId: "flaky",
-  refund: (...asked) =>
-    Effect.suspend(() =>
-      state.isRefusing
-        ? Effect.fail(new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." }))
-        : base.refund(...asked)
-    )
-}
 
 const withMarket = layer(
   testAppLayer({ plugins: [marketplace()], payments: { adapters: [flaky], capture: "manual" } }),
@@ -58,6 +44,9 @@ const provider = (orderId: string, name: string) =>
 
 const refund = (orderId: string, body: object) => api("POST", `/api/orders/${orderId}/refunds`, { as: asStaff, body })
 
+const capture = (orderId: string, amount?: number) =>
+  api("POST", `/api/orders/${orderId}/capture`, { as: asStaff, body: { amount } })
+
 /** Whatever it answers, it is an answer: refused or done, and never a failure. */
 const fine = (answer: Answer) => Effect.sync(() => assert.isBelow(answer.status, 500, JSON.stringify(answer.body)))
 
@@ -72,7 +61,7 @@ const step = Effect.fnUntraced(function*(orderId: string, roll: (sides: number) 
   const kind = roll(9)
   if (kind <= 1) {
     const amount = roll(3) === 0 ? 1 + roll(500) : undefined
-    return yield* Effect.flatMap(api("POST", `/api/orders/${orderId}/capture`, { as: asStaff, body: { amount } }), fine)
+    return yield* Effect.flatMap(capture(orderId, amount), fine)
   }
   if (kind === 2) {
     const body = { status: "cancelled" }
@@ -104,9 +93,9 @@ const step = Effect.fnUntraced(function*(orderId: string, roll: (sides: number) 
     }
     return yield* provider(orderId, "flaky")
   }
-  state.isRefusing = kind === 7
+  mood.isRefusing = kind === 7
   yield* Effect.flatMap(refund(orderId, body), fine)
-  state.isRefusing = false
+  mood.isRefusing = false
 })
 
 withMarket("whatever happens to orders", (it) => {
@@ -129,7 +118,9 @@ withMarket("whatever happens to orders", (it) => {
           if (number % 8 === 0) {
             const bought = things.filter((_, at) => at === 0 || roll(3) > 0).map((one) => [one, 1 + roll(3)] as const)
             const promotionCodes = roll(2) === 0 ? ["OFF97"] : []
-            orders.push(yield* anOrderOf(bought, { paymentMethodId: "flaky", promotionCodes }))
+            const orderId = yield* anOrderOf(bought, { paymentMethodId: "flaky", promotionCodes })
+            orders.push(orderId)
+            if (roll(3) > 0) yield* capture(orderId)
           }
           yield* step(orders[orders.length - 1 - roll(Math.min(2, orders.length))] ?? "", roll)
           assert.deepStrictEqual(yield* unbalanced, [], `seed ${seed}, step ${number}`)
