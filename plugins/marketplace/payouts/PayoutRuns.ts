@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { type Conflict, CurrentActor, newId, NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { type Conflict, type CurrentActor, newId, NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { vendors } from "../vendors/VendorTables.ts"
@@ -26,12 +26,6 @@ export interface MadePayout {
 
 /** Accounts that are paid out at the same time. */
 const together = 4
-
-/**
- * A run is many changes, so none of them bears the mark of a keyed request, which stands for one: each happens once by what
- * it takes, and a repeat of a request whose process died goes on where that ended.
- */
-const unmarked = Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor)
 
 const make = Effect.gen(function*() {
   const db = yield* PluginDatabase
@@ -82,7 +76,7 @@ const make = Effect.gen(function*() {
     const made = yield* Effect.forEach(accounts, (account) => payOut(account, force), { concurrency: together })
     yield* transfers.promptly(made.flat().map(({ payoutId }) => payoutId))
     return made.flat()
-  }, unmarked)
+  })
 
   return { run }
 })

@@ -14,9 +14,6 @@ const writing = 10_000
 /** How long a request waits for its transfers. */
 const patience = "10 seconds"
 
-/** The mark of a keyed request stands for its first change, which has been made: what the adapter says is another one. */
-const unmarked = Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor)
-
 /** An adapter threw or rejected, which says nothing about the money. */
 class AdapterSilent extends Data.TaggedError("AdapterSilent")<{ readonly cause: unknown }> {}
 
@@ -89,7 +86,6 @@ export class Transfers extends Context.Service<Transfers, {
           ? Effect.void
           : repo.claim(payoutIds.length, lease, payoutIds).pipe(
             Effect.flatMap(all),
-            unmarked,
             Effect.timeoutOption(patience),
             Effect.asVoid
           )

@@ -14,7 +14,7 @@ export interface PayoutEmulator {
   readonly answerLater: (vendorId: string) => () => void
 }
 
-/** `lost`: pays, and its answer does not arrive. `garbled`: pays, and answers what nobody understands. */
+/** `lost`: pays, and its answer does not arrive. `garbled`: pays, and leaves half of its answer out. */
 export type Behaviour = "pay" | "refuse" | "hold" | "throw" | "reject" | "lost" | "silent" | "garbled"
 
 /** An adapter and the bank behind it. */
@@ -43,7 +43,7 @@ export const payoutEmulator = (): PayoutEmulator => {
         return Promise.reject(new Error("The answer was lost."))
       case "garbled":
         pay()
-        return Promise.resolve(JSON.parse(`{ "status": "paid" }`))
+        return Promise.resolve(JSON.parse(`{ "status": "completed" }`))
       case "silent":
         return new Promise(() => {})
     }
