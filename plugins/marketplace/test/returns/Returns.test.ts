@@ -133,7 +133,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       const bought = yield* aSale({ userId: String(one.vendor.userId) })
       yield* aReturn(one, "received")
       yield* aReturn(own)
-      yield* aReturn(bought)
+      const boughtId = yield* aReturn(bought)
       const totals = yield* Effect.forEach(
         [
           [one.buyer, returns],
@@ -147,5 +147,8 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
         ([as, path]) => Effect.map(api("GET", path, { as }), (list) => list.at("meta.pagination.total"))
       )
       assert.deepStrictEqual(totals, [1, 0, 1, 3, 2, 1, 1])
+      // Who sells and buys decides nothing about what he bought.
+      const approved = yield* api("POST", `${portal}/${boughtId}/approve`, { as: one.vendor, body: {} })
+      refused(approved, 404, "NOT_FOUND")
     }))
 })
