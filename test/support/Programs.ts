@@ -14,7 +14,9 @@ const programs = [
   "src/main.ts",
   ...readdirSync(join(root, "test/support")).filter((name) => /^serve(?!Receiver)[A-Z]\w+\.ts$/.test(name)).map((
     name
-  ) => `test/support/${name}`)
+  ) => `test/support/${name}`),
+  ...readdirSync(join(root, "plugins"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\/test\/(.+\/)?serve[A-Z]\w+\.ts$/.test(name)).map((name) => `plugins/${name}`)
 ]
 
 /** A name for what the programs are made of: a change of any of it makes them anew. */

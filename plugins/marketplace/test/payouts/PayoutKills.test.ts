@@ -12,7 +12,7 @@ import { deathLineTo } from "./DeathLine.ts"
 import { openBank } from "./PayoutBank.ts"
 import { account, aMinuteLater, aVendor, sold } from "./PayoutFloor.ts"
 
-const program = fileURLToPath(new URL("../../../../test/support/servePayouts.ts", import.meta.url))
+const program = fileURLToPath(new URL("./servePayouts.ts", import.meta.url))
 
 /** Most steps that one run can have; the walk over them ends by itself long before. */
 const most = 20

@@ -1,9 +1,9 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
-import { marketplace } from "../../plugins/marketplace/index.ts"
-import type { PayoutAdapter } from "../../plugins/marketplace/payouts/PayoutAdapter.ts"
-import { announce, processApp } from "../../src/layers/App.ts"
-import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import { announce, processApp } from "../../../../src/layers/App.ts"
+import { readSettings } from "../../../../src/layers/config/AppConfig.ts"
+import { marketplace } from "../../index.ts"
+import type { PayoutAdapter } from "../../payouts/PayoutAdapter.ts"
 
 /** Pays through the bank of the test at STOA_TEST_BANK. */
 const payoutAdapter: PayoutAdapter = {
