@@ -4,6 +4,7 @@ import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, asStaff, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
+import { dice } from "../Dice.ts"
 import { flaky, mood } from "../FlakyPayments.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
 
@@ -15,15 +16,6 @@ const withMarket = layer(
   testAppLayer({ plugins: [marketplace()], payments: { adapters: [flaky], capture: "manual" } }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
-
-/** Numbers that are the same for the same seed. */
-const dice = (from: number) => {
-  let state = from
-  return (sides: number): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor((state / 2_147_483_648) * sides)
-  }
-}
 
 /** Sub-orders whose entries do not say what they are owed: nothing before the capture, `payoutAmount` after it. */
 const unbalanced = onDatabase((sql) =>

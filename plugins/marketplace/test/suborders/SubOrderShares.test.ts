@@ -8,6 +8,7 @@ import {
   owedOf,
   type SoldOrder
 } from "../../suborders/SubOrderShares.ts"
+import { dice } from "../Dice.ts"
 
 const line = (id: string, totalPrice: number, rest: object = {}) => ({
   id,
@@ -29,15 +30,6 @@ const order = (rest: Partial<SoldOrder>): SoldOrder => ({
 })
 
 const sharesOf = (sold: SoldOrder) => [...lineShares(sold).values()].map(({ charged, refunded }) => [charged, refunded])
-
-/** Numbers that are the same in every run. */
-const dice = (seed: number) => {
-  let state = seed
-  return (sides: number): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor((state / 2_147_483_648) * sides)
-  }
-}
 
 describe("what a line was charged", () => {
   it("is its price after discounts, without tax", () => {
