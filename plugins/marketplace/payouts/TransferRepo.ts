@@ -28,17 +28,19 @@ const wait = { first: 60_000, longest: 3_600_000 }
 export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /**
    * Takes payouts that are due, the longest waiting first and past those that others are taking: until `leaseMs` are over
-   * nobody else asks for them or decides about them. Only those of `ids`, where it is given.
+   * nobody else asks for them or decides about them. Only those of `ids`, and all of them, where it is given.
    */
   claim: Effect.fn("TransferRepo.claim")(
     function*(limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
       const { organizationId } = yield* CurrentActor
       const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
+      // Who has just made them must not leave them to the task because somebody looks at one at this moment.
+      const past = sql.literal(ids === undefined ? "skip locked" : "")
       const rows = yield* sql<DueRow>`with due as materialized (
           select p.id from marketplace_vendor_payouts p
           where p.organization_id = ${organizationId} and p.status = 'processing' and p.due_at is not null
             and p.due_at <= now() and ${among}
-          order by p.due_at, p.id limit ${limit} for update skip locked),
+          order by p.due_at, p.id limit ${limit} for update ${past}),
         claimed as (update marketplace_vendor_payouts p set attempts = p.attempts + 1,
             asked_until = now() + make_interval(secs => ${leaseMs / 1_000}),
             due_at = now() + make_interval(secs => greatest(${leaseMs / 1_000},

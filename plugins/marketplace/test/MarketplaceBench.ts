@@ -13,7 +13,7 @@ const seedMarket = async ({ db }: PluginTestApp, subOrders: number): Promise<voi
   const each = subOrders / vendors
   await db.query(
     `insert into marketplace_vendors (id, organization_id, name, slug, status, payout_minimum_cents)
-     select md5('v' || v)::uuid, 'org_default', 'Vendor ' || v, 'v-' || v, 'approved', 0
+     select gen_random_uuid(), 'org_default', 'Vendor ' || v, 'v-' || v, 'approved', 0
      from generate_series(1, ${vendors}) v`
   )
   await db.query(
@@ -23,7 +23,7 @@ const seedMarket = async ({ db }: PluginTestApp, subOrders: number): Promise<voi
   await db.query(
     `insert into marketplace_vendor_sub_orders (id, organization_id, order_id, vendor_id, currency, status, subtotal,
        commission_amount, payout_amount, available_at, created_at)
-     select md5(v.id::text || n)::uuid, 'org_default', gen_random_uuid(), v.id, 'USD',
+     select gen_random_uuid(), 'org_default', gen_random_uuid(), v.id, 'USD',
        (array['delivered', 'shipped', 'pending', 'cancelled'])[1 + n % 4], 100, 10, 90, now() - interval '1 day',
        now() - n * interval '1 hour'
      from marketplace_vendors v, generate_series(1, ${each}) n`

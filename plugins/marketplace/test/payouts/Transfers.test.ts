@@ -24,7 +24,7 @@ const bank = payoutEmulator()
 
 const withMarket = layer(
   testAppLayer({
-    plugins: [marketplace({ payoutAdapter: bank.adapter, payoutTimeLimitMs: 300 })],
+    plugins: [marketplace({ payoutAdapter: bank.adapter, payoutTimeLimitMs: 1_000 })],
     jobs: { autorun: { enabled: false } }
   }),
   { excludeTestServices: true, timeout: "60 seconds" }
