@@ -1,22 +1,18 @@
 import { ValidationFailed } from "stoa/plugin"
 import type { CommissionRule } from "./CommissionChoice.ts"
 
+type Checked =
+  | "categorySlug"
+  | "vendorTier"
+  | "minVolumeCents"
+  | "maxVolumeCents"
+  | "minFeeCents"
+  | "maxFeeCents"
+  | "validFrom"
+  | "validUntil"
+
 /** What of a rule has to fit together. */
-export type RuleToCheck =
-  & Pick<CommissionRule, "type">
-  & Partial<
-    Pick<
-      CommissionRule,
-      | "categorySlug"
-      | "vendorTier"
-      | "minVolumeCents"
-      | "maxVolumeCents"
-      | "minFeeCents"
-      | "maxFeeCents"
-      | "validFrom"
-      | "validUntil"
-    >
-  >
+export type RuleToCheck = Pick<CommissionRule, "type"> & { readonly [K in Checked]?: CommissionRule[K] | undefined }
 
 const absent = (value: unknown): boolean => value === null || value === undefined
 

@@ -22,9 +22,12 @@ export const subOrderRoutes = [
   listSubOrders.handle(({ page, query }) => Effect.flatMap(SubOrders, (orders) => orders.page(query, page))),
   getSubOrder.handle(({ params }) => Effect.flatMap(SubOrders, (orders) => orders.get(params.id))),
   moveSubOrder.handle(({ input: { reason, status }, params }) =>
-    status === "cancelled"
-      ? Effect.flatMap(SubOrderCancels, (cancels) => cancels.cancel(params.id, reason ?? "Cancelled by the store."))
-      : Effect.flatMap(SubOrders, (orders) => orders.force(params.id, status))
+    Effect.gen(function*() {
+      const [orders, cancels] = yield* Effect.all([SubOrders, SubOrderCancels])
+      return status === "cancelled"
+        ? yield* cancels.cancel(params.id, reason ?? "Cancelled by the store.")
+        : yield* orders.force(params.id, status)
+    })
   ),
   listOwnOrders.handle(({ actor, page, query }) =>
     Effect.flatMap(SubOrders, (orders) => orders.page({ status: query.status, ...own(actor) }, page))

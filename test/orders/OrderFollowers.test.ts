@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { currentOrganization } from "../../src/domain/access/Actor.ts"
+import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
+import { OrderFollowers } from "../../src/domain/orders/OrderFollowers.ts"
+import { aPlacement, inStore } from "../checkout/Placement.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+/** Orders that the follower cannot follow. */
+const cursed = new Set<string>()
+/** How many orders it was told of at once. */
+const batches: Array<number> = []
+
+/** A follower that keeps a row of each order, and dies over some after it has written. */
+const following = Layer.effectDiscard(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`create table followed (organization_id text, order_id uuid, lines bigint)`
+  yield* (yield* OrderFollowers).register((orderIds) =>
+    Effect.gen(function*() {
+      const organization = yield* currentOrganization
+      batches.push(orderIds.length)
+      yield* Effect.orDie(sql`insert into followed select ${organization}, o.id, (select count(*) from order_lines l
+        where l.order_id = o.id) from orders o where o.id = any(${orderIds}::uuid[])`)
+      if (orderIds.some((id) => cursed.has(id))) return yield* Effect.die(new Error("a plugin stumbles"))
+    })
+  )
+}))
+
+const repos = placeRepoLayer.pipe(
+  Layer.provideMerge(following),
+  Layer.provideMerge(OrderFollowers.layer),
+  Layer.provideMerge(TestDatabase)
+)
+
+const orderRows = (ids: ReadonlyArray<string>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(
+      sql<{ id: string }>`select o.id from orders o join followed f on f.order_id = o.id and f.lines > 0
+        and f.organization_id = o.organization_id where o.id = any(${ids}::uuid[])`,
+      (rows) => rows.map(({ id }) => id).sort()
+    ))
+
+layer(repos, { excludeTestServices: true })("a plugin that follows orders", (it) => {
+  it.effect("sees the order with its lines, and what it writes is true together with it", () =>
+    Effect.gen(function*() {
+      const placement = yield* aPlacement()
+      const { place } = yield* PlaceRepo
+      assert.strictEqual(yield* inStore(place(placement)), "placed")
+      assert.deepStrictEqual(yield* orderRows([placement.order.id]), [placement.order.id])
+      assert.strictEqual(yield* inStore(place(placement)), "already")
+    }))
+
+  it.effect("takes the order back that it fails over, and those placed with it are placed all the same", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { place } = yield* PlaceRepo
+      const placements = yield* Effect.replicateEffect(aPlacement(), 6)
+      const ids = placements.map(({ order }) => order.id)
+      const [, , bad = ""] = ids
+      cursed.add(bad)
+      batches.length = 0
+      const exits = yield* Effect.forEach(placements, (placement) => Effect.exit(inStore(place(placement))), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(exits.map(({ _tag }) => _tag), ids.map((id) => (id === bad ? "Failure" : "Success")))
+      assert.isAbove(Math.max(...batches), 1, "they were to be placed by one statement")
+      assert.deepStrictEqual(yield* orderRows(ids), ids.filter((id) => id !== bad).sort())
+      assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${bad}::uuid`, [])
+      assert.deepStrictEqual(yield* sql`select 1 from followed where order_id = ${bad}::uuid`, [])
+      assert.deepStrictEqual(yield* sql`select state from holds where holder = ${bad}`, [{ state: "held" }])
+      cursed.clear()
+      const again = placements[2]
+      assert.strictEqual(again && (yield* inStore(place(again))), "placed")
+    }))
+})
