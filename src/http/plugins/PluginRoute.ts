@@ -77,6 +77,10 @@ const textOf = (query: object, name: string): string | undefined => {
   return typeof value === "string" ? value : Array.isArray(value) ? String(value[0]) : undefined
 }
 
+/** The parameters of a list but for its page, so that a handler may hand them on as a filter. */
+const ownQuery = (query: object): object =>
+  Object.fromEntries(Object.entries(query).filter(([name]) => name !== "page" && name !== "limit"))
+
 const built = (
   described: Described,
   tools: Effect.Effect<PluginTools, never, CurrentActor>,
@@ -93,7 +97,7 @@ const built = (
           // Assigned, not spread: what a handler does not touch of its tools is not made.
           const call: AnyCall = Object.assign(yield* tools, {
             input: "payload" in request ? request.payload : undefined,
-            query: request.query,
+            query: described.isList ? ownQuery(request.query) : request.query,
             params: request.params,
             page: pageOf({ page: textOf(request.query, "page"), limit: textOf(request.query, "limit") }),
             actor,
