@@ -9,8 +9,8 @@ import { dice } from "../Dice.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
 
 /** How many random steps are made, and which; a long run has `STOA_CHAOS_MARKET=2000`. */
-const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 30)
-const seed = Number(process.env["STOA_CHAOS_SEED"] ?? 11)
+const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 40)
+const seed = Number(process.env["STOA_CHAOS_SEED"] ?? 1)
 
 /** Pays, and refuses every third time. */
 const bank = (roll: (sides: number) => number): PayoutAdapter => ({
