@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
-import { contractOf, createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
+import { buildersOf, contractOf, createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
 import { leaky } from "./LeakyPlugin.ts"
 import { loyalty } from "./LoyaltyPlugin.ts"
 
@@ -14,6 +14,20 @@ describe("the checks that every plugin gets", () => {
     const checks = contractOf(app)
     assert.isAtLeast(checks.length, 21)
     for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
+  })
+
+  it("stand beside builders of things to sell and of sales", async () => {
+    const build = buildersOf(app)
+    const [cheap, dear] = [await build.product({ price: 250 }), await build.product()]
+    const order = await build.order([[cheap, 2], [dear, 1]])
+    assert.deepInclude(order, { subtotal: 1500, currency: "USD" })
+    assert.match(await build.customer(), /^[0-9a-f-]{36}$/)
+  })
+
+  it("stand beside a clock that can be put forward", () => {
+    const before = app.clock.now()
+    app.clock.advance("3 days")
+    assert.isAtLeast(app.clock.now() - before, 3 * 86_400_000)
   })
 
   it("run beside tests of the plugin's own", async () => {

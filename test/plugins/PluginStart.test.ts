@@ -1,6 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Schema } from "effect"
-import { definePlugin, group, integer, oneOf, type PluginManifest, statements, table, text, uuid } from "stoa/plugin"
+import {
+  definePlugin,
+  defineTask,
+  group,
+  integer,
+  oneOf,
+  type PluginManifest,
+  statements,
+  table,
+  text,
+  uuid
+} from "stoa/plugin"
 import { anOrganization } from "../support/Organizations.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, testAppOn } from "../support/TestApp.ts"
@@ -137,6 +148,21 @@ describe("a plugin's tables", () => {
       const other = definePlugin({ id: "other", version: "1.0.0", schema: () => [before] })
       assert.match(yield* refusal(url, [other]), /table "notes_pages" of plugin "other" belongs to plugin "notes"/)
     })), 60_000)
+})
+
+describe("a plugin's tasks", () => {
+  it.live(
+    "end the start when there is one of that slug, and both are named",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { url } = yield* freshDatabase
+        const tasks = () => [defineTask({ slug: "notes/tidy", handler: () => Effect.void })]
+        const other = definePlugin({ id: "other", version: "1.0.0", tasks })
+        const message = yield* refusal(url, [plugin({ tasks }), other])
+        assert.match(message, /task "notes\/tidy" of plugin "other" belongs to plugin "notes"/)
+      })),
+    60_000
+  )
 })
 
 describe("a plugin's routes", () => {

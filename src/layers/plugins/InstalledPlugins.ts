@@ -68,6 +68,8 @@ export const pluginsLayer = Layer.effect(
     const [kernel, hooks, tasks, sql] = yield* Effect.all([Kernel, Hooks, Tasks, SqlClient.SqlClient])
     const followers = yield* OrderFollowers
     const own = yield* Effect.context<never>()
+    /** Whose a task is, by its slug. */
+    const owners = new Map<string, string>()
 
     const install = Effect.fnUntraced(function*(plugin: Plugin) {
       const db = pluginDatabase(sql, plugin)
@@ -79,7 +81,15 @@ export const pluginsLayer = Layer.effect(
       const context = contextOf(settings, toolsOf(kernel, settings.access.defaultOrganizationId, annotations, own), db)
       const installed = yield* plugin.install({ context, tools })
       yield* hooks.register(installed.hooks)
-      yield* Effect.forEach(installed.tasks, (task) => tasks.register(task), { discard: true })
+      for (const task of installed.tasks) {
+        if (tasks.find(task.slug) !== undefined) {
+          const owner = owners.get(task.slug) ?? "the core or the deployment"
+          const message = `The task "${task.slug}" of plugin "${plugin.id}" belongs to ${owner} already.`
+          return yield* new InvalidSetting({ message })
+        }
+        owners.set(task.slug, `plugin "${plugin.id}"`)
+        yield* tasks.register(task)
+      }
       if (installed.followsOrders !== undefined) yield* followers.register(installed.followsOrders)
       return installed.routes.map((route) => ({ plugin: plugin.id, route }))
     })

@@ -1,0 +1,73 @@
+import type { PluginTestApp, TestAnswer, TestRequest } from "./PluginTestApp.ts"
+import { testAdminActor } from "./TestActors.ts"
+
+/** What a test of a plugin takes for granted: things to sell and sales, made by the routes that shops use. */
+export interface Builders {
+  /** A product that can be bought, active and in stock; its id. `price` in minor units, default 1000; `stock` default 100. */
+  readonly product: (options?: { readonly price?: number; readonly stock?: number }) => Promise<string>
+  /** A customer's profile; its id. */
+  readonly customer: (email?: string) => Promise<string>
+  /** A guest's order that is paid, of so many of each product; the order's record. */
+  readonly order: (
+    things: ReadonlyArray<readonly [productId: string, quantity: number]>
+  ) => Promise<Readonly<Record<string, unknown>>>
+}
+
+const dataOf = ({ body }: TestAnswer): Readonly<Record<string, unknown>> => {
+  const data: unknown = Reflect.get(Object(body), "data")
+  return typeof data === "object" && data !== null ? { ...data } : {}
+}
+
+const textOf = (record: Readonly<Record<string, unknown>>, name: string): string => String(record[name])
+
+/** Builders over a running service; whatever one of them needs and does not get ends the test with what was answered. */
+export const buildersOf = ({ app }: Pick<PluginTestApp, "app">): Builders => {
+  let made = 0
+
+  const post = async (path: string, request: TestRequest) => {
+    const answer = await app.request("POST", path, request)
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return dataOf(answer)
+  }
+  const asAdmin = (path: string, body: object) => post(path, { as: testAdminActor, body })
+
+  const warehouse = async (): Promise<string> => {
+    const code = "PLUGIN-TESTS"
+    const asked = { as: testAdminActor, body: { name: code, code } }
+    const first = await app.request("POST", "/api/inventory/warehouses", asked)
+    if (first.status === 201) return textOf(dataOf(first), "id")
+    const { body } = await app.request("GET", "/api/inventory/warehouses", { as: testAdminActor })
+    const all: unknown = Reflect.get(Object(body), "data")
+    const found = (Array.isArray(all) ? all : []).find((one) => Reflect.get(Object(one), "code") === code)
+    return String(Reflect.get(Object(found), "id"))
+  }
+
+  return {
+    product: async ({ price = 1000, stock = 100 } = {}) => {
+      const slug = `plugin-test-${++made}`
+      const attributes = { title: `Title of ${slug}` }
+      const { id: entityId } = await asAdmin("/api/catalog/entities", {
+        type: "product",
+        slug,
+        status: "active",
+        attributes
+      })
+      await asAdmin("/api/pricing/prices", { entityId, currency: "USD", amount: price })
+      const warehouseId = await warehouse()
+      const restock = { entityId, warehouseId, type: "restock", quantity: stock }
+      if (stock > 0) await asAdmin("/api/inventory/adjust", restock)
+      return String(entityId)
+    },
+    customer: async (email = `customer-${++made}@example.com`) =>
+      textOf(await asAdmin("/api/customers", { email }), "id"),
+    order: async (things) => {
+      const cart = await post("/api/carts", { body: { currency: "USD" } })
+      const headers = { "x-cart-secret": textOf(cart, "secret") }
+      for (const [entityId, quantity] of things) {
+        await post(`/api/carts/${textOf(cart, "id")}/items`, { headers, body: { entityId, quantity } })
+      }
+      const body = { cartId: cart["id"], paymentMethodId: "test", currency: "USD" }
+      return post("/api/checkout", { headers, body })
+    }
+  }
+}
