@@ -20,8 +20,8 @@ export interface MarketplaceSettings {
   readonly defaultPayoutSchedule: "daily" | "weekly" | "biweekly" | "monthly" | "manual"
   /** Days between delivery and payout of new vendors. Default 7. */
   readonly defaultHoldbackDays: number
-  /** `auto`: new vendors are approved; `invitation`: only vendors that staff makes exist. Default `manual`. */
-  readonly vendorApprovalMode: "manual" | "auto" | "invitation"
+  /** `auto`: new vendors are approved; `manual`: an operator approves them. Vendors are made by the store only. Default `manual`. */
+  readonly vendorApprovalMode: "manual" | "auto"
   /** Kinds of documents that have to be approved before a vendor is verified. Default none. */
   readonly requiredDocuments: ReadonlyArray<string>
   /** Days a vendor has to answer a dispute. Default 3. */
