@@ -40,7 +40,7 @@ describe("crashes around the embedded PostgreSQL", () => {
     const dir = await stoppedCluster()
     const first = await start({ dir, settings: { fsync: "off" } })
     // A loop that never waits does not notice the end of its server, and keeps the shared memory until it is done.
-    const busy = query(first.url, "do $$ begin for i in 1..100000000 loop null; end loop; end $$").catch(() =>
+    const busy = query(first.url, "do $$ begin for i in 1..300000000 loop null; end loop; end $$").catch(() =>
       undefined
     )
     const backend = await waitFor("the busy backend", async () => {
