@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { group } from "stoa/plugin"
-import { ofVendor } from "../payouts/OwnVendor.ts"
+import { portal } from "../parties/VendorPortal.ts"
 import { ledgerEntries } from "./LedgerTables.ts"
 
 const routes = group("Marketplace payouts", "/marketplace")
@@ -25,6 +25,6 @@ export const readBalance = routes.get("/vendors/:id/balance", {
 
 export const readOwnBalance = routes.get("/vendor/me/balance", {
   summary: "Own balance",
-  admits: ofVendor,
+  ...portal,
   success: Balance
 })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { FreeText, group, Text, Uuid } from "stoa/plugin"
-import { ofVendor } from "./OwnVendor.ts"
+import { portal } from "../parties/VendorPortal.ts"
 import { payouts, payoutStatuses } from "./PayoutTables.ts"
 
 const routes = group("Marketplace payouts", "/marketplace")
@@ -60,7 +60,7 @@ export const failPayout = routes.post("/payouts/:id/fail", {
 
 export const listOwnPayouts = routes.list("/vendor/me/payouts", {
   summary: "List own payouts",
-  admits: ofVendor,
+  ...portal,
   query: { status },
   success: payouts.Row
 })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { vendorOf } from "./OwnVendor.ts"
+import { ownVendor } from "../parties/VendorPortal.ts"
 import { PayoutEnds } from "./PayoutEnds.ts"
 import { PayoutRuns } from "./PayoutRuns.ts"
 import { Payouts } from "./Payouts.ts"
@@ -25,6 +25,6 @@ export const payoutRoutes = [
   ),
   failPayout.handle(({ input, params }) => Effect.flatMap(PayoutEnds, (ends) => ends.fail(params.id, input.reason))),
   listOwnPayouts.handle(({ actor, page, query: { status } }) =>
-    Effect.flatMap(Payouts, (payouts) => payouts.list({ status, vendorId: vendorOf(actor) }, page))
+    Effect.flatMap(Payouts, (payouts) => payouts.list({ status, vendorId: ownVendor(actor) }, page))
   )
 ]

@@ -7,9 +7,6 @@ import * as api from "./PerformanceApi.ts"
 export const performanceRoutes = [
   api.readPerformance.handle(({ params }) => Effect.flatMap(Performance, (performance) => performance.of(params.id))),
   api.readAnalytics.handle(({ actor }) =>
-    Effect.flatMap(
-      Performance,
-      (performance) => Effect.flatMap(ownVendor(actor), performance.analytics)
-    )
+    Effect.flatMap(Performance, (performance) => performance.analytics(ownVendor(actor)))
   )
 ]

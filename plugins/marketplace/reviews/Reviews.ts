@@ -84,11 +84,11 @@ export class Reviews extends Context.Service<Reviews, {
       })
 
       const ofVendor = Effect.fn("Reviews.ofVendor")(function*(status: Status | undefined, page: PageRequest) {
-        return yield* rows.page({ vendorId: yield* ownVendor(yield* CurrentActor), status }, page)
+        return yield* rows.page({ vendorId: ownVendor(yield* CurrentActor), status }, page)
       })
 
       const respond = Effect.fn("Reviews.respond")(function*(id: string, vendorResponse: string) {
-        const vendorId = yield* ownVendor(yield* CurrentActor)
+        const vendorId = ownVendor(yield* CurrentActor)
         const vendorRespondedAt = DateTime.toDateUtc(yield* DateTime.now)
         return yield* rows.update(id, { vendorResponse, vendorRespondedAt }, { vendorId })
       })

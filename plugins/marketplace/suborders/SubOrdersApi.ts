@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { FreeText, group, Text, Uuid } from "stoa/plugin"
+import { portal } from "../parties/VendorPortal.ts"
 import { SubOrder, SubOrderStatus } from "./SubOrder.ts"
 
 const g = group("Marketplace sub-orders", "/marketplace")
@@ -31,14 +32,6 @@ export const moveSubOrder = g.patch("/sub-orders/:id/status", {
   input: Schema.Struct({ status: SubOrderStatus, reason: Schema.optional(Reason) }),
   success: SubOrder
 })
-
-/** Whoever acts for a vendor; which one is never taken from the request. */
-const portal = {
-  admits: {
-    rule: (actor: { readonly vendorId: string | null }) => actor.vendorId !== null,
-    missing: "marketplace:vendor"
-  }
-} as const
 
 export const listOwnOrders = g.list("/vendor/me/orders", {
   ...portal,

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { Actor } from "stoa/plugin"
+import { ownVendor } from "../parties/VendorPortal.ts"
 import { SubOrderCancels } from "./SubOrderCancels.ts"
 import { SubOrders } from "./SubOrders.ts"
 import {
@@ -16,7 +17,7 @@ import {
 } from "./SubOrdersApi.ts"
 
 /** The vendor that the actor acts for; routes of the portal let nobody else in. */
-const own = (actor: Actor): { readonly vendorId: string } => ({ vendorId: actor.vendorId ?? "" })
+const own = (actor: Actor): { readonly vendorId: string } => ({ vendorId: ownVendor(actor) })
 
 export const subOrderRoutes = [
   listSubOrders.handle(({ page, query }) => Effect.flatMap(SubOrders, (orders) => orders.page(query, page))),

@@ -25,6 +25,8 @@ const actors: Readonly<Record<string, TestActor | undefined>> = {
   nobody: testNoPermActor,
   customer: testCustomerActor,
   vendor: { ...testCustomerActor, userId: "of-a-vendor", vendorId: unknownId },
+  // What stands in the place of a vendor is no id.
+  "no vendor": { ...testCustomerActor, vendorId: "acme" },
   staff: testStaffActor,
   operator: withPermissions(["marketplace:admin"], testStaffActor),
   admin: testAdminActor,

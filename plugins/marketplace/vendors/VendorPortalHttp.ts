@@ -1,6 +1,6 @@
 import { Effect } from "effect"
+import { ownVendor } from "../parties/VendorPortal.ts"
 import { VendorDocuments } from "./VendorDocuments.ts"
-import { ownVendor } from "./VendorPortal.ts"
 import { addOwnDocument, changeOwnVendor, listOwnDocuments, listOwnProducts, readOwnVendor } from "./VendorPortalApi.ts"
 import { VendorProducts } from "./VendorProducts.ts"
 import { Vendors } from "./Vendors.ts"
