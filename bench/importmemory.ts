@@ -1,12 +1,13 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "../src/layers/FreePort.ts"
 import { fileOf, importInto } from "./load/ProductFile.ts"
 import { environment } from "./measure/Environment.ts"
 import { atMost, exactly, heading, note, record, table } from "./measure/Report.ts"
 import type { Options } from "./Options.ts"
 import { startBenchPostgres } from "./servers/BenchPostgres.ts"
-import { type ChildServer, freePort } from "./servers/ChildServer.ts"
+import type { ChildServer } from "./servers/ChildServer.ts"
 import { startStoa } from "./servers/StoaServer.ts"
 
 const mebibyte = 1_048_576

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
+import { freePort } from "../src/layers/FreePort.ts"
 import { median } from "./measure/Figures.ts"
 import { atLeast, heading, note, record, table } from "./measure/Report.ts"
 import type { Options } from "./Options.ts"
 import { onDatabase } from "./servers/BenchPostgres.ts"
-import { freePort, startChild } from "./servers/ChildServer.ts"
+import { startChild } from "./servers/ChildServer.ts"
 import type { Stage } from "./servers/Stage.ts"
 
 /** Small calls a second over one WebSocket (task, RPC for internal services). */

@@ -1,4 +1,5 @@
-import { type ChildServer, freePort, startChild } from "./ChildServer.ts"
+import { freePort } from "../../src/layers/FreePort.ts"
+import { type ChildServer, startChild } from "./ChildServer.ts"
 
 /** The limit: `node:http` and the driver `pg`, see `bench/bare`. */
 export const startBare = async (databaseUrl: string, prepare: boolean): Promise<ChildServer> => {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
@@ -11,15 +10,6 @@ export interface ChildServer {
   /** From the start of the process to its first answer. */
   readonly readyMs: number
   readonly stop: () => Promise<void>
-}
-
-/** A port nobody listens on now. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : 0
 }
 
 const project = fileURLToPath(new URL("../..", import.meta.url))

@@ -1,4 +1,5 @@
-import { type ChildServer, freePort, startChild } from "./ChildServer.ts"
+import { freePort } from "../../src/layers/FreePort.ts"
+import { type ChildServer, startChild } from "./ChildServer.ts"
 
 /** The address every measurement of a start waits for: it goes through routing, permission, SQL and encoding. */
 export const firstAnswer = "/api/catalog/entities?limit=1"

@@ -2,22 +2,12 @@ import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Option } from "effect"
 import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
-import { createServer } from "node:net"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
 import { clusterVitals } from "./cluster/ClusterVitals.ts"
 import { withRestartDelays } from "./cluster/RestartDelays.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { Database } from "./Database.ts"
-
-/** Asks the system for a free port, for processes that were told to pick one. */
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+import { freePort } from "./FreePort.ts"
 
 /**
  * All that there is to set, so that no variable of the environment changes any of it: runners that disagree, on how many
@@ -52,7 +42,7 @@ export const clusterLayer = Layer.unwrap(
     const config = yield* AppConfig
     const { url } = yield* Database
     const clientOnly = config.role === "api"
-    const port = config.runnerPort === 0 ? yield* freePort : config.runnerPort
+    const port = config.runnerPort === 0 ? yield* Effect.promise(freePort) : config.runnerPort
     const address = RunnerAddress.make(config.runnerHost, port)
     const shardingConfig = {
       ...pinned,

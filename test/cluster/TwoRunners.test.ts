@@ -6,8 +6,8 @@ import { Context, Effect, Exit, Layer, Option, Redacted, Schedule, Schema, Scope
 import { ClusterWorkflowEngine, RunnerAddress, Sharding, ShardingConfig } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { Workflow, WorkflowEngine } from "effect/workflow"
-import { createServer } from "node:net"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
+import { freePort } from "../../src/layers/FreePort.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 
 const Order = Workflow.make("Order", {
@@ -16,18 +16,10 @@ const Order = Workflow.make("Order", {
   idempotencyKey: ({ id }) => id
 })
 
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
-  })
-})
-
 /** A runner as a process of its own would be: own connections, own socket, own shards. */
 const runner = Effect.fnUntraced(function*(url: string, name: string, ran: Array<string>) {
   const shardingConfig = {
-    runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", yield* freePort)),
+    runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))),
     runnerListenAddress: Option.none(),
     shardsPerGroup: 8,
     shardLockExpiration: 2000,

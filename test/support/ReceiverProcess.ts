@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { freePort } from "./Service.ts"
+import { freePort } from "../../src/layers/FreePort.ts"
 import { waitFor } from "./waitFor.ts"
 
 /** A request that the receiver noted; `accepted` says that the public library found its signature good. */

@@ -1,6 +1,6 @@
 import { Effect, Layer, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { createServer } from "node:net"
+import { freePort } from "../../src/layers/FreePort.ts"
 import type { FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { madeProgram, sourceProgram, stoaProgram } from "./MadeProgram.ts"
 import { callOf, insisting } from "./ServiceCalls.ts"
@@ -44,21 +44,6 @@ export interface Service {
   /** Resolves when it has ended. */
   readonly ended: Promise<Ended>
   readonly running: () => boolean
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.once("error", () => resolve(false))
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
-  })
-
-/** Below the ports that the system gives to outgoing connections, so that a killed process finds its own free again. */
-export const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 18_000)
-    if (await isFree(port)) return port
-  }
 }
 
 /** What Node.js is to start; a program of the tests needs no command. */

@@ -1,5 +1,5 @@
-import { createServer } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
+import { freePort } from "../FreePort.ts"
 import { EmbeddedPgError } from "./EmbeddedPgError.ts"
 import { type PostgresBinaries, program } from "./PostgresBinaries.ts"
 import { dataOf } from "./PostgresCluster.ts"
@@ -18,16 +18,6 @@ const damaged = new RegExp([
   "could not find the database system",
   "could not read file \"global/pg_control\": read"
 ].join("|"))
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once("error", reject)
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 export interface StartOptions {
   readonly directory: string
