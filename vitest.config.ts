@@ -15,7 +15,8 @@ export default defineConfig({
     // on their way in (`FilterPlugin.ts`) has configurations of its own.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongOnesFirst },
-    testTimeout: 30_000,
+    // A guard against tests that hang; how long something may take is said where it matters.
+    testTimeout: 60_000,
     hookTimeout: 60_000
   }
 })
