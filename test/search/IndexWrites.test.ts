@@ -27,7 +27,8 @@ describe("whoever writes the catalog", () => {
           return yield* sql`select calls::int4 from pg_stat_xact_user_functions where funcname = 'search_index'`
         }))
         assert.deepStrictEqual(calls, [{ calls: 1 }])
-        const [found] = yield* sql`select categories, words @@ 'thing & 0 & sku' as has_words from search_documents`
+        const [found] = yield* sql`select categories, words @@ 'thing & 0 & sku' as has_words
+          from search_documents join search_words using (doc)`
         assert.deepStrictEqual(found, { categories: ["things"], has_words: true })
       }))
 
@@ -35,9 +36,9 @@ describe("whoever writes the catalog", () => {
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const look = Effect.map(
-          sql`select pg_column_toast_chunk_id(words) is not null as is_aside, pg_column_toast_chunk_id(title_words) is null
-              and pg_column_toast_chunk_id(sort_title) is null as is_read_at_once, staff_words is null as is_alone
-            from search_documents where entity_id = md5('e0')::uuid`,
+          sql`select pg_column_toast_chunk_id(words) is not null and pg_column_toast_chunk_id(marks) is not null as is_aside,
+              pg_column_toast_chunk_id(sort_title) is null as is_read_at_once, staff_words is null as is_alone
+            from search_words where entity_id = md5('e0')::uuid`,
           ([row]) => assert.deepStrictEqual(row, { is_aside: true, is_read_at_once: true, is_alone: true })
         )
         yield* sql`update entity_attributes set description = (select string_agg('word' || n, ' ')
@@ -58,7 +59,8 @@ describe("whoever writes the catalog", () => {
           values (md5('a1')::uuid, 'org_default', md5('a1')::uuid, 'fr', 'Crème—Brûlée', 'très-bon'),
             (md5('a2')::uuid, 'org_default', md5('a2')::uuid, 'en', 'Creme (brulee)', 'tres-bon')`
         const found = yield* sql`select title_words @@ 'creme & brulee' as title, words @@ 'tres & bon' as body,
-          staff_words is null as alone from search_documents where entity_id in (md5('a1')::uuid, md5('a2')::uuid)`
+          staff_words is null as alone
+          from search_documents join search_words using (doc, entity_id) where entity_id in (md5('a1')::uuid, md5('a2')::uuid)`
         assert.deepStrictEqual(found, Array.from({ length: 2 }, () => ({ title: true, body: true, alone: true })))
       }))
 
@@ -69,9 +71,15 @@ describe("whoever writes the catalog", () => {
         // One connection, whose plans stay, and no statistics that would have them made anew.
         yield* sql.withTransaction(Effect.gen(function*() {
           for (let batch = 0; batch < batches; batch++) yield* written(sql, 1 + batch * count, count)
-          const [looks] = yield* sql<{ n: number }>`select idx_tup_fetch::int4 as n from pg_stat_xact_user_tables
-            where relname = 'search_documents'`
-          assert.isBelow(looks?.n ?? Infinity, 10 * batches * count)
+          const looks = yield* sql<{ table: string; n: number }>`select relname as table, idx_tup_fetch::int4 as n
+            from pg_stat_xact_user_tables
+            where relname in ('search_documents', 'search_words', 'search_vocabulary') order by 1`
+          assert.deepStrictEqual(looks.map(({ table }) => table), [
+            "search_documents",
+            "search_vocabulary",
+            "search_words"
+          ])
+          for (const { n, table } of looks) assert.isBelow(n, 10 * batches * count, table)
         }))
       }))
   })

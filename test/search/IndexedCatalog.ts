@@ -11,7 +11,13 @@ const kept = (table: string, build: string, columns: string) =>
 const documents = kept(
   "search_documents",
   "search_build",
-  "organization_id, entity_id, cell, is_public, type, status, sort_title, categories, brands, attributes, marks, title_words::text, names, words::text, staff_words::text"
+  "organization_id, entity_id, cell, is_public, type, status, sort_title, categories, brands, attributes, title_words::text"
+)
+
+const words = kept(
+  "search_words",
+  "search_build",
+  "organization_id, entity_id, cell, shade, is_public, sort_title, marks, words::text, staff_words::text"
 )
 
 const titles = kept(
@@ -28,6 +34,8 @@ export const expectTrueIndex = Effect.fnUntraced(function*(sql: SqlClient.SqlCli
   }
   const [found] = yield* sql.unsafe<Sides>(documents)
   assert.deepStrictEqual(found?.kept, found?.built, `documents ${when}`)
+  const [worded] = yield* sql.unsafe<Sides>(words)
+  assert.deepStrictEqual(worded?.kept, worded?.built, `words ${when}`)
   const [named] = yield* sql.unsafe<Sides>(titles)
   assert.deepStrictEqual(named?.kept, named?.built, `titles ${when}`)
   return found?.kept.length ?? 0

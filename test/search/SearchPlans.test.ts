@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
 import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
 import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
@@ -11,14 +11,20 @@ import { TestDatabase } from "../support/Postgres.ts"
 /** 30,000 documents of two organizations, written past the catalog, and three entities that have theirs from the triggers. */
 const seedMany = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`insert into search_documents (organization_id, entity_id, cell, is_public, type, status, sort_title,
-      categories, brands, attributes, marks, title_words, names, words)
-    select case n % 3 when 0 then 'org_default' else 'org_other' end, gen_random_uuid(), n % 40, n % 5 <> 0, 'product',
-      case when n % 5 = 0 then 'draft' else 'active' end, 'title ' || n, array['c-' || n % 40], array['b-' || n % 40],
-      '{}', array['c:c-' || n % 40, 'b:b-' || n % 40], to_tsvector('simple', 'title ' || n), 'title w' || n % 5000,
-      to_tsvector('simple', 'title ' || n || ' w' || n % 5000)
+  yield* sql`insert into search_documents (doc, organization_id, entity_id, cell, is_public, type, status, sort_title,
+      categories, brands, attributes, title_words)
+    select nextval('search_docs'), case n % 3 when 0 then 'org_default' else 'org_other' end, gen_random_uuid(), n % 40,
+      n % 5 <> 0, 'product', case when n % 5 = 0 then 'draft' else 'active' end, 'title ' || n, array['c-' || n % 40],
+      array['b-' || n % 40], '{}', to_tsvector('simple', 'title ' || n)
     from generate_series(1, 30000) n`
-  yield* sql`update search_documents set staff_words = words || to_tsvector('simple', 'drafted')
+  yield* sql`insert into search_words (doc, organization_id, entity_id, cell, shade, is_public, sort_title, marks, words)
+    select doc, organization_id, entity_id, cell, 0, is_public, sort_title,
+      array['c:' || categories[1], 'b:' || brands[1], 't:product'],
+      to_tsvector('simple', sort_title || ' w' || doc % 5000)
+    from search_documents`
+  yield* sql`insert into search_vocabulary (organization_id, word, is_name)
+    select 'org_default', left(md5(n::text), 12), n % 2 = 0 from generate_series(1, 20000) n`
+  yield* sql`update search_words set staff_words = words || to_tsvector('simple', 'drafted')
     where cell = 7 and not is_public`
   yield* sql`insert into search_titles (organization_id, entity_id, locale, is_public, type, sort_title, title)
     select organization_id, entity_id, 'en', is_public, type, sort_title, sort_title from search_documents`
@@ -46,10 +52,10 @@ describe("search among 32,000 documents", () => {
     it.effect("is one statement over the index of words, and two where nothing is found", () =>
       Effect.gen(function*() {
         yield* seedMany
-        assert.include(yield* onePlan(searched({ q: "w77" })), "search_documents_words")
+        assert.include(yield* onePlan(searched({ q: "w77" })), "search_words_found")
         const ofStaff = yield* onePlan(searched({ q: "w77", category: "c-37" }, false))
-        for (const index of ["search_documents_words", "search_documents_staff"]) assert.include(ofStaff, index)
-        assert.notInclude(yield* onePlan(searched({ q: "w77" })), "search_documents_staff")
+        for (const index of ["search_words_found", "search_words_staff"]) assert.include(ofStaff, index)
+        assert.notInclude(yield* onePlan(searched({ q: "w77" })), "search_words_staff")
         assert.strictEqual((yield* statementsOf(searched({ q: "xqzwvy nothing", limit: 100 }))).length, 2)
         const found = yield* searched({ q: "real", limit: 50, facets: ["type"] })
         assert.deepStrictEqual([found.hits.length, found.total, found.facets], [50, 2000, { type: { product: 2000 } }])
@@ -62,7 +68,7 @@ describe("search among 32,000 documents", () => {
             attributes: [{ name: "size", values: ["s", "m"] }]
           }]
         ) {
-          assert.include(yield* onePlan(searched(filter)), "search_documents_words")
+          assert.include(yield* onePlan(searched(filter)), "search_words_found")
         }
       }).pipe(asShopper))
 
@@ -79,12 +85,17 @@ describe("search among 32,000 documents", () => {
         assert.deepStrictEqual((yield* searched({ type: "service" })).total, 0)
       }).pipe(asShopper))
 
-    it.effect("finds likes of a word over the index of names", () =>
+    it.effect("finds likes of a word over the words that there are", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const plan = yield* sql<{ readonly "QUERY PLAN": string }>`explain select names from search_documents d
-          where d.organization_id = 'org_default' and ('telscope' <% d.names or d.names like '%telscope%')`
-        assert.include(JSON.stringify(plan), "search_documents_names")
+        const planOf = (where: Statement.Fragment) =>
+          Effect.map(
+            sql`explain select v.word from search_vocabulary v where v.organization_id = 'org_default' and ${where}`,
+            (plan) => JSON.stringify(plan)
+          )
+        const likes = sql`v.is_name and ('telscope' <% v.word or v.word like '%telscope%')`
+        assert.include(yield* planOf(likes), "search_vocabulary_likes")
+        assert.include(yield* planOf(sql`v.word = any(array(select search_slips('lmap')))`), "search_vocabulary_words")
       }))
 
     it.effect("suggests from a range of the index of titles", () =>

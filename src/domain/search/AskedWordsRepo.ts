@@ -3,8 +3,7 @@
  * characters on), and what it is stemmed to in the languages in which the organization writes. What is a stop word in
  * one of those is left out, unless nothing else was asked.
  */
-const asked =
-  `create or replace function search_asked(organization text, q text) returns tsquery[] language plpgsql stable
+const asked = `create function search_asked(organization text, q text) returns tsquery[] language plpgsql stable
     set enable_seqscan = off set enable_indexscan = on as $$
   declare
     configurations regconfig[];
@@ -68,43 +67,50 @@ const slips = `create function search_slips(word text) returns setof text langua
   where char_length(word) between 4 and 7 and w <> word $$`
 
 /**
- * The same with typing errors forgiven: each word that finds nothing also asks for its likes among the names. Only the index
- * of words may say whether there is a word: the planner does not know how rare it is and would walk another index and look
- * at the words of every row, which takes a thousand times as long.
+ * The same with typing errors forgiven: each word that finds nothing also asks for its likes. They are taken from the words
+ * that there are (`search_vocabulary`), which may be those of other people's drafts or of what is gone: so each of them is
+ * looked for before it is asked for. Only the index of words may say whether there is a word: the planner does not know how
+ * rare it is and would walk another index and look at the words of every row, which takes a thousand times as long.
  */
-const alike = `create or replace function search_alike(organization text, q text, public_only boolean) returns tsquery[]
+const alike = `create function search_alike(organization text, q text, public_only boolean) returns tsquery[]
     language plpgsql stable set enable_seqscan = off
     set enable_indexscan = off set enable_indexonlyscan = off set pg_trgm.word_similarity_threshold = 0.4 as $$
   declare
     found tsquery[] := '{}';
-    word text;
+    typed text;
     part tsquery;
     likes tsquery;
   begin
-    for word in select w from regexp_split_to_table(btrim(search_fold(q)), ' ') with ordinality as t(w, n)
+    for typed in select w from regexp_split_to_table(btrim(search_fold(q)), ' ') with ordinality as t(w, n)
       where w <> '' group by w order by min(n) limit 16
     loop
-      foreach part in array search_asked(organization, word) loop
-        if char_length(word) > 2 and not exists (select 1 from search_documents d
-          where d.organization_id = organization and d.words @@ part and (d.is_public or not public_only)) then
+      foreach part in array search_asked(organization, typed) loop
+        if char_length(typed) > 2 and not search_has(organization, part, public_only) then
           -- One slip leaves too few trigrams of a short word: the words from which it comes by one are asked for by name.
-          select string_agg(quote_literal(near.w), ' | ')::tsquery into likes from search_slips(word) near(w)
-            where exists (select 1 from search_documents d where d.organization_id = organization
-              and d.words @@ quote_literal(near.w)::tsquery and (d.is_public or not public_only));
+          select string_agg(quote_literal(near.w), ' | ')::tsquery into likes from (
+            select distinct v.word as w from search_slips(typed) slip(w)
+              join search_vocabulary v on v.organization_id = organization and v.word = slip.w) near
+            where search_has(organization, quote_literal(near.w)::tsquery, public_only);
           part := part || coalesce(likes, '');
           select string_agg(quote_literal(near.w), ' | ')::tsquery into likes from (
-            select w from (select names from search_documents d where d.organization_id = organization
-                and (word <% d.names or (d.names like '%' || word || '%'))
-                and (d.is_public or not public_only) limit 500) d,
-              regexp_split_to_table(d.names, ' +') w
-            where w <> '' and (strpos(w, word) > 0 or word_similarity(word, w) >= 0.4)
-            group by w order by bool_or(strpos(w, word) > 0) desc, similarity(word, w) desc, w limit 8) near;
+            select like_it.w from (select v.word as w from search_vocabulary v
+                where v.organization_id = organization and v.is_name and (typed <% v.word or v.word like '%' || typed || '%')
+                group by v.word order by strpos(v.word, typed) > 0 desc, similarity(typed, v.word) desc, v.word limit 100) like_it
+              where search_has(organization, quote_literal(like_it.w)::tsquery, public_only) limit 8) near;
           part := part || coalesce(likes, '');
         end if;
         found := found || part;
       end loop;
     end loop;
     return found;
+  end $$`
+
+/** Whether anything that the asking one may see has this. */
+const has = `create function search_has(organization text, part tsquery, public_only boolean) returns boolean
+    language plpgsql stable set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off as $$
+  begin
+    return exists (select 1 from search_words d
+      where d.organization_id = organization and d.words @@ part and (d.is_public or not public_only));
   end $$`
 
 /** All words together: what a document must have. Null where nothing was asked that could be found. */
@@ -117,11 +123,47 @@ const whole = `create function search_whole(parts tsquery[]) returns tsquery lan
     return together;
   end $$`
 
-/** The index by which the languages of an organization are found. */
-const locales = "create index entity_attributes_locale on entity_attributes (organization_id, locale)"
+/** The same words, as those of a title are written down. */
+const titled = `create function search_titled(part tsquery) returns tsquery language sql immutable as $$
+  select regexp_replace(part::text, '''((?:[^''\\\\]|''''|\\\\\\\\)+)''', '''=\\1''', 'g')::tsquery $$`
 
-/** Both as they are now, for databases that have had them for longer. */
-export const askedOnce: ReadonlyArray<string> = [asked, alike]
+/**
+ * What was asked for, taken apart by how many of the words a title has, from all of them to none: every document that has
+ * the words belongs to one of these classes, and whoever is in an earlier one comes first. Of more than `most` words only so
+ * many are looked at. `with_many[n]` is what has n or more of the words seen so far in its title.
+ */
+const classes =
+  `create function search_classes(parts tsquery[], most int) returns tsquery[] language plpgsql immutable as $$
+  declare
+    whole tsquery := search_whole(parts);
+    looked_at int := least(most, coalesce(cardinality(parts), 0));
+    with_many tsquery[] := '{}';
+    former tsquery[];
+    part tsquery;
+    found tsquery[] := '{}';
+  begin
+    for i in 1 .. looked_at loop
+      part := search_titled(parts[i]);
+      former := with_many;
+      for n in 1 .. i loop
+        with_many[n] := case
+          when i = 1 then part
+          when n = 1 then former[1] || part
+          when n = i then former[n - 1] && part
+          else former[n] || (former[n - 1] && part) end;
+      end loop;
+    end loop;
+    for n in reverse looked_at .. 0 loop
+      found := found || case
+        when looked_at = 0 then whole
+        -- A word of the title is one of all words, so nothing else has to be asked for.
+        when n = looked_at and looked_at = cardinality(parts) then with_many[n]
+        when n = looked_at then whole && with_many[n]
+        when n = 0 then whole && !!with_many[1]
+        else whole && with_many[n] && !!with_many[n + 1] end;
+    end loop;
+    return found;
+  end $$`
 
 /** Functions that turn what was typed into questions to the index. */
-export const askedWords: ReadonlyArray<string> = [locales, asked, slips, alike, whole]
+export const askedWords: ReadonlyArray<string> = [asked, slips, has, alike, whole, titled, classes]

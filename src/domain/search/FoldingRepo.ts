@@ -15,8 +15,7 @@ const lowering = `do $$
   end $$`
 
 /** In one pass. Typographic marks by name: they are letters to a database that sorts by bytes. */
-export const plain =
-  `create or replace function search_plain(source text) returns text language sql immutable strict parallel safe as $$
+const plain = `create function search_plain(source text) returns text language sql immutable strict parallel safe as $$
     select regexp_replace(search_lower(source), '[[:punct:][:space:]’‘‚“”„«»‹›–—…·•\u00A0]+', ' ', 'g') $$`
 
 const folding: ReadonlyArray<string> = [

@@ -66,6 +66,8 @@ const leaving = (operation: "delete" | "update", whichOfRemoved: string): Readon
     begin
       delete from search_documents d using removed r
         where d.organization_id = r.organization_id and d.entity_id = r.id ${whichOfRemoved};
+      delete from search_words w using removed r
+        where w.organization_id = r.organization_id and w.entity_id = r.id ${whichOfRemoved};
       delete from search_titles t using removed r
         where t.organization_id = r.organization_id and t.entity_id = r.id ${whichOfRemoved};
       return null;
@@ -132,11 +134,7 @@ export const indexTriggers: ReadonlyArray<string> = [
     "update",
     `select distinct t.entity_id from added a join removed r on r.id = a.id and r.value <> a.value
       join option_types t on t.id = a.option_type_id`
-  )
-]
-
-/** The same for custom fields and for words that wait for approval. */
-export const depthTriggers: ReadonlyArray<string> = [
+  ),
   ...ofEntities("entity_field_values", ["entity_id", "definition_id"], ["entity_id", "definition_id", "value"]),
   ...trigger(
     "entity_field_definitions",
