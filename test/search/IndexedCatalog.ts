@@ -17,7 +17,7 @@ const documents = kept(
 const words = kept(
   "search_words",
   "search_build",
-  "organization_id, entity_id, cell, shade, is_public, sort_title, marks, words::text, staff_words::text"
+  "organization_id, entity_id, cell, shade, is_public, sort_title, marks, words::text"
 )
 
 const titles = kept(

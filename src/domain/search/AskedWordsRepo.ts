@@ -69,7 +69,7 @@ const slips = `create function search_slips(word text) returns setof text langua
 /**
  * The same with typing errors forgiven: each word that finds nothing also asks for its likes. They are taken from the words
  * that there are (`search_vocabulary`), which may be those of other people's drafts or of what is gone: so each of them is
- * looked for before it is asked for. Only the index of words may say whether there is a word: the planner does not know how
+ * looked for before it is asked for (`offset 0`: and not every word before it is compared). Only the index of words may say whether there is a word: the planner does not know how
  * rare it is and would walk another index and look at the words of every row, which takes a thousand times as long.
  */
 const alike = `create function search_alike(organization text, q text, public_only boolean) returns tsquery[]
@@ -89,7 +89,7 @@ const alike = `create function search_alike(organization text, q text, public_on
           -- One slip leaves too few trigrams of a short word: the words from which it comes by one are asked for by name.
           select string_agg(quote_literal(near.w), ' | ')::tsquery into likes from (
             select distinct v.word as w from search_slips(typed) slip(w)
-              join search_vocabulary v on v.organization_id = organization and v.word = slip.w) near
+              join search_vocabulary v on v.organization_id = organization and v.word = slip.w offset 0) near
             where search_has(organization, quote_literal(near.w)::tsquery, public_only);
           part := part || coalesce(likes, '');
           select string_agg(quote_literal(near.w), ' | ')::tsquery into likes from (
@@ -110,32 +110,49 @@ const has = `create function search_has(organization text, part tsquery, public_
     language plpgsql stable set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off as $$
   begin
     return exists (select 1 from search_words d
-      where d.organization_id = organization and d.words @@ part and (d.is_public or not public_only));
+      where d.words @@ search_meant(organization, case when public_only then part else search_with_drafts(part) end)
+        and d.organization_id = organization and (d.is_public or not public_only));
   end $$`
 
-/** All words together: what a document must have. Null where nothing was asked that could be found. */
-const whole = `create function search_whole(parts tsquery[]) returns tsquery language plpgsql immutable as $$
-  declare together tsquery;
+/** All words together: what a document must have, whoever asks. Null where nothing was asked that could be found. */
+const whole =
+  `create function search_whole(parts tsquery[], public_only boolean) returns tsquery language plpgsql immutable as $$
+  declare
+    together tsquery;
+    part tsquery;
   begin
     for i in 1 .. coalesce(cardinality(parts), 0) loop
-      together := case when together is null then parts[i] else together && parts[i] end;
+      part := case when public_only then parts[i] else search_with_drafts(parts[i]) end;
+      together := case when together is null then part else together && part end;
     end loop;
     return together;
   end $$`
 
-/** The same words, as those of a title are written down. */
+/** Something asked for with `before` in front of each word. */
+const prefixed = (before: string) =>
+  `regexp_replace(part::text, '''((?:[^''\\\\]|''''|\\\\\\\\)+)''', '''' || ${before} || '\\1''', 'g')::tsquery`
+
+/** The words of a title, as they stand in the index. */
 const titled = `create function search_titled(part tsquery) returns tsquery language sql immutable as $$
-  select regexp_replace(part::text, '''((?:[^''\\\\]|''''|\\\\\\\\)+)''', '''=\\1''', 'g')::tsquery $$`
+  select ${prefixed("'='")} $$`
+
+/** A word, also where it waits for approval. */
+const withDrafts = `create function search_with_drafts(part tsquery) returns tsquery language sql immutable as $$
+  select part || ${prefixed("'~'")} $$`
+
+/** Words of an organization, as they stand in the index. */
+const meant =
+  `create function search_meant(organization text, part tsquery) returns tsquery language sql immutable as $$
+  select ${prefixed("search_owner(organization)")} $$`
 
 /**
  * What was asked for, taken apart by how many of the words a title has, from all of them to none: every document that has
- * the words belongs to one of these classes, and whoever is in an earlier one comes first. Of more than `most` words only so
+ * the words (`whole`) belongs to one of these classes, and whoever is in an earlier one comes first. Of more than `most` words only so
  * many are looked at. `with_many[n]` is what has n or more of the words seen so far in its title.
  */
-const classes =
-  `create function search_classes(parts tsquery[], most int) returns tsquery[] language plpgsql immutable as $$
+const classes = `create function search_classes(parts tsquery[], whole tsquery, most int) returns tsquery[]
+    language plpgsql immutable as $$
   declare
-    whole tsquery := search_whole(parts);
     looked_at int := least(most, coalesce(cardinality(parts), 0));
     with_many tsquery[] := '{}';
     former tsquery[];
@@ -166,4 +183,4 @@ const classes =
   end $$`
 
 /** Functions that turn what was typed into questions to the index. */
-export const askedWords: ReadonlyArray<string> = [asked, slips, has, alike, whole, titled, classes]
+export const askedWords: ReadonlyArray<string> = [asked, slips, meant, withDrafts, has, alike, whole, titled, classes]

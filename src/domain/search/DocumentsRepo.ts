@@ -72,6 +72,14 @@ const draftWords = `select string_agg(search_fold(w.body), ' ') as folded,
       left(changes->>'description', ${limits.description})) as body
     from entity_attribute_drafts where entity_id = e.id order by locale collate "C" limit ${limits.locales}) w`
 
+/** Words as they stand in the index: after their owner, those of titles a second time, and those of drafts as such. */
+const owned =
+  `create function search_owned(owner text, words tsvector, titled tsvector, drafted tsvector) returns tsvector
+    language sql immutable as $$
+  select array_to_tsvector(array(select owner || word from unnest(tsvector_to_array(words)) word)
+    || array(select owner || '=' || word from unnest(tsvector_to_array(titled)) word)
+    || array(select owner || '~' || word from unnest(tsvector_to_array(drafted)) word)) $$`
+
 /**
  * What the index says of these entities, made from the catalog alone: the same whenever and however often it is asked.
  * Without drafts nothing is taken apart for them: reading the words of a thing is most of the work of its document.
@@ -79,22 +87,20 @@ const draftWords = `select string_agg(search_fold(w.body), ' ') as folded,
 const built =
   `create function search_build(ids uuid[]) returns table (organization_id text, entity_id uuid, cell bigint,
     shade bigint, is_public boolean, type text, status text, sort_title text, categories text[], brands text[],
-    attributes jsonb, marks text[], title_words tsvector, names text, words tsvector, staff_words tsvector)
+    attributes jsonb, marks text[], title_words tsvector, names text, words tsvector)
     language sql stable as $$
   select e.organization_id, e.id,
     hashtextextended(jsonb_build_array(e.type, e.status, c.slugs, b.slugs)::text, 0), hashtextextended(a.attributes::text, 0),
     e.status = 'active' and e.is_visible, e.type, e.status,
     search_sort(coalesce(t.title, e.slug)), c.slugs, b.slugs, a.attributes,
-    array['t:' || e.type, 's:' || e.status]
+    array(select o.name || mark from unnest(array['t:' || e.type, 's:' || e.status]
       || array(select 'c:' || slug from unnest(c.slugs) slug) || array(select 'b:' || slug from unnest(b.slugs) slug)
       || array(select 'a:' || left(n.key || '=' || v, ${limits.mark})
-        from jsonb_each(a.attributes) n, jsonb_array_elements_text(n.value) v),
+        from jsonb_each(a.attributes) n, jsonb_array_elements_text(n.value) v)) mark),
     titled.words, left(names.known, ${limits.names}),
-    strip(to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes)))
-      || coalesce(t.title_stems, '') || coalesce(t.body_stems, '')) || titled.marked,
-    case when drafts.folded is not null then strip(to_tsvector('simple', concat_ws(' ', names.known, t.folded_body,
-        search_fold(v.codes), drafts.folded)) || coalesce(t.title_stems, '') || coalesce(t.body_stems, '') || drafts.stems)
-      || titled.marked end
+    search_owned(o.name, to_tsvector('simple', concat_ws(' ', names.known, t.folded_body, search_fold(v.codes)))
+      || coalesce(t.title_stems, '') || coalesce(t.body_stems, ''), titled.words,
+      case when drafts.folded is null then '' else to_tsvector('simple', drafts.folded) || drafts.stems end)
   from catalog_entities e
   cross join lateral (${wordsOf}) t
   cross join lateral (${linksOf("entity_categories", "categories", "category_id", "t.slug")}) c
@@ -104,10 +110,9 @@ const built =
   cross join lateral (${draftWords}) drafts
   cross join lateral (select concat_ws(' ', t.folded_title,
     search_fold(concat_ws(' ', e.slug, c.words, b.words, a.words))) as known offset 0) names
-  cross join lateral (select w.words,
-      array_to_tsvector(array(select '=' || word from unnest(tsvector_to_array(w.words)) word)) as marked
-    from (select strip(to_tsvector('simple', coalesce(t.folded_title, '')) || coalesce(t.title_stems, '')) as words
-      offset 0) w offset 0) titled
+  cross join lateral (select strip(to_tsvector('simple', coalesce(t.folded_title, '')) || coalesce(t.title_stems, ''))
+    as words offset 0) titled
+  cross join lateral (select search_owner(e.organization_id) as name offset 0) o
   where e.id = any(ids) $$`
 
 const titlesBuilt =
@@ -118,4 +123,4 @@ const titlesBuilt =
   from catalog_entities e join entity_attributes a on a.entity_id = e.id where e.id = any(ids) $$`
 
 /** What the index says of an entity: its document, and its titles. */
-export const builtDocuments: ReadonlyArray<string> = [built, titlesBuilt]
+export const builtDocuments: ReadonlyArray<string> = [owned, built, titlesBuilt]

@@ -72,6 +72,14 @@ const configuration = `create function search_configuration(locale text) returns
 }
       else 'pg_catalog.simple'::regconfig end $$`
 
+/**
+ * What stands before words and marks of an organization in the index. Two organizations may have the same; their rows are
+ * told apart by the column beside it.
+ */
+const owner =
+  `create function search_owner(organization text) returns text language sql immutable strict parallel safe as $$
+  select left(md5(organization), 6) || ':' $$`
+
 /** Extensions that come with PostgreSQL and that the owner of a database may add, and the functions that compare words. */
 export const comparableWords: ReadonlyArray<string> = [
   "create extension if not exists pg_trgm",
@@ -79,5 +87,6 @@ export const comparableWords: ReadonlyArray<string> = [
   "create extension if not exists btree_gin",
   ...folding,
   configuration,
+  owner,
   "create aggregate search_concat(tsvector) (sfunc = tsvector_concat, stype = tsvector, initcond = '')"
 ]

@@ -43,8 +43,9 @@ const documents: ReadonlyArray<string> = [
 ]
 
 /**
- * What an entity is found by: its words (those of its titles a second time, with `=` before them) and `marks`, which are what
- * filters ask for. A search for a usual word reads half of these rows, so they are short: beside the index, which alone
+ * What an entity is found by: its words (those of its titles a second time, with `=` before them, and with `~` those that wait for approval) and `marks`, which are what
+ * filters ask for. Before each stands a short name of the organization (`search_owner`), so that the index has the words of
+ * organizations apart; as a column of its own it would be one more list to go through for every search, the longest. A search for a usual word reads half of these rows, so they are short: beside the index, which alone
  * knows the words, they hold no more than the groups of a document and its place in the order. The words lie elsewhere.
  * PostgreSQL looks for a place elsewhere only when a row is over 2 kB or has something elsewhere already; `ballast` makes
  * it so, blanks that take 18 bytes once they are put away, and updates keep them where they are. The target is below the
@@ -61,18 +62,14 @@ const words: ReadonlyArray<string> = [
     entity_id uuid not null,
     marks text[] not null,
     words tsvector not null,
-    staff_words tsvector,
     ballast text not null default repeat(' ', 2100),
     primary key (entity_id, organization_id)
   ) with (toast_tuple_target = 128)`,
   `alter table search_words alter column sort_title set storage main, alter column organization_id set storage main,
-    alter column marks set storage external, alter column words set storage external,
-    alter column staff_words set storage external`,
+    alter column marks set storage external, alter column words set storage external`,
   // A short list of what is not sorted in yet: readers go through all of it.
-  `create index search_words_found on search_words using gin (organization_id, words, marks)
-    with (gin_pending_list_limit = 256)`,
-  `create index search_words_staff on search_words using gin (organization_id, staff_words)
-    with (gin_pending_list_limit = 256) where staff_words is not null`
+  `create index search_words_found on search_words using gin (words, marks)
+    with (gin_pending_list_limit = 256)`
 ]
 
 const titles: ReadonlyArray<string> = [

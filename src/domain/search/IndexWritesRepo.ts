@@ -1,5 +1,5 @@
 const shown = ["cell", "is_public", "type", "status", "sort_title", "title_words", "categories", "brands", "attributes"]
-const found = ["cell", "shade", "is_public", "sort_title", "marks", "words", "staff_words"]
+const found = ["cell", "shade", "is_public", "sort_title", "marks", "words"]
 
 const listed = (columns: ReadonlyArray<string>, prefix = "") => columns.map((column) => prefix + column).join(", ")
 
@@ -18,8 +18,9 @@ const learned = `insert into search_vocabulary (organization_id, word, is_name)
           from built b, regexp_split_to_table(b.names, ' +') n(word) where char_length(n.word) between 1 and 64
         union all
         select distinct b.organization_id, n.word, false
-          from built b, unnest(tsvector_to_array(b.words)) n(word)
-          where char_length(n.word) between 3 and 8 and not starts_with(n.word, '=')) w
+          from built b, unnest(tsvector_to_array(b.words)) o(word),
+            substr(o.word, char_length(search_owner(b.organization_id)) + 1) n(word)
+          where char_length(n.word) between 3 and 8 and n.word !~ '^[=~]') w
       where not exists (select 1 from search_vocabulary v
         where v.organization_id = w.organization_id and v.word = w.word and (v.is_name or not w.is_name))`
 

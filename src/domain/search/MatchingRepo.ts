@@ -1,4 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
+import { createHash } from "node:crypto"
 import type { SearchQuery } from "./SearchQuery.ts"
 
 /** What a statement searches for, in whose catalog, and whether it forgives typing errors. */
@@ -19,26 +20,27 @@ const marksOf = ({ brand, category, status, type }: SearchQuery): ReadonlyArray<
   Object.entries({ t: type, s: status, c: category, b: brand })
     .flatMap(([kind, value]) => value === undefined ? [] : [`${kind}:${value}`])
 
+/** What stands before words and marks of an organization in the index: what `search_owner` says, known to the planner. */
+const ownerOf = (organization: string) => `${createHash("md5").update(organization).digest("hex").slice(0, 6)}:`
+
 /** Conditions on rows `d` of `search_words` but for the words. */
-export const filters = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: Asked) => {
+const filters = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: Asked) => {
+  const owned = (marks: ReadonlyArray<string>) => marks.map((mark) => `${ownerOf(organization)}${mark}`)
   const marks = marksOf(query)
   return sql.and([
     sql`d.organization_id = ${organization}`,
     ...publicOnly ? [sql`d.is_public`] : [],
-    ...marks.length > 0 ? [sql`d.marks @> ${marks}::text[]`] : [],
-    ...query.attributes.map(({ name, values }) =>
-      sql`d.marks && ${values.map((value) => `a:${cut(`${name}=${value}`)}`)}::text[]`
-    )
+    ...marks.length > 0 ? [sql`d.marks @> ${owned(marks)}::text[]`] : [],
+    ...query.attributes.map(({ name, values }) => {
+      const any = values.map((value) => `a:${cut(`${name}=${value}`)}`)
+      return sql`d.marks && ${owned(any)}::text[]`
+    })
   ])
 }
 
 /** The same with words: `asked`, an expression, which is looked at only where words were asked for. */
-export const matching = (sql: SqlClient.SqlClient, all: Asked, asked: string): Statement.Fragment => {
-  if (all.query.q === undefined) return filters(sql, all)
-  // Whoever keeps the catalog also finds what waits for approval.
-  const found = all.publicOnly ? `d.words @@ ${asked}` : `(d.words @@ ${asked} or d.staff_words @@ ${asked})`
-  return sql`${filters(sql, all)} and ${sql.literal(found)}`
-}
+export const matching = (sql: SqlClient.SqlClient, all: Asked, asked: string): Statement.Fragment =>
+  all.query.q === undefined ? filters(sql, all) : sql`${filters(sql, all)} and ${sql.literal(`d.words @@ ${asked}`)}`
 
 /** All words together, of `askedFor`. */
 export const allWords = "(select whole from asked)"
@@ -64,6 +66,9 @@ export const askedFor = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragme
     ? sql`search_alike(${organization}, ${query.q}, ${publicOnly}::boolean)`
     : sql`search_asked(${organization}, ${query.q})`
   const most = Math.min(wordsSent(all), mostClasses)
-  return sql`asked as materialized (select parts, search_whole(parts) as whole, search_classes(parts, ${most}::int) as classes
-    from (select ${parts} as parts offset 0) typed)`
+  return sql`asked as materialized (select parts, search_meant(${organization}, whole) as whole,
+      array(select search_meant(${organization}, class)
+        from unnest(search_classes(parts, whole, ${most}::int)) with ordinality c(class, n) order by n) as classes
+    from (select parts, search_whole(parts, ${publicOnly}::boolean) as whole from (select ${parts} as parts offset 0) typed
+      offset 0) meant)`
 }
