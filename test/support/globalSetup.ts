@@ -6,6 +6,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
 import { migrateAll } from "../../src/layers/Migrations.ts"
 import { startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
 import { compileCache, compileOnce } from "./CompileCache.ts"
@@ -79,6 +80,14 @@ const run = <A, E>(url: string, body: (sql: SqlClient.SqlClient) => Effect.Effec
     Effect.runPromise
   )
 
+/** The cluster's own tables, which a service makes at its first start: nearly no test is about that. */
+const clusterTables = (url: string): Promise<unknown> =>
+  ClusterTables.pipe(
+    Effect.provide(ClusterTables.layer),
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })),
+    Effect.runPromise
+  )
+
 const prepare = async ({ template, url }: { readonly url: string; readonly template: string }) => {
   const version = await run(url, (sql) =>
     Effect.gen(function*() {
@@ -89,6 +98,7 @@ const prepare = async ({ template, url }: { readonly url: string; readonly templ
   const inside = new URL(url)
   inside.pathname = `/${template}`
   await migrateAll(inside.href)
+  await clusterTables(inside.href)
   // A template somebody is connected to cannot be copied.
   await run(url, (sql) => sql`update pg_database set datallowconn = false where datname = ${template}`)
   return version
