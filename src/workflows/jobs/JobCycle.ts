@@ -8,7 +8,7 @@ import { JobSlotRepo } from "../../domain/jobs/JobSlotRepo.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { CycleStarter } from "./CycleStarter.ts"
 import { workSlot } from "./JobSlot.ts"
-import { standingQueues } from "./StandingQueues.ts"
+import { defaultQueue, standingQueues } from "./StandingQueues.ts"
 
 /**
  * The standing durable cycle of a slot of a queue (ARCHITECTURE §3, Jobs). Its work is to claim, run and settle jobs for
@@ -42,7 +42,10 @@ const widening = (
 /** How often jobs that lost their turn for a key are looked for, in ms. */
 const unparkMs = 1_000
 
-/** Of every queue the first slot keeps order: keys that nobody goes on with, and jobs of dead workers. */
+/**
+ * The first slot of the queue that always stands keeps order in all of them: keys that nobody goes on with, and jobs of
+ * dead workers.
+ */
 const keepOrder = Effect.gen(function*() {
   const repo = yield* JobSettleRepo
   const { reapMs } = yield* JobSettings
@@ -86,7 +89,7 @@ export const jobCycleLayer = JobCycle.toLayer(
     const shard = sharding.getShardId(EntityId.make(executionId), "default")
     const mine = () => wanted && !starter.isStopping() && sharding.hasShardId(shard)
     const taken = yield* Effect.scoped(Effect.gen(function*() {
-      if (slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
+      if (queue === defaultQueue && slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
       return yield* workSlot({ queue, slot: name, token, mine, busy: widening(starter, cycle) })
     }))
     const standing = slot === 0 && standingQueues(yield* Tasks, settings).includes(queue)
