@@ -61,7 +61,8 @@ const quickLogIn = async (dir: string, url: string) => {
 const ownServer = async () => {
   await removeLeftovers()
   const dir = await mkdtemp(join(await parentOfDatabases(), `${prefix}${process.pid}-`))
-  const server = await startPostgres({ dir, throwaway: true })
+  // Nobody asks what statements cost, which is counted for each of them otherwise.
+  const server = await startPostgres({ dir, throwaway: true, settings: { shared_preload_libraries: "" } })
   await quickLogIn(dir, server.url)
   return { url: server.url, template: "stoa_template", stop: server.stop }
 }
@@ -69,7 +70,14 @@ const ownServer = async () => {
 /** On a server somebody else runs, two runs at once must not share a template. */
 const givenServer = (url: string) => {
   const template = `stoa_template_${randomUUID().replaceAll("-", "").slice(0, 12)}`
-  const stop = () => run(url, (sql) => sql`drop database if exists ${sql(template)} with (force)`).then(() => undefined)
+  // Templates that were made of it begin with its name.
+  const stop = () =>
+    run(url, (sql) =>
+      Effect.gen(function*() {
+        const all = yield* sql<{ name: string }>`select datname as name from pg_database
+          where starts_with(datname, ${template})`
+        yield* Effect.forEach(all, ({ name }) => sql`drop database if exists ${sql(name)} with (force)`)
+      }))
   return { url, template, stop }
 }
 
