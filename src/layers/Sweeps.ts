@@ -22,6 +22,9 @@ export const everySafely =
 const whileFull = <R>(sweep: Effect.Effect<number, never, R>, limit: number) =>
   Effect.repeat(sweep, { while: (count) => count >= limit })
 
+/** Between the starts of two sweeps, in ms. */
+const betweenStarts = 20
+
 /**
  * What must not wait for a turn in a queue: stock held for nobody goes back within a second of its time, orders that
  * nobody pays for end, abandoned refunds and captures are taken up. One process of the deployment does it, another one when it dies.
@@ -34,7 +37,7 @@ const sweeps = Effect.gen(function*() {
   const refunds = yield* RefundSettlement
   const unconfirmed = yield* UnconfirmedOrders
   const statistics = yield* Statistics
-  yield* Effect.all([
+  const all = [
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
     whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500).pipe(
       everySafely("expired holds", "1 second")
@@ -43,7 +46,12 @@ const sweeps = Effect.gen(function*() {
     whileFull(captures.sweep, capturesPerSweep).pipe(everySafely("abandoned captures", "30 seconds")),
     whileFull(unconfirmed.sweep, ordersPerSweep).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds"))
-  ], { concurrency: "unbounded", discard: true })
+  ]
+  // Begun one after the other: the first statements of all at once would open a connection for each.
+  yield* Effect.forEach(all, (sweep, index) => Effect.delay(sweep, index * betweenStarts), {
+    concurrency: "unbounded",
+    discard: true
+  })
 })
 
 export const sweepsLayer = Singleton.make("sweeps", sweeps)

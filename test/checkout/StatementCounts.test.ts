@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { freshDatabase } from "../support/Postgres.ts"
-import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
+import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { type SentStatement, type StatementTap, tapOn } from "../support/StatementTap.ts"
 import { type Answer, api, asAdmin, at, testAppOn } from "../support/TestApp.ts"
 import { aTaxRate, to } from "../tax/TaxedShop.ts"
@@ -65,7 +65,7 @@ const bodyOf = (more: object) => ({ currency: "USD", promotionCodes: ["CODE"], .
 /** Sends each request about a cart of so many lines, and tells what each of them sent to the database. */
 const purchase = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
   const cart: GuestCart = yield* aGuestCart()
-  for (const id of products.slice(1)) yield* addTo(cart, id)
+  for (const id of products.slice(1)) yield* putInto(cart, id)
   const add = yield* sentBy(addTo(cart, products[0] ?? ""))
   const view = yield* sentBy(api("GET", `/api/carts/${cart.id}`, { headers: cart.headers }))
   const quoted = (body: object) => sentBy(api("POST", "/api/orders/quote", { as: asAdmin, body: bodyOf(body) }))

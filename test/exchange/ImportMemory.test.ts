@@ -84,5 +84,5 @@ layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), {
         8,
         `of a file that is ${(6_000 * note.length / mebibyte).toFixed()} MiB larger`
       )
-    }))
+    }), 60_000)
 })

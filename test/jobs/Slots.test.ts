@@ -124,26 +124,6 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       yield* sql`delete from commerce_jobs`
     }))
 
-  it.effect("keeps what has ended when it has to stop before that is written", () =>
-    Effect.gen(function*() {
-      const slot = yield* aSlot
-      const id = yield* enqueue("test/waits")
-      yield* until("the job to have begun", () => begun.has(id))
-      const sql = yield* SqlClient.SqlClient
-      const stopping = yield* sql.withTransaction(Effect.gen(function*() {
-        yield* sql`select 1 from commerce_jobs where id = ${id}::uuid for update`
-        yield* Deferred.succeed(open, undefined)
-        const [settle] = yield* Effect.repeat(settling(sql), { until: (rows) => rows.length > 0 })
-        const stopping = yield* Effect.forkDetach(Fiber.interrupt(slot.fiber), { startImmediately: true })
-        // The statement was called back, and the next one waits for the row in its stead.
-        yield* Effect.repeat(settling(sql), { until: (rows) => rows.some(({ at }) => at > (settle?.at ?? "")) })
-        return stopping
-      }))
-      yield* Fiber.join(stopping)
-      const row = yield* rowOf(id)
-      assert.deepStrictEqual([row.status, row.attempts, row.output], ["succeeded", 1, "done"])
-    }))
-
   it.effect("does other jobs while slow ones are at work, and keeps their leases", () =>
     Effect.gen(function*() {
       const slot = yield* aSlot
@@ -175,6 +155,32 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       assert.strictEqual((yield* rowOf(id)).status, "processing")
     }))
 })
+
+// Signs of life wait for the row too, and an end for them: with leases so long there are none.
+it.layer(queueLayer({ tasks: [waits], settings: { ...settings, leaseMs: 60_000 } }), { excludeTestServices: true })(
+  "a slot with long leases",
+  (it) => {
+    it.effect("keeps what has ended when it has to stop before that is written", () =>
+      Effect.gen(function*() {
+        const slot = yield* aSlot
+        const id = yield* enqueue("test/waits")
+        yield* until("the job to have begun", () => begun.has(id))
+        const sql = yield* SqlClient.SqlClient
+        const stopping = yield* sql.withTransaction(Effect.gen(function*() {
+          yield* sql`select 1 from commerce_jobs where id = ${id}::uuid for update`
+          yield* Deferred.succeed(open, undefined)
+          const [settle] = yield* Effect.repeat(settling(sql), { until: (rows) => rows.length > 0 })
+          const stopping = yield* Effect.forkDetach(Fiber.interrupt(slot.fiber), { startImmediately: true })
+          // The statement was called back, and the next one waits for the row in its stead.
+          yield* Effect.repeat(settling(sql), { until: (rows) => rows.some(({ at }) => at > (settle?.at ?? "")) })
+          return stopping
+        }))
+        yield* Fiber.join(stopping)
+        const row = yield* rowOf(id)
+        assert.deepStrictEqual([row.status, row.attempts, row.output], ["succeeded", 1, "done"])
+      }))
+  }
+)
 
 /** Runs a slot on a database whose line can be cut. */
 const overALine = Effect.gen(function*() {

@@ -19,11 +19,21 @@ import {
 import { parentOfDatabases } from "../support/Memory.ts"
 import { waitFor } from "../support/waitFor.ts"
 
+/** A server whose process was killed writes its last files before it ends. */
+const serverEnded = async (directory: string) => {
+  const file = await readFile(join(directory, "pg/data/postmaster.pid"), "utf8").catch(() => "")
+  const stat = () => readFile(`/proc/${Number.parseInt(file)}/stat`, "utf8").catch(() => "")
+  await waitFor("the server to end", async () => !/\(postgres\) [^Z]/.test(await stat()))
+}
+
 /** An empty directory every account may enter, removed when the test ends; for programs unless another place is named. */
 export const temporaryDirectory = async (parent = tmpdir()): Promise<string> => {
   const directory = await mkdtemp(join(parent, "stoa-launcher-"))
   await chmod(directory, 0o755)
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  onTestFinished(async () => {
+    await serverEnded(directory)
+    await rm(directory, { recursive: true, force: true })
+  })
   return directory
 }
 

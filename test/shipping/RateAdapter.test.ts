@@ -86,10 +86,10 @@ describe("an outside service of shipping rates", () => {
           Effect.context<Effect.Services<typeof inTransaction>>(),
           (context) => () => look(Effect.provide(inTransaction, context))
         )
-        service.answer = async () => {
-          // Others of the service end within a moment; one of the checkout would wait for this answer.
+        service.answer = async (_request, signal) => {
+          // Others of the service end within a moment; one of the checkout would wait for this answer, until its time is over.
           let now = await transactions()
-          for (let again = 0; again < 5 && now > 0; again++) now = await transactions()
+          while (now > 0 && !signal.aborted) now = await transactions()
           open.push(now)
           return [slow]
         }

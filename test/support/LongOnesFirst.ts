@@ -6,6 +6,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  * last would be waited for by all.
  */
 const long = [
+  // Collects garbage again and again: of a process that has no other files behind it, which is a fraction of the work.
+  "exchange/ImportMemory",
   "scenarios/Crashes",
   "scenarios/JobKills",
   "checkout/CheckoutRepeats",

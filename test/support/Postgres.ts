@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { inject } from "@effect/vitest"
-import { Effect, Layer, Redacted, type Scope } from "effect"
+import { Effect, Layer, ManagedRuntime, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 
@@ -10,16 +10,26 @@ export interface FreshDatabase {
   readonly name: string
 }
 
-const onServer = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  SqlClient.SqlClient.pipe(
-    Effect.flatMap(body),
-    Effect.provide(PgClient.layer({ url: Redacted.make(inject("postgres").url), maxConnections: 1 })),
-    Effect.orDie
-  )
+type Server = ManagedRuntime.ManagedRuntime<SqlClient.SqlClient, SqlError.SqlError>
+let server: Server | undefined
 
-const create = Effect.fnUntraced(function*(template: string) {
+/**
+ * The client of all databases that this process makes and drops: to connect for each costs half as much as that itself. It
+ * lives as long as the process, its connection until nobody has asked it for some seconds.
+ */
+const onServer = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.promise(() => {
+    server ??= ManagedRuntime.make(
+      PgClient.layer({ url: Redacted.make(inject("postgres").url), maxConnections: 1, idleTimeout: "3 seconds" })
+    )
+    return server.runPromise(Effect.flatMap(SqlClient.SqlClient, body))
+  })
+
+const create = Effect.fnUntraced(function*(
+  template: string,
+  name = `test_${randomUUID().replaceAll("-", "")}`
+) {
   const { fileCopy, url } = inject("postgres")
-  const name = `test_${randomUUID().replaceAll("-", "")}`
   const inside = new URL(url)
   inside.pathname = `/${name}`
   yield* onServer((sql) =>
@@ -30,6 +40,9 @@ const create = Effect.fnUntraced(function*(template: string) {
   const made: FreshDatabase = { url: inside.href, name }
   return made
 })
+
+/** A copy of the migrated template database for as long as the run, to be copied in its turn. */
+export const makeDatabase = (name: string): Effect.Effect<FreshDatabase> => create(inject("postgres").template, name)
 
 /** A copy of a database to which nobody is connected, dropped like a fresh one. */
 export const copyOf = (template: string): Effect.Effect<FreshDatabase, never, Scope.Scope> =>

@@ -8,7 +8,7 @@ import { processApp, servicesApp, wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { testSettings } from "../../src/testing/TestSettings.ts"
-import { freshDatabase } from "./Postgres.ts"
+import { freshDatabaseWith } from "./PluginTemplates.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */
 export interface Answer {
@@ -128,7 +128,7 @@ const reached = (databaseUrl: string) =>
 /** The app with a deployment's own configuration, for tests of hooks, providers and settings. */
 export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
   Layer.unwrap(
-    Effect.map(freshDatabase, ({ url }) =>
+    Effect.map(freshDatabaseWith(deployment.plugins ?? []), ({ url }) =>
       reached(url).pipe(Layer.provideMerge(wholeApp({ ...testSettings(url, deployment), ...environment }))))
   )
 

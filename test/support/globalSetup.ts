@@ -6,6 +6,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
 import { migrateAll } from "../../src/layers/Migrations.ts"
 import { startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
 import { compileCache, compileOnce } from "./CompileCache.ts"
@@ -60,7 +61,8 @@ const quickLogIn = async (dir: string, url: string) => {
 const ownServer = async () => {
   await removeLeftovers()
   const dir = await mkdtemp(join(await parentOfDatabases(), `${prefix}${process.pid}-`))
-  const server = await startPostgres({ dir, throwaway: true })
+  // Nobody asks what statements cost, which is counted for each of them otherwise.
+  const server = await startPostgres({ dir, throwaway: true, settings: { shared_preload_libraries: "" } })
   await quickLogIn(dir, server.url)
   return { url: server.url, template: "stoa_template", stop: server.stop }
 }
@@ -68,7 +70,14 @@ const ownServer = async () => {
 /** On a server somebody else runs, two runs at once must not share a template. */
 const givenServer = (url: string) => {
   const template = `stoa_template_${randomUUID().replaceAll("-", "").slice(0, 12)}`
-  const stop = () => run(url, (sql) => sql`drop database if exists ${sql(template)} with (force)`).then(() => undefined)
+  // Templates that were made of it begin with its name.
+  const stop = () =>
+    run(url, (sql) =>
+      Effect.gen(function*() {
+        const all = yield* sql<{ name: string }>`select datname as name from pg_database
+          where starts_with(datname, ${template})`
+        yield* Effect.forEach(all, ({ name }) => sql`drop database if exists ${sql(name)} with (force)`)
+      }))
   return { url, template, stop }
 }
 
@@ -76,6 +85,14 @@ const run = <A, E>(url: string, body: (sql: SqlClient.SqlClient) => Effect.Effec
   SqlClient.SqlClient.pipe(
     Effect.flatMap(body),
     Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.runPromise
+  )
+
+/** The cluster's own tables, which a service makes at its first start: nearly no test is about that. */
+const clusterTables = (url: string): Promise<unknown> =>
+  ClusterTables.pipe(
+    Effect.provide(ClusterTables.layer),
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })),
     Effect.runPromise
   )
 
@@ -89,6 +106,7 @@ const prepare = async ({ template, url }: { readonly url: string; readonly templ
   const inside = new URL(url)
   inside.pathname = `/${template}`
   await migrateAll(inside.href)
+  await clusterTables(inside.href)
   // A template somebody is connected to cannot be copied.
   await run(url, (sql) => sql`update pg_database set datallowconn = false where datname = ${template}`)
   return version

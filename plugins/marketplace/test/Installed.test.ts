@@ -1,9 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { api, asAdmin, testAppLayer } from "../../../test/support/TestApp.ts"
+import { Effect, Layer } from "effect"
+import { freshDatabase } from "../../../test/support/Postgres.ts"
+import { api, asAdmin, testAppOn } from "../../../test/support/TestApp.ts"
 import { marketplace } from "../index.ts"
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+// Other files begin with the tables of the plugin.
+const installed = Layer.unwrap(Effect.map(freshDatabase, ({ url }) => testAppOn(url, { plugins: [marketplace()] })))
+
+layer(installed, { excludeTestServices: true, timeout: "60 seconds" })(
   "the marketplace",
   (it) => {
     it.effect("brings its permissions", () =>

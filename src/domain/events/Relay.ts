@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Metric } from "effect"
+import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { type EventNotice, EventSubscribers } from "./EventSubscribers.ts"
 import { RelayRepo } from "./RelayRepo.ts"
 
@@ -15,7 +15,14 @@ const batchBytes = 8_000_000
  * How long the relay rests before it looks again, unless more is waiting than one batch takes: the time that a change
  * waits for its place, at most. Without it a busy store would have a transaction for every two or three entries.
  */
-const rest = "25 millis"
+const rest = 25
+
+/**
+ * The same once nothing was written for a second: the looks of a store at rest are most of what its process does, and the
+ * first change after a pause waits for a tenth of a second at most.
+ */
+const quietRest = 100
+const quietAfter = 1_000
 
 /** Pause after the n-th failure in a row, milliseconds: doubled up to half a minute. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
@@ -60,11 +67,18 @@ export class Relay extends Context.Service<Relay, {
         Effect.tap((count) => Effect.sync(() => (busy = count > 1)))
       )
 
+      let written = -Infinity
+      const restAfter = (count: number) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          if (count > 0) written = now
+          return now - written < quietAfter ? rest : quietRest
+        })
+
       let failed = 0
       const safely = turn.pipe(
         Effect.flatMap((count) => {
           failed = 0
-          return count < batchSize ? Effect.sleep(rest) : Effect.void
+          return count < batchSize ? Effect.flatMap(restAfter(count), Effect.sleep) : Effect.void
         }),
         Effect.catchCause((cause) => {
           failed += 1

@@ -10,8 +10,15 @@ export interface SlotCycle {
 
 /** Which cycle of each slot is the current one. */
 export class JobSlotRepo extends Context.Service<JobSlotRepo, {
-  /** Makes the slots that are missing: so many of each of these queues, and of every other one that has jobs. */
-  readonly prepare: (queues: ReadonlyArray<string>, slots: number) => Effect.Effect<void>
+  /**
+   * Makes the slots that are missing: the first one of each standing queue, and so many of those named wide, of standing
+   * ones with a job that could have begun a second ago, and of every other queue that has jobs.
+   */
+  readonly prepare: (
+    standing: ReadonlyArray<string>,
+    wide: ReadonlyArray<string>,
+    slots: number
+  ) => Effect.Effect<void>
   /** Cycles that nobody has begun. */
   readonly open: Effect.Effect<ReadonlyArray<SlotCycle>>
   /** True when this is the slot's current cycle, which has begun now, or anew after its process died. */
@@ -22,6 +29,14 @@ export class JobSlotRepo extends Context.Service<JobSlotRepo, {
   readonly close: (cycle: SlotCycle) => Effect.Effect<void>
 }>()("stoa/domain/jobs/JobSlotRepo") {}
 
+/** A job of `found.queue` could have begun a second ago: the first slot is dead or has its hands full. */
+const isLate = (sql: SqlClient.SqlClient) =>
+  sql.literal(`coalesce(least(
+    (select created_at from commerce_jobs j where j.queue = found.queue and status = 'pending' and wait_until is null
+      and not blocked order by created_at limit 1),
+    (select wait_until from commerce_jobs j where j.queue = found.queue and status = 'pending'
+      and wait_until is not null and not blocked order by wait_until limit 1)) < now() - interval '1 second', false)`)
+
 /** `JobSlotRepo` over the database of the process. */
 export const jobSlotRepoLayer = Layer.effect(
   JobSlotRepo,
@@ -31,7 +46,7 @@ export const jobSlotRepoLayer = Layer.effect(
 
     // A slot that comes back must not repeat the sequences it had before: they begin at the time.
     const prepare = Effect.fn("JobSlotRepo.prepare")(
-      (queues: ReadonlyArray<string>, slots: number) =>
+      (standing: ReadonlyArray<string>, wide: ReadonlyArray<string>, slots: number) =>
         sql`with recursive found(queue) as (
           (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
           union all
@@ -39,8 +54,12 @@ export const jobSlotRepoLayer = Layer.effect(
             order by queue limit 1) from found where found.queue is not null)
         insert into job_slots (queue, slot, sequence)
         select q.queue, s.slot, (extract(epoch from clock_timestamp()) * 1000)::int8
-        from (select queue from found where queue is not null union select unnest(${queues}::text[])) q
-          cross join generate_series(0, ${slots}::int4 - 1) s(slot)
+        from (select queue, bool_or(wide) as wide from (
+            select queue, queue <> all(${standing}::text[]) or ${isLate(sql)} as wide from found
+              where queue is not null
+            union all select unnest(${standing}::text[]), false
+            union all select unnest(${wide}::text[]), true) named group by queue) q
+          cross join generate_series(0, case when q.wide then ${slots}::int4 - 1 else 0 end) s(slot)
         where not exists (select 1 from job_slots o where o.queue = q.queue and o.slot = s.slot)
         on conflict do nothing`,
       Effect.asVoid,

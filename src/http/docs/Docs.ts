@@ -41,8 +41,10 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
   return found
 }
 
-/** Every endpoint of the core. */
-export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => endpointsOf(Api)
+let ofTheCore: ReadonlyArray<DocumentedEndpoint> | undefined
+
+/** Every endpoint of the core, looked up once in a process: a start asks several times, and the shapes do not change. */
+export const endpoints = (): ReadonlyArray<DocumentedEndpoint> => ofTheCore ??= endpointsOf(Api)
 
 /** What the document says beside the shapes: who may ask, and with which headers. */
 export const documentOptions = (all = endpoints()): Options => {

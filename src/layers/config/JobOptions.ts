@@ -20,9 +20,9 @@ export interface JobOptions {
     /** How often an idle queue is looked at when nobody says that there is something. Default 10000. */
     readonly intervalMs?: number
   }
-  /** Queues that always have workers, beside `default` and those of tasks; others have them while they have jobs. */
+  /** Queues that always have a worker, beside `default` and those of tasks; others have workers while they have jobs. */
   readonly queues?: ReadonlyArray<string>
-  /** Workers of each queue in the whole deployment. Default 4. */
+  /** Most workers of each queue in the whole deployment. Default 4. */
   readonly slots?: number
   /** Handlers that run at the same time in a worker. Default 50. */
   readonly concurrency?: number

@@ -1,4 +1,4 @@
-import { access, readdir } from "node:fs/promises"
+import { access, readdir, stat } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { variable } from "../config/PostgresEnvironment.ts"
@@ -41,6 +41,15 @@ const hasStatStatements = async (bin: string): Promise<boolean> => {
   return hits.includes(true)
 }
 
+/** Versions by program and account: a process asks a program once for as long as it is the same file. */
+const majors = new Map<string, number>()
+
+const keyOf = (file: string, account: Account | undefined): Promise<string | undefined> =>
+  stat(file).then(
+    ({ ino, mtimeMs, size }) => [file, ino, mtimeMs, size, account?.uid].join(" "),
+    () => undefined
+  )
+
 const describe = async (bin: string, origin: PostgresOrigin, account: Account | undefined) => {
   const missing: Array<string> = []
   for (const name of ["postgres", "initdb"] as const) {
@@ -48,11 +57,15 @@ const describe = async (bin: string, origin: PostgresOrigin, account: Account | 
     if (!await exists(program(bin, name))) missing.push(name)
   }
   if (missing.length > 0) return `no ${missing.join(" and no ")}`
+  const key = await keyOf(program(bin, "postgres"), account)
+  const known = key === undefined ? undefined : majors.get(key)
+  if (known !== undefined) return { bin, origin, major: known, statStatements: await hasStatStatements(bin) }
   const answer = await runCommand(program(bin, "postgres"), ["--version"], { account, timeoutMs: 10_000 })
   const major = /\(PostgreSQL\)\s+(\d+)/.exec(answer.stdout)?.[1]
   if (answer.code !== 0 || major === undefined) {
     return `postgres --version failed: ${answer.failure || answer.output.split("\n")[0] || `exit ${answer.code}`}`
   }
+  if (key !== undefined) majors.set(key, Number(major))
   return { bin, origin, major: Number(major), statStatements: await hasStatStatements(bin) }
 }
 

@@ -1,13 +1,46 @@
-import { Context, Effect, Latch, Layer } from "effect"
+import { Context, Effect, Latch, Layer, Semaphore } from "effect"
+import { Wakeups } from "../../domain/jobs/Wakeups.ts"
 
-/** Tells this process that a cycle is open, so that it need not wait until it looks. */
+/** What the cycles of this process and whoever starts them tell each other. */
 export class CycleStarter extends Context.Service<CycleStarter, {
+  /** A cycle is open: nobody need wait until he looks. */
   readonly start: Effect.Effect<void>
-  /** Opens with every `start`; whoever waits closes it before he looks. */
+  /** A queue has more to do than its first slot can take: it is to have all of its slots. */
+  readonly widen: (queue: string) => Effect.Effect<void>
+  /** The queues that were named so since this was asked. */
+  readonly takeWide: Effect.Effect<ReadonlyArray<string>>
+  /** The process stops: its slots end what they have in hand and take no more. */
+  readonly stop: Effect.Effect<void>
+  readonly isStopping: () => boolean
+  /** Cycles begin one after the other: a process starts with several, and would open a connection for each. */
+  readonly inTurn: <A, E, R>(beginning: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Opens with every `start` and `widen`; whoever waits closes it before he looks. */
   readonly latch: Latch.Latch
 }>()("stoa/workflows/jobs/CycleStarter") {
-  static readonly layer = Layer.sync(CycleStarter, () => {
-    const latch = Latch.makeUnsafe(false)
-    return { latch, start: Effect.asVoid(latch.open) }
-  })
+  static readonly layer = Layer.effect(
+    CycleStarter,
+    Effect.map(Wakeups, (wakeups) => {
+      const latch = Latch.makeUnsafe(false)
+      const wide = new Set<string>()
+      let stopping = false
+      return {
+        latch,
+        start: Effect.asVoid(latch.open),
+        widen: (queue) => Effect.andThen(Effect.sync(() => wide.add(queue)), Effect.asVoid(latch.open)),
+        takeWide: Effect.sync(() => {
+          const queues = [...wide]
+          wide.clear()
+          return queues
+        }),
+        stop: Effect.andThen(
+          Effect.sync(() => {
+            stopping = true
+          }),
+          wakeups.wake()
+        ),
+        isStopping: () => stopping,
+        inTurn: Semaphore.makeUnsafe(1).withPermits(1)
+      }
+    })
+  )
 }

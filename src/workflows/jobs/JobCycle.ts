@@ -1,4 +1,4 @@
-import { Context, Effect, Schema } from "effect"
+import { Clock, Context, Effect, Schema } from "effect"
 import { EntityId, Sharding } from "effect/cluster"
 import { Workflow } from "effect/workflow"
 import { newId } from "../../domain/ids/Id.ts"
@@ -8,7 +8,7 @@ import { JobSlotRepo } from "../../domain/jobs/JobSlotRepo.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { CycleStarter } from "./CycleStarter.ts"
 import { workSlot } from "./JobSlot.ts"
-import { standingQueues } from "./StandingQueues.ts"
+import { defaultQueue, standingQueues } from "./StandingQueues.ts"
 
 /**
  * The standing durable cycle of a slot of a queue (ARCHITECTURE §3, Jobs). Its work is to claim, run and settle jobs for
@@ -23,10 +23,29 @@ export const JobCycle = Workflow.make("JobCycle", {
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
+/** How often a slot that has much to do says so, in ms. */
+const widenEveryMs = 5_000
+
+/** Jobs that come while others are in hand are for all slots of their queue: the first one sees to it that it has them. */
+const widening = (
+  starter: CycleStarter["Service"],
+  { queue, slot }: { readonly queue: string; readonly slot: number }
+) => {
+  let last = -Infinity
+  return Effect.flatMap(Clock.currentTimeMillis, (at) => {
+    if (slot > 0 || at - last < widenEveryMs) return Effect.void
+    last = at
+    return starter.widen(queue)
+  })
+}
+
 /** How often jobs that lost their turn for a key are looked for, in ms. */
 const unparkMs = 1_000
 
-/** Of every queue the first slot keeps order: keys that nobody goes on with, and jobs of dead workers. */
+/**
+ * The first slot of the queue that always stands keeps order in all of them: keys that nobody goes on with, and jobs of
+ * dead workers.
+ */
 const keepOrder = Effect.gen(function*() {
   const repo = yield* JobSettleRepo
   const { reapMs } = yield* JobSettings
@@ -57,20 +76,23 @@ export const jobCycleLayer = JobCycle.toLayer(
     const sharding = yield* Sharding.Sharding
     const starter = yield* CycleStarter
     const { queue, slot } = cycle
-    if (!(yield* slots.begin(cycle))) return
     const [name, token] = [`${queue}/${slot}`, newId()]
-    const left = yield* (yield* JobSettleRepo).reclaimSlot(name, token)
+    const { reclaimSlot } = yield* JobSettleRepo
+    const left = yield* starter.inTurn(
+      Effect.flatMap(slots.begin(cycle), (current) => current ? reclaimSlot(name, token) : Effect.undefined)
+    )
+    if (left === undefined) return
     if (left.pending + left.failed > 0) {
       yield* Effect.logWarning(`slot ${name} takes over: ${left.pending} jobs again, ${left.failed} failed`)
     }
     const wanted = settings.autorun && slot < settings.slots
     const shard = sharding.getShardId(EntityId.make(executionId), "default")
-    const mine = () => wanted && sharding.hasShardId(shard)
+    const mine = () => wanted && !starter.isStopping() && sharding.hasShardId(shard)
     const taken = yield* Effect.scoped(Effect.gen(function*() {
-      if (slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
-      return yield* workSlot({ queue, slot: name, token, mine })
+      if (queue === defaultQueue && slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
+      return yield* workSlot({ queue, slot: name, token, mine, busy: widening(starter, cycle) })
     }))
-    const standing = standingQueues(yield* Tasks, settings).includes(queue)
+    const standing = slot === 0 && standingQueues(yield* Tasks, settings).includes(queue)
     yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(cycle) : slots.close(cycle)
     yield* starter.start
   })

@@ -11,7 +11,8 @@ import { standingQueues } from "./StandingQueues.ts"
 const lookEvery = "2 seconds"
 
 /**
- * Sees to it that every slot of every queue has its cycle. Every runner does: asking twice for a cycle starts it once.
+ * Sees to it that every slot that there should be has its cycle: the first one of each standing queue, and the others of
+ * queues that have work for them. Every runner does: asking twice for a cycle starts it once.
  * Needs the cycle's behaviour, so it stands on `jobCycleLayer`.
  */
 export const jobCyclesLayer = Layer.effectDiscard(
@@ -20,17 +21,22 @@ export const jobCyclesLayer = Layer.effectDiscard(
     if (!settings.autorun) return
     const slots = yield* JobSlotRepo
     const tasks = yield* Tasks
-    const { latch } = yield* CycleStarter
+    const starter = yield* CycleStarter
     yield* (yield* JobClaimRepo).prepareOrder(settings.order)
 
     const look = Effect.gen(function*() {
-      latch.closeUnsafe()
-      yield* slots.prepare(standingQueues(tasks, settings), settings.slots)
-      for (const cycle of yield* slots.open) yield* JobCycle.execute(cycle, { discard: true })
+      starter.latch.closeUnsafe()
+      yield* slots.prepare(standingQueues(tasks, settings), yield* starter.takeWide, settings.slots)
+      yield* Effect.forEach(yield* slots.open, (cycle) => JobCycle.execute(cycle, { discard: true }), {
+        // Together, so that their requests are one statement.
+        concurrency: "unbounded",
+        discard: true
+      })
     })
+    yield* Effect.addFinalizer(() => starter.stop)
     yield* look.pipe(
       Effect.catchCause((cause) => Effect.logWarning("cycles of jobs could not be started", cause)),
-      Effect.andThen(Effect.timeoutOption(latch.await, lookEvery)),
+      Effect.andThen(Effect.timeoutOption(starter.latch.await, lookEvery)),
       Effect.forever,
       Effect.forkScoped
     )

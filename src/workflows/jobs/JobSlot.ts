@@ -14,6 +14,8 @@ export interface SlotWork {
   readonly token: string
   /** False once the slot belongs to somebody else or the process stops; looked at once a second and between claims. */
   readonly mine: () => boolean
+  /** Done whenever more jobs come than can begin at once, or while others are in hand. */
+  readonly busy?: Effect.Effect<void>
 }
 
 /**
@@ -21,7 +23,7 @@ export interface SlotWork {
  * claims, runs and settles as fast as jobs come, and waits for a hint, for the time of the next job or for the poll when
  * there are none. What is in hand when it has to stop gets a while to end and is given back. Gives how many it took.
  */
-export const workSlot = Effect.fnUntraced(function*({ mine, queue, slot, token }: SlotWork) {
+export const workSlot = Effect.fnUntraced(function*({ busy = Effect.void, mine, queue, slot, token }: SlotWork) {
   const { batch, concurrency, cycleMs, leaseMs, pollMs } = yield* JobSettings
   const repo = yield* JobClaimRepo
   const latch = yield* (yield* Wakeups).latch(queue)
@@ -47,6 +49,7 @@ export const workSlot = Effect.fnUntraced(function*({ mine, queue, slot, token }
     if (!mayClaim || free <= 0) return yield* hand.hasEnded() ? Effect.void : wait(pollMs)
     const found = yield* claims.take({ queue, slot, token, leaseMs, limit: free })
     taken += found.jobs.length
+    if (found.full || (found.jobs.length > 0 && hand.size() > 0)) yield* busy
     yield* hand.take(found.jobs)
     // Handlers that ended before the next one began: more of them are worth a claim. Else no more than can run.
     size = hand.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size

@@ -1,7 +1,10 @@
 import type { JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import type { Tasks } from "../../domain/jobs/Tasks.ts"
 
-/** Queues that always have workers; any other one has them while it has jobs. */
+/** Where jobs go that name no queue. */
+export const defaultQueue = "default"
+
+/** Queues that always have a worker, and all of theirs while they have much to do; any other one has them while it has jobs. */
 export const standingQueues = (tasks: Tasks["Service"], { queues }: JobSettingsValues): ReadonlyArray<string> => [
-  ...new Set(["default", ...queues, ...tasks.all().flatMap(({ queue }) => queue ?? [])])
+  ...new Set([defaultQueue, ...queues, ...tasks.all().flatMap(({ queue }) => queue ?? [])])
 ]

@@ -21,8 +21,18 @@ const most = 20
 const settle = Effect.andThen(
   aMinuteLater,
   onDatabase((sql) =>
-    sql`insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts)
-      values (${newId()}::uuid, 'org_default', 'default', 'marketplace/settle-payouts', '{}', 1)`
+    sql`with made as (insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts)
+      values (${newId()}::uuid, 'org_default', 'default', 'marketplace/settle-payouts', '{}', 1) returning queue)
+      select pg_notify('stoa_jobs', queue) from made`
+  )
+)
+
+/** Jobs that settle payouts and have not ended: their statements would be taken for steps of the next run. */
+const openSettling = onDatabase((sql) =>
+  Effect.map(
+    sql<{ n: number }>`select count(*)::int4 as n from commerce_jobs
+      where task_slug = 'marketplace/settle-payouts' and status in ('pending', 'processing')`,
+    ([row]) => row?.n ?? -1
   )
 )
 
@@ -67,6 +77,7 @@ const settled = Effect.gen(function*() {
   yield* persistently("60 seconds")(runOnce)
   yield* settle
   yield* eventually("all payouts to be completed", Effect.map(openPayouts, (open) => open === 0), 60_000)
+  yield* eventually("nothing to settle them any more", Effect.map(openSettling, (open) => open === 0), 60_000)
 })
 
 it.live(
