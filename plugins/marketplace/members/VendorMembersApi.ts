@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { group, Text, Uuid } from "stoa/plugin"
-import { memberRoles, vendorMembers } from "./VendorTables.ts"
+import { memberRoles, vendorMembers } from "./MemberTables.ts"
 
 const g = group("Marketplace vendors", "/marketplace")
 const permission = "marketplace:admin"

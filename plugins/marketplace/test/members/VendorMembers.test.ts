@@ -6,7 +6,7 @@ import { onDatabase, openElsewhere } from "../../../../test/checkout/ShopFloor.t
 import { eventually } from "../../../../test/support/Eventually.ts"
 import { api, appBeside, asAdmin, TestApp } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { admin, aVendor, path, refusal, stranger, withMarketplace } from "./VendorShop.ts"
+import { admin, aVendor, path, refusal, stranger, withMarketplace } from "../VendorShop.ts"
 
 /** Somebody who has signed in and has a profile in the store. */
 const aShopper = Effect.fnUntraced(function*() {

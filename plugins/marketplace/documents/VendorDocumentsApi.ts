@@ -1,13 +1,15 @@
 import { Schema } from "effect"
 import { FreeText, group } from "stoa/plugin"
-import { WebAddress } from "./Vendor.ts"
-import { documentTypes, vendorDocuments } from "./VendorTables.ts"
+import { portal } from "../parties/VendorPortal.ts"
+import { WebAddress } from "../vendors/Vendor.ts"
+import { documentTypes, vendorDocuments } from "./DocumentTables.ts"
 
 const g = group("Marketplace vendors", "/marketplace")
+const own = group("Marketplace vendor portal", "/marketplace")
 const permission = "marketplace:admin"
 
 /** Body of a document: of which kind it is and where its file lies. */
-export const NewDocument = Schema.Struct({ type: Schema.Literals(documentTypes), fileUrl: WebAddress })
+const NewDocument = Schema.Struct({ type: Schema.Literals(documentTypes), fileUrl: WebAddress })
 
 /** What a judge may add; a request without a body is one without notes. */
 const Notes = Schema.NullOr(Schema.Struct({ notes: Schema.optional(FreeText.check(Schema.isMaxLength(10_000))) }))
@@ -33,5 +35,17 @@ export const rejectDocument = g.post("/vendors/:id/documents/:docId/reject", {
   summary: "Reject a document",
   permission,
   input: Notes,
+  success: vendorDocuments.Row
+})
+
+export const listOwnDocuments = own.list("/vendor/me/documents", {
+  summary: "List own documents",
+  ...portal,
+  success: vendorDocuments.Row
+})
+export const addOwnDocument = own.post("/vendor/me/documents", {
+  summary: "Hand in a document",
+  ...portal,
+  input: NewDocument,
   success: vendorDocuments.Row
 })

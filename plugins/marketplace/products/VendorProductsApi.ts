@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { group, Uuid } from "stoa/plugin"
+import { portal } from "../parties/VendorPortal.ts"
+import { vendorEntities } from "./ProductTables.ts"
 import { VendorProduct } from "./VendorProduct.ts"
-import { vendorEntities } from "./VendorTables.ts"
 
 const g = group("Marketplace vendors", "/marketplace")
+const own = group("Marketplace vendor portal", "/marketplace")
 const permission = "marketplace:admin"
 
 export const listProducts = g.list("/vendors/:id/products", {
@@ -21,4 +23,9 @@ export const unlinkProduct = g.delete("/vendors/:id/products/:entityId", {
   summary: "Say that an entity is the store's own again",
   permission,
   success: vendorEntities.Row
+})
+export const listOwnProducts = own.list("/vendor/me/products", {
+  summary: "List what the own vendor sells",
+  ...portal,
+  success: VendorProduct
 })

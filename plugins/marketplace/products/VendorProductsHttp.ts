@@ -1,6 +1,7 @@
 import { Effect } from "effect"
+import { ownVendor } from "../parties/VendorPortal.ts"
 import { VendorProducts } from "./VendorProducts.ts"
-import { linkProduct, listProducts, unlinkProduct } from "./VendorProductsApi.ts"
+import { linkProduct, listOwnProducts, listProducts, unlinkProduct } from "./VendorProductsApi.ts"
 
 /** Answers to the routes of `VendorProductsApi.ts`. */
 export const productRoutes = [
@@ -12,5 +13,8 @@ export const productRoutes = [
   ),
   unlinkProduct.handle(({ params }) =>
     Effect.flatMap(VendorProducts, (products) => products.unlink(params.id, params.entityId))
+  ),
+  listOwnProducts.handle(({ actor, page }) =>
+    Effect.flatMap(VendorProducts, (products) => products.list(ownVendor(actor), page))
   )
 ]

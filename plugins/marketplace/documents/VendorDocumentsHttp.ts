@@ -1,6 +1,14 @@
 import { Effect } from "effect"
+import { ownVendor } from "../parties/VendorPortal.ts"
 import { VendorDocuments } from "./VendorDocuments.ts"
-import { addDocument, approveDocument, listDocuments, rejectDocument } from "./VendorDocumentsApi.ts"
+import {
+  addDocument,
+  addOwnDocument,
+  approveDocument,
+  listDocuments,
+  listOwnDocuments,
+  rejectDocument
+} from "./VendorDocumentsApi.ts"
 
 /** Answers to the routes of `VendorDocumentsApi.ts`. */
 export const documentRoutes = [
@@ -19,5 +27,11 @@ export const documentRoutes = [
       VendorDocuments,
       (papers) => papers.judge(params.id, params.docId, { status: "rejected", notes: input?.notes })
     )
+  ),
+  listOwnDocuments.handle(({ actor, page }) =>
+    Effect.flatMap(VendorDocuments, (papers) => papers.list(ownVendor(actor), page))
+  ),
+  addOwnDocument.handle(({ actor, input }) =>
+    Effect.flatMap(VendorDocuments, (papers) => papers.handIn(ownVendor(actor), input))
   )
 ]

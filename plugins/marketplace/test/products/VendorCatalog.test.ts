@@ -6,17 +6,8 @@ import { aForeignProduct, openElsewhere } from "../../../../test/checkout/ShopFl
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, asStaff, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import {
-  admin,
-  anApprovedVendor,
-  asVendor,
-  aVendor,
-  path,
-  refusal,
-  stranger,
-  suspend,
-  withMarketplace
-} from "./VendorShop.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { admin, anApprovedVendor, aVendor, path, refusal, stranger, suspend, withMarketplace } from "../VendorShop.ts"
 
 let things = 0
 

@@ -10,9 +10,10 @@ import {
   type RowOf,
   type ValidationFailed
 } from "stoa/plugin"
+import { vendors } from "../vendors/VendorTables.ts"
+import { vendorEntities } from "./ProductTables.ts"
 import type { ShownVendor, VendorProduct } from "./VendorProduct.ts"
 import { idsOf, isInCatalog, productsOf, vendorsOf } from "./VendorProductRepo.ts"
-import { vendorEntities, vendors } from "./VendorTables.ts"
 
 type Link = RowOf<typeof vendorEntities>
 

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
-import { admin, aDocument, aVendor, refusal, withMarketplace } from "./VendorShop.ts"
+import { admin, aDocument, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
 
 const handIn = (vendorId: string, type = "identity") =>
   Effect.map(admin("POST", `/${vendorId}/documents`, aDocument(type)), (made) => made.text("data.id"))

@@ -11,9 +11,10 @@ import {
   type ValidationFailed
 } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
+import { announceApproval } from "../vendors/Vendors.ts"
+import { vendors } from "../vendors/VendorTables.ts"
+import { vendorDocuments } from "./DocumentTables.ts"
 import { missingDocuments } from "./RequiredDocuments.ts"
-import { announceApproval } from "./Vendors.ts"
-import { vendorDocuments, vendors } from "./VendorTables.ts"
 
 type Document = RowOf<typeof vendorDocuments>
 type Refused = NotFound | Conflict | ValidationFailed

@@ -10,7 +10,8 @@ import {
   type RowOf,
   ValidationFailed
 } from "stoa/plugin"
-import { vendorMembers, vendors } from "./VendorTables.ts"
+import { vendors } from "../vendors/VendorTables.ts"
+import { vendorMembers } from "./MemberTables.ts"
 
 type Member = RowOf<typeof vendorMembers>
 

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../../../../test/support/Purchase.ts"
-import { admin, anApprovedVendor, aVendor, suspend, withMarketplace } from "./VendorShop.ts"
+import { admin, anApprovedVendor, aVendor, suspend, withMarketplace } from "../VendorShop.ts"
 
 /** Something that can be bought, of a vendor. */
 const goodsOf = Effect.fnUntraced(function*(vendorId: string) {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Time, Uuid } from "stoa/plugin"
-import type { VendorRow } from "./Vendor.ts"
+import type { VendorRow } from "../vendors/Vendor.ts"
 
 /** What of a vendor stands beside its things in the catalog (contract, plugins §1.3). */
 export type ShownVendor = Pick<VendorRow, "id" | "name" | "slug" | "status" | "tier" | "logoUrl">

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { CurrentActor, PluginDatabase } from "stoa/plugin"
-import { documentTypes, vendorDocuments } from "./VendorTables.ts"
+import { documentTypes, vendorDocuments } from "./DocumentTables.ts"
 
 /**
  * Kinds of documents that the store asks for and has not approved of this vendor. The caller holds the vendor's row, as

@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { api, asAdmin, asCustomer, type Call, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
-import type { MarketplaceSettings } from "../../MarketplaceOptions.ts"
+import { api, asAdmin, type Call, inOrganization, testAppLayer } from "../../../test/support/TestApp.ts"
+import { marketplace } from "../index.ts"
+import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
+import { asVendor } from "./MarketBuilder.ts"
 
 /** A group of tests around a shop with the marketplace. */
 export const withMarketplace = (options: Partial<MarketplaceSettings> = {}) =>
@@ -31,9 +32,6 @@ export const anApprovedVendor = Effect.fnUntraced(function*(body: object = {}) {
 })
 
 export const suspend = (id: string) => admin("POST", `/${id}/suspend`, { reason: "Nothing arrives." })
-
-/** Somebody who acts for a vendor, with what a shopper may. */
-export const asVendor = (vendorId: string) => ({ ...asCustomer(`of-${vendorId}`), vendorId })
 
 /** The administrator of another store. */
 export const stranger = inOrganization("org_other", asAdmin)

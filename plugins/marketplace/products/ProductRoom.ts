@@ -1,0 +1,12 @@
+import { productHooks } from "./ProductHooks.ts"
+import { vendorEntities } from "./ProductTables.ts"
+import { VendorProducts } from "./VendorProducts.ts"
+import { productRoutes } from "./VendorProductsHttp.ts"
+
+/** Whose the things of the catalog are. */
+export const productRoom = {
+  tables: [vendorEntities],
+  layer: VendorProducts.layer,
+  routes: productRoutes,
+  hooks: productHooks
+}
