@@ -44,6 +44,7 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },
       { scope: "marketplace:vendor", description: "Act for the own vendor" }
     ],
+    migrations: memberRoom.migrations,
     schema: () => rooms.map(({ tables }) => tables).flat(),
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
     layer: Layer.mergeAll(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { FreeText, group } from "stoa/plugin"
-import { portal } from "../parties/VendorPortal.ts"
+import { owners } from "../parties/VendorPortal.ts"
 import { WebAddress } from "../vendors/Vendor.ts"
 import { documentTypes, vendorDocuments } from "./DocumentTables.ts"
 
@@ -40,12 +40,12 @@ export const rejectDocument = g.post("/vendors/:id/documents/:docId/reject", {
 
 export const listOwnDocuments = own.list("/vendor/me/documents", {
   summary: "List own documents",
-  ...portal,
+  ...owners,
   success: vendorDocuments.Row
 })
 export const addOwnDocument = own.post("/vendor/me/documents", {
   summary: "Hand in a document",
-  ...portal,
+  ...owners,
   input: NewDocument,
   success: vendorDocuments.Row
 })

@@ -1,5 +1,5 @@
 import { group } from "stoa/plugin"
-import { portal } from "../parties/VendorPortal.ts"
+import { managers, portal } from "../parties/VendorPortal.ts"
 import { OwnVendorChange, VendorView } from "./Vendor.ts"
 
 const g = group("Marketplace vendor portal", "/marketplace")
@@ -7,7 +7,7 @@ const g = group("Marketplace vendor portal", "/marketplace")
 export const readOwnVendor = g.get("/vendor/me", { summary: "Read the own vendor", ...portal, success: VendorView })
 export const changeOwnVendor = g.patch("/vendor/me", {
   summary: "Change what the own vendor says of itself, and its bank account, which is not shown",
-  ...portal,
+  ...managers,
   input: OwnVendorChange,
   success: VendorView
 })

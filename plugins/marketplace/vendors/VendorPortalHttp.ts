@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import { ownVendor } from "../parties/VendorPortal.ts"
+import { Forbidden } from "stoa/plugin"
+import { mayForVendor, ownVendor } from "../parties/VendorPortal.ts"
 import { changeOwnVendor, readOwnVendor } from "./VendorPortalApi.ts"
 import { Vendors } from "./Vendors.ts"
 
@@ -7,6 +8,8 @@ import { Vendors } from "./Vendors.ts"
 export const portalRoutes = [
   readOwnVendor.handle(({ actor }) => Effect.flatMap(Vendors, (vendors) => vendors.get(ownVendor(actor)))),
   changeOwnVendor.handle(({ actor, input }) =>
-    Effect.flatMap(Vendors, (vendors) => vendors.change(ownVendor(actor), input))
+    input.bankAccount !== undefined && !mayForVendor(actor, "represent")
+      ? Forbidden.of("Only an owner of the vendor may say where its money goes.")
+      : Effect.flatMap(Vendors, (vendors) => vendors.change(ownVendor(actor), input))
   )
 ]
