@@ -1,5 +1,14 @@
 import { Effect } from "effect"
-import { currentOrganization, type Database, offsetOf, type PageRequest } from "stoa/plugin"
+import {
+  CurrentActor,
+  currentOrganization,
+  type Database,
+  journalRows,
+  offsetOf,
+  type PageRequest,
+  rowJson
+} from "stoa/plugin"
+import { vendorEntities } from "./ProductTables.ts"
 import type { ShownVendor, VendorProduct } from "./VendorProduct.ts"
 
 /** A page of a vendor's things, newest first, in one statement. */
@@ -57,3 +66,51 @@ export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Databas
     from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`
   return row?.ids
 }, Effect.orDie)
+
+/** Whose an entity is, and whose its metadata says it is. */
+export interface Claimed {
+  readonly vendorId: string | null
+  readonly claim: string | null
+}
+
+export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: string) {
+  const organization = yield* currentOrganization
+  const [row] = yield* sql<Claimed>`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
+    from catalog_entities e
+    left join marketplace_vendor_entities l on l.organization_id = ${organization} and l.entity_id = e.id
+    where e.organization_id = ${organization} and e.id = ${entityId}::uuid`
+  return row
+}, Effect.orDie)
+
+/** An entity, and the vendor whose it shall be. */
+export interface ProductLink {
+  readonly vendorId: string
+  readonly entityId: string
+}
+
+const subject = "marketplace/marketplace_vendor_entities"
+
+/** Writes links with their entries in the journal, in one statement. */
+export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
+  function*(sql: Database, links: ReadonlyArray<ProductLink>) {
+    const actor = yield* CurrentActor
+    const told = journalRows(sql, actor, {
+      type: `${subject}.create`,
+      entityType: subject,
+      entityId: "made.id::text",
+      payload: rowJson(vendorEntities, "made"),
+      from: "made"
+    })
+    yield* sql`with made as (
+        insert into marketplace_vendor_entities (organization_id, vendor_id, entity_id)
+        select ${actor.organizationId}, v.id, i.entity_id
+        from unnest(${links.map(({ vendorId }) => vendorId)}::uuid[], ${links.map(({ entityId }) => entityId)}::uuid[])
+          as i(vendor_id, entity_id)
+        join marketplace_vendors v on v.id = i.vendor_id and v.organization_id = ${actor.organizationId}
+        on conflict (organization_id, entity_id) do nothing
+        returning *),
+      told as (${told})
+      select 1`
+  },
+  Effect.orDie
+)

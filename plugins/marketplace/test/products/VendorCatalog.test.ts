@@ -24,7 +24,7 @@ const create = (as: object, vendorId?: unknown) =>
   })
 
 /** Staff of the store who acts for a vendor. */
-const clerkOf = (vendorId: string) => ({ ...asStaff, userId: `clerk-of-${vendorId}`, vendorId })
+const clerkOf = (vendorId: string) => ({ ...asStaff, userId: `clerk-of-${vendorId}`, vendorId, vendorRole: "staff" })
 
 const productsOf = (vendorId: string) =>
   Effect.map(
@@ -125,11 +125,16 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.notInclude(yield* productsOf(one), foreign)
     }))
 
-  it.effect("stays its vendor's when its metadata is changed, and is nobody's once it is deleted", () =>
+  it.effect("stays its vendor's whatever its metadata shall say, and is nobody's once it is deleted", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* anApprovedVendor(), yield* anApprovedVendor()]
       const made = (yield* create(asAdmin, one)).text("data.id")
-      yield* api("PATCH", `/api/catalog/entities/${made}`, { as: asAdmin, body: { metadata: { vendorId: two } } })
+      const change = (metadata: object) =>
+        api("PATCH", `/api/catalog/entities/${made}`, { as: asAdmin, body: { metadata } })
+      assert.deepStrictEqual(yield* refusal(change({ vendorId: two })), [422, "VALIDATION_FAILED"])
+      for (const kept of [{ vendorId: one.toUpperCase() }, { other: 1 }]) {
+        assert.strictEqual((yield* change(kept)).status, 200)
+      }
       assert.deepStrictEqual([yield* productsOf(one), yield* productsOf(two)], [[made], []])
       assert.strictEqual((yield* api("DELETE", `/api/catalog/entities/${made}`, { as: asAdmin })).status, 200)
       assert.deepStrictEqual(yield* productsOf(one), [])
