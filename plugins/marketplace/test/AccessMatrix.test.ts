@@ -26,7 +26,7 @@ const actors: Readonly<Record<string, TestActor | undefined>> = {
   nobody: testNoPermActor,
   customer: testCustomerActor,
   ...Object.fromEntries(
-    vendorRoles.map((vendorRole) => [vendorRole, { ...testCustomerActor, vendorId: unknownId, vendorRole }])
+    vendorRoles.map((vendorRole) => [`vendor ${vendorRole}`, { ...testCustomerActor, vendorId: unknownId, vendorRole }])
   ),
   // Somebody whose role is not known.
   "without role": { ...testCustomerActor, vendorId: unknownId },
