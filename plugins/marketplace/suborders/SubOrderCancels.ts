@@ -18,7 +18,8 @@ import { following, permitted, SubOrderRefunds } from "../refunds/SubOrderRefund
 import { Reconcile } from "./Reconcile.ts"
 import type { SubOrder } from "./SubOrder.ts"
 import { sources } from "./SubOrderMachine.ts"
-import { cannotBecome, type OfVendor, SubOrders } from "./SubOrders.ts"
+import { cannotBecome } from "./SubOrderMoves.ts"
+import { type OfVendor, SubOrders } from "./SubOrders.ts"
 import { subOrderLines, subOrders } from "./SubOrderTables.ts"
 
 type Row = RowOf<typeof subOrders>
