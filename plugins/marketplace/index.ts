@@ -1,28 +1,37 @@
 import { Effect, Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
-import { afterSalesLayer, afterSalesRoutes, afterSalesTasks } from "./AfterSales.ts"
 import { vendorModels } from "./analytics/VendorModels.ts"
-import { commissionRoutes } from "./commissions/CommissionRulesHttp.ts"
-import { commissionRules } from "./commissions/CommissionTables.ts"
-import { disputes } from "./disputes/DisputeTables.ts"
-import { balanceRoutes } from "./ledger/BalancesHttp.ts"
-import { ledgerEntries, vendorAccounts } from "./ledger/LedgerTables.ts"
+import { commissionRoom } from "./commissions/CommissionRoom.ts"
+import { disputeRoom } from "./disputes/DisputeRoom.ts"
+import { documentRoom } from "./documents/DocumentRoom.ts"
+import { ledgerRoom } from "./ledger/LedgerRoom.ts"
 import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
-import { payoutsLayer } from "./payouts/PayoutLayers.ts"
-import { payoutRoutes } from "./payouts/PayoutsHttp.ts"
-import { payoutPeriods, payouts } from "./payouts/PayoutTables.ts"
-import { payoutTasks } from "./payouts/PayoutTasks.ts"
-import { returns } from "./returns/ReturnTables.ts"
-import { reviews } from "./reviews/ReviewTables.ts"
-import { autoDeliveryTasks } from "./suborders/AutoDeliveryTasks.ts"
+import { memberRoom } from "./members/MemberRoom.ts"
+import { Parties } from "./parties/Parties.ts"
+import { payoutRoom } from "./payouts/PayoutRoom.ts"
+import { performanceRoom } from "./performance/PerformanceRoom.ts"
+import { productRoom } from "./products/ProductRoom.ts"
+import { SubOrderRefunds } from "./refunds/SubOrderRefunds.ts"
+import { returnRoom } from "./returns/ReturnRoom.ts"
+import { reviewRoom } from "./reviews/ReviewRoom.ts"
 import { Reconcile } from "./suborders/Reconcile.ts"
-import { subOrderHooks } from "./suborders/SubOrderHooks.ts"
-import { subOrdersLayer } from "./suborders/SubOrderLayers.ts"
-import { subOrderRoutes } from "./suborders/SubOrdersHttp.ts"
-import { subOrderLines, subOrders } from "./suborders/SubOrderTables.ts"
-import { vendorHooks } from "./vendors/VendorHooks.ts"
-import { allVendorRoutes, vendorsLayer } from "./vendors/VendorRoom.ts"
-import { vendorDocuments, vendorEntities, vendorMembers, vendors, vendorSecrets } from "./vendors/VendorTables.ts"
+import { subOrderRoom } from "./suborders/SubOrderRoom.ts"
+import { vendorRoom } from "./vendors/VendorRoom.ts"
+
+/** In the order in which their tables refer to one another. */
+const rooms = [
+  vendorRoom,
+  productRoom,
+  memberRoom,
+  documentRoom,
+  commissionRoom,
+  subOrderRoom,
+  ledgerRoom,
+  payoutRoom,
+  disputeRoom,
+  returnRoom,
+  reviewRoom
+]
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
 export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
@@ -35,39 +44,32 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },
       { scope: "marketplace:vendor", description: "Act for the own vendor" }
     ],
-    schema: () => [
-      vendors,
-      vendorSecrets,
-      vendorEntities,
-      vendorMembers,
-      vendorDocuments,
-      commissionRules,
-      subOrders,
-      subOrderLines,
-      vendorAccounts,
-      ledgerEntries,
-      payouts,
-      payoutPeriods,
-      disputes,
-      returns,
-      reviews
-    ],
+    migrations: memberRoom.migrations,
+    schema: () => rooms.map(({ tables }) => tables).flat(),
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: Layer.mergeAll(payoutsLayer, afterSalesLayer).pipe(
-      Layer.provideMerge(Layer.mergeAll(vendorsLayer, subOrdersLayer)),
+    layer: Layer.mergeAll(
+      vendorRoom.layer,
+      productRoom.layer,
+      memberRoom.layer,
+      documentRoom.layer,
+      subOrderRoom.layer,
+      payoutRoom.layer,
+      disputeRoom.layer,
+      returnRoom.layer,
+      reviewRoom.layer,
+      performanceRoom.layer
+    ).pipe(
+      Layer.provideMerge(Layer.mergeAll(commissionRoom.layer, ledgerRoom.layer, Parties.layer, SubOrderRefunds.layer)),
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
-    hooks: ({ db }) => Effect.map(vendorHooks, (ofVendors) => [...ofVendors, ...subOrderHooks(db)]),
-    routes: () => [
-      ...allVendorRoutes,
-      ...commissionRoutes,
-      ...subOrderRoutes,
-      ...balanceRoutes,
-      ...payoutRoutes,
-      ...afterSalesRoutes
-    ],
+    hooks: ({ db }) => Effect.map(productRoom.hooks, (hooks) => [...hooks, ...subOrderRoom.hooks(db)]),
+    routes: () => [...rooms, performanceRoom].map(({ routes }) => routes).flat(),
     analyticsModels: () => vendorModels,
-    tasks: () => Effect.map(Effect.all([payoutTasks, autoDeliveryTasks, afterSalesTasks]), (tasks) => tasks.flat()),
+    tasks: () =>
+      Effect.map(
+        Effect.all([payoutRoom.tasks, subOrderRoom.tasks, disputeRoom.tasks, returnRoom.tasks, performanceRoom.tasks]),
+        (tasks) => tasks.flat()
+      ),
     followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
   })
 }

@@ -10,6 +10,7 @@ import { Categories } from "../domain/catalog/categories/Categories.ts"
 import { Variants } from "../domain/catalog/variants/Variants.ts"
 import { Customers } from "../domain/customers/Customers.ts"
 import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
+import { Shipments } from "../domain/fulfillment/Shipments.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Jobs } from "../domain/jobs/Jobs.ts"
@@ -47,7 +48,8 @@ declare module "../domain/modules/Kernel.ts" {
      * moved once that has committed; `refund` does both, and belongs into no transaction.
      */
     readonly refunds: Refunds["Service"] & RefundRequests["Service"] & Pick<RefundSettlement["Service"], "settle">
-    readonly fulfillment: Fulfillments["Service"]
+    /** What has been handed over; `sendLines`, `conclude` and `change` are for plugins that ship. */
+    readonly fulfillment: Fulfillments["Service"] & Pick<Shipments["Service"], "sendLines" | "conclude" | "change">
     readonly inventory: Inventory["Service"]
     readonly pricing: Prices["Service"]
     readonly priceModifiers: PriceModifiers["Service"]
@@ -64,6 +66,7 @@ declare module "../domain/modules/Kernel.ts" {
 
 const coreServices = Effect.gen(function*() {
   const orders = yield* Orders
+  const shipments = yield* Shipments
   const services: CoreServices = {
     catalog: { ...yield* Catalog, ...yield* CatalogReads },
     categories: yield* Categories,
@@ -78,7 +81,7 @@ const coreServices = Effect.gen(function*() {
       ...yield* RefundRequests,
       settle: (yield* RefundSettlement).settle
     },
-    fulfillment: yield* Fulfillments,
+    fulfillment: { ...yield* Fulfillments, ...shipments },
     inventory: yield* Inventory,
     pricing: yield* Prices,
     priceModifiers: yield* PriceModifiers,

@@ -85,7 +85,7 @@ withApp("people as plugins see them", (it) => {
   it.effect("are told of in the journal of the store, as what they were and are", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
-      yield* asking("org_default", (users) => users.actFor(person.userId, "kiln", Effect.void))
+      yield* asking("org_default", (users) => users.actFor(person.userId, "kiln", Effect.void, "owner"))
       const trail = yield* eventually(
         "the entry",
         Effect.map(
@@ -97,8 +97,8 @@ withApp("people as plugins see them", (it) => {
         )
       )
       assert.deepStrictEqual(trail, {
-        before: { id: person.userId, vendorId: null },
-        payload: { id: person.userId, vendorId: "kiln" }
+        before: { id: person.userId, vendorId: null, vendorRole: null },
+        payload: { id: person.userId, vendorId: "kiln", vendorRole: "owner" }
       })
       assert.strictEqual((yield* api("GET", "/api/me/profile", { headers: person.bearer })).status, 200)
     }))

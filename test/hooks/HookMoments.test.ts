@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
 import { hookMoments } from "../../src/domain/hooks/HookMap.ts"
+import { imported, jsonl } from "../exchange/ImportCalls.ts"
 import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
 
@@ -40,6 +41,9 @@ const manageCatalog = Effect.fnUntraced(function*(entityId: string) {
   yield* done("GET", path)
   yield* done("GET", "/catalog/entities?type=course")
   const other = yield* asked("POST", "/catalog/entities", { type: "course", slug: "never-sold" })
+  const category = yield* asked("POST", "/catalog/categories", { slug: "courses" })
+  yield* done("POST", `/catalog/entities/${other.text("data.id")}/categories/${category.text("data.id")}`)
+  yield* imported(jsonl({ type: "course", slug: "imported" }), { type: "application/x-ndjson" })
   yield* done("DELETE", `/catalog/entities/${other.text("data.id")}`)
 })
 
@@ -109,7 +113,7 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
         assert.strictEqual(context.requestId, context.actor.requestId, name)
         assert.isFunction(context.services.catalog.get, name)
         assert.isFunction(context.db.withTransaction, name)
-        assert.strictEqual(context.tx !== null, name === "inventory.afterAdjust", name)
+        assert.strictEqual(context.tx !== null, ["inventory.afterAdjust", "catalog.beforeCommit"].includes(name), name)
         assert.strictEqual(context.context.moduleName, name.slice(0, name.indexOf(".")), name)
       }
     }))

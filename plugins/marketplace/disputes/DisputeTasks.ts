@@ -7,15 +7,15 @@ import { Disputes } from "./Disputes.ts"
  * Task `marketplace/dispute-deadlines` (contract, plugins §1.8): every ten minutes, disputes of all organizations that
  * their vendor left unanswered until the deadline are escalated, unless `autoEscalateOnMissedDeadline` is off.
  */
-export const disputeDeadlines = Effect.gen(function*() {
+export const disputeTasks = Effect.gen(function*() {
   const { escalateOverdue } = yield* Disputes
   const { autoEscalateOnMissedDeadline } = yield* MarketplaceOptions
-  return defineTask({
+  return [defineTask({
     slug: "marketplace/dispute-deadlines",
     schedule: "*/10 * * * *",
     concurrency: { key: () => "marketplace/dispute-deadlines", supersedes: true },
     handler: Effect.fnUntraced(function*() {
       return { output: { escalated: autoEscalateOnMissedDeadline ? yield* escalateOverdue : 0 } }
     })
-  })
+  })]
 })

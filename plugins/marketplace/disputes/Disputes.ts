@@ -78,7 +78,10 @@ export class Disputes extends Context.Service<Disputes, {
 
       const answer = Effect.fn("Disputes.answer")(function*(id: string, { note, url }: typeof DisputeAnswer.Type) {
         const dispute = yield* rows.lock(id)
-        const { isAdmin, party } = yield* parties.of(dispute.subOrderId)
+        const { isAdmin, party, sells } = yield* parties.of(dispute.subOrderId)
+        if (party === "vendor" && !sells && !isAdmin) {
+          return yield* Forbidden.of("Your role for this vendor may only read.")
+        }
         if (party === "platform" && !isAdmin) return yield* Forbidden.of("Only the parties and operators may answer.")
         const status = yield* Effect.fromResult(statusAfter(dispute, party))
         const at = DateTime.formatIso(yield* DateTime.now)

@@ -1,4 +1,4 @@
-import { amount, integer, oneOf, table, text, uuid } from "stoa/plugin"
+import { amount, integer, longText, oneOf, table, text, uuid } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 
 export const entryTypes = [
@@ -33,7 +33,7 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
   subOrderId: uuid.nullable,
   referenceType: oneOf(["sub_order", "refund", "payout", "dispute", "return", "adjustment"]),
   referenceId: uuid,
-  description: text.nullable,
+  description: longText.nullable,
   /** The payout that took it; null: not paid out. */
   payoutId: uuid.nullable
 }, {
@@ -45,4 +45,16 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
     { columns: ["vendorId", "currency"], where: "payout_id is null" }
   ],
   journal: false
+})
+
+/** What an operator added to a vendor's account or took off it, and why; each has one entry of the ledger. */
+export const adjustments = table("marketplace_adjustments", {
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  /** Signed, minor units. */
+  amountCents: amount,
+  reason: longText
+}, {
+  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }],
+  checks: { not_nothing: "amount_cents <> 0" }
 })

@@ -11,6 +11,7 @@ import {
   PluginDatabase
 } from "stoa/plugin"
 import { type OfSubOrders, type Ownership, type OwnFilter, partyRepo } from "./PartyRepo.ts"
+import { mayForVendor } from "./VendorPortal.ts"
 
 /** What somebody is to a sub-order. The first that is true speaks for him: who sells it speaks as its vendor. */
 export type Party = "vendor" | "buyer" | "platform"
@@ -19,6 +20,8 @@ export type Party = "vendor" | "buyer" | "platform"
 export interface Standing extends Ownership {
   readonly isBuyer: boolean
   readonly isVendor: boolean
+  /** Acts for its vendor in a role that may sell (`VendorPortal.ts`). */
+  readonly sells: boolean
   /** May run the marketplace. */
   readonly isAdmin: boolean
   readonly party: Party
@@ -77,7 +80,7 @@ export class Parties extends Context.Service<Parties, {
 
       const sellerOf = Effect.fn("Parties.sellerOf")(function*(subOrderId: string) {
         const standing = yield* of(subOrderId)
-        if (standing.isVendor || standing.isAdmin) return standing
+        if (standing.sells || standing.isAdmin) return standing
         return yield* Forbidden.of("Only its vendor or an operator may do this.")
       })
 
@@ -111,5 +114,6 @@ const standingOf = (actor: Actor, owners: Ownership): Standing => {
   const isVendor = actor.vendorId !== null && actor.vendorId === owners.vendorId
   const isBuyer = isSignedIn(actor) && owners.buyerUserId === actor.userId
   const party = isVendor ? "vendor" : isBuyer ? "buyer" : "platform"
-  return { ...owners, isBuyer, isVendor, isAdmin: holds(actor, "marketplace:admin"), party }
+  const sells = isVendor && mayForVendor(actor, "sell")
+  return { ...owners, isBuyer, isVendor, sells, isAdmin: holds(actor, "marketplace:admin"), party }
 }

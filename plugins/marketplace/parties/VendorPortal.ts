@@ -1,15 +1,51 @@
 import { type Actor, isUuid } from "stoa/plugin"
 
+/** What somebody is among the people of a vendor. */
+export const vendorRoles = ["owner", "manager", "staff", "viewer"] as const
+export type VendorRole = typeof vendorRoles[number]
+
 /**
- * Who may enter the portal of vendors: whoever acts for one (contract, plugins §1.6; 401 for visitors, 403 for others).
- * Which one it is says the actor and never the request; what is no id is nobody's vendor.
+ * What the people of a vendor may do, by role: `sell` is orders, returns, answers to customers and products; `manage` is
+ * what the vendor says of itself; `represent` is its bank account, its papers and its people. Whoever acts for a vendor
+ * reads; of whom no role is known does no more.
  */
-export const portal = {
+const powers = {
+  read: ["owner", "manager", "staff", "viewer"],
+  sell: ["owner", "manager", "staff"],
+  manage: ["owner", "manager"],
+  represent: ["owner"]
+} as const satisfies Readonly<Record<string, ReadonlyArray<VendorRole>>>
+
+export type VendorPower = keyof typeof powers
+
+type Acting = Pick<Actor, "vendorId" | "vendorRole">
+
+/** Whether the actor acts for a vendor, in a role that may do this. Which one it is says the actor and never the request. */
+export const mayForVendor = ({ vendorId, vendorRole }: Acting, power: VendorPower): boolean =>
+  vendorId !== null && isUuid(vendorId) && (power === "read" || powers[power].some((role) => role === vendorRole))
+
+/**
+ * Who may enter a route of the portal of vendors: whoever acts for one, in a role that may do what it is for (contract,
+ * plugins §1.6; 401 for visitors, 403 for others). What is no id is nobody's vendor.
+ */
+const portalFor = (power: VendorPower) => ({
   admits: {
-    rule: ({ vendorId }: Pick<Actor, "vendorId">): boolean => vendorId !== null && isUuid(vendorId),
-    missing: "marketplace:vendor"
+    rule: (actor: Acting): boolean => mayForVendor(actor, power),
+    missing: power === "read" ? "marketplace:vendor" : `marketplace:vendor as ${powers[power].join(" or ")}`
   }
-} as const
+})
+
+/** Routes that show something to the people of a vendor. */
+export const portal = portalFor("read")
+
+/** Routes by which a vendor sells. */
+export const sellers = portalFor("sell")
+
+/** Routes by which a vendor says who it is. */
+export const managers = portalFor("manage")
+
+/** Routes of what only a vendor's owner sees and does. */
+export const owners = portalFor("represent")
 
 /** The vendor that the actor acts for, on a route whose rule has let in nobody else. */
 export const ownVendor = ({ vendorId }: Pick<Actor, "vendorId">): string =>

@@ -1,11 +1,21 @@
 import { Effect } from "effect"
-import type { PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+
+/** What decides how a part of an order can be given back or cancelled. */
+export interface LockedOrder {
+  /** Something of its payment was taken. */
+  readonly captured: boolean
+  readonly lines: number
+}
 
 /**
  * Keeps an order's money from others until the caller's transaction ends, as the core's refunds do: what is then read of
- * it stays so. Orders are locked before sub-orders and accounts.
+ * it stays so. Orders are locked before sub-orders and accounts. Undefined: the organization has none such.
  */
-export const lockOrder = ({ sql }: PluginDatabase["Service"], organizationId: string, orderId: string) =>
-  Effect.orDie(
-    sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organizationId} for update`
-  )
+export const lockOrder = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], orderId: string) {
+  const { organizationId } = yield* CurrentActor
+  const [row] = yield* sql<LockedOrder>`select o.amount_captured is not null as captured,
+      (select count(*)::int4 from order_lines l where l.order_id = o.id) as lines
+    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organizationId} for update of o`
+  return row
+}, Effect.orDie)

@@ -32,10 +32,13 @@ const worthOf = ({ lines }: Left): number => lines.reduce((sum, { amount }) => s
 
 const nothing = Result.fail(Conflict.of("Nothing of this sub-order is left that could be given back."))
 
+/** Whether nothing of the sub-order is left that could be given back. */
+export const isSpent = (left: Left): boolean => left.lines.length === 0 || (worthOf(left) > 0 && left.cap === 0)
+
 /** Everything that is left of the sub-order; 409 when that is nothing. */
 export const chooseAll = (left: Left): Choice => {
   const worth = worthOf(left)
-  if (left.lines.length === 0 || (worth > 0 && left.cap === 0)) return nothing
+  if (isSpent(left)) return nothing
   // Amounts that were given back without naming lines leave less in the order than its lines are worth.
   const cut = worth > left.cap ? { amount: left.cap } : {}
   return Result.succeed({ lines: lineItems(left.lines), ...cut })

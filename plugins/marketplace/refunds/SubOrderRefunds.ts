@@ -58,7 +58,9 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
       const left = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
         const { cap, lines } = yield* host.services.refunds.cap(orderId)
         const own = new Map(
-          (yield* db.table(subOrderLines).list({ subOrderId })).map((line) => [line.orderLineId, line.entityId])
+          (yield* db.table(subOrderLines).list({ subOrderId }, { limit: 100_000 })).map((
+            line
+          ) => [line.orderLineId, line.entityId])
         )
         return {
           cap,
@@ -71,13 +73,12 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
 
       const write = Effect.fn("SubOrderRefunds.write")(
         function*<E>(of: OfOrder, reason: string, choose: (left: Left) => Result.Result<Chosen, E>) {
-          const { organizationId } = yield* CurrentActor
-          yield* lockOrder(db, organizationId, of.orderId)
+          yield* lockOrder(db, of.orderId)
           const chosen = yield* Effect.fromResult(choose(yield* left(of)))
           const { refundId, settled } = yield* Effect.updateService(
             host.services.refunds.request(of.orderId, { ...chosen, reason }),
             CurrentActor,
-            refunding
+            following
           )
           const { amount } = yield* host.services.refunds.get(refundId)
           return { refundId, settled, amount }
@@ -95,11 +96,11 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
   )
 }
 
-/** Who decides refunds it too; the change that he asked for bears the mark of his request, and what follows does not. */
-const refunding = ({ workId: _, ...actor }: Actor): Actor => ({
-  ...actor,
-  permissions: [...actor.permissions, "orders:update"]
-})
+/**
+ * Who decides something of a sub-order has the core do what follows from it, for which he needs no permission of the
+ * core's. The change that he asked for bears the mark of his request, and what follows does not.
+ */
+export const following = ({ workId: _, ...actor }: Actor): Actor => permitted(actor)
 
-/** The actor without the mark of his request, for changes that follow from the one he asked for. */
-export const following = ({ workId: _, ...actor }: Actor): Actor => actor
+/** The same for the one change that his request makes. */
+export const permitted = (actor: Actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })

@@ -8,15 +8,15 @@ import { ReturnSteps } from "./ReturnSteps.ts"
  * vendor left unanswered until the deadline are approved, where `autoApproveReturnsOnVendorTimeout` takes silence for a
  * yes. Goods are then worth what they cost.
  */
-export const returnDeadlines = Effect.gen(function*() {
+export const returnTasks = Effect.gen(function*() {
   const { approveOverdue } = yield* ReturnSteps
   const { autoApproveReturnsOnVendorTimeout } = yield* MarketplaceOptions
-  return defineTask({
+  return [defineTask({
     slug: "marketplace/return-deadlines",
     schedule: "*/10 * * * *",
     concurrency: { key: () => "marketplace/return-deadlines", supersedes: true },
     handler: Effect.fnUntraced(function*() {
       return { output: { approved: autoApproveReturnsOnVendorTimeout ? yield* approveOverdue : 0 } }
     })
-  })
+  })]
 })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Amount, FreeText, group, Text, Uuid } from "stoa/plugin"
-import { portal } from "../parties/VendorPortal.ts"
+import { portal, sellers } from "../parties/VendorPortal.ts"
 import { returnReasons, returns, returnStatuses } from "./ReturnTables.ts"
 
 const said = FreeText.check(Schema.isBetweenLength(1, 5_000))
@@ -65,13 +65,13 @@ export const vendorReturns = g.list("/vendor/me/returns", {
   success
 })
 export const approveReturn = g.post("/vendor/me/returns/:id/approve", {
-  ...portal,
+  ...sellers,
   summary: "Approve a return",
   input: Approval,
   success
 })
 export const rejectReturn = g.post("/vendor/me/returns/:id/reject", {
-  ...portal,
+  ...sellers,
   summary: "Reject a return",
   input: Rejection,
   success

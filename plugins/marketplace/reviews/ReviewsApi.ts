@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { FreeText, group, Text, Uuid } from "stoa/plugin"
-import { portal } from "../parties/VendorPortal.ts"
+import { portal, sellers } from "../parties/VendorPortal.ts"
 import { reviews, reviewStatuses } from "./ReviewTables.ts"
 
 const said = FreeText.check(Schema.isBetweenLength(1, 5_000))
@@ -48,7 +48,7 @@ export const vendorReviews = g.list("/vendor/me/reviews", {
   success
 })
 export const respondToReview = g.post("/vendor/me/reviews/:id/respond", {
-  ...portal,
+  ...sellers,
   summary: "Answer a review of the own vendor; a second answer takes the place of the first",
   input: Schema.Struct({ response: said }),
   success

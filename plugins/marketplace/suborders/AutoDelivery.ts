@@ -1,37 +1,32 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { CurrentActor, PluginDatabase, systemActor } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
-import { autoDeliveryRepo, type Overdue } from "./AutoDeliveryRepo.ts"
-import { stampsOf } from "./SubOrderMachine.ts"
-import { subOrders } from "./SubOrderTables.ts"
+import { autoDeliveryRepo } from "./AutoDeliveryRepo.ts"
+import { SubOrderMoves } from "./SubOrderMoves.ts"
 
 const [atOnce, first] = [100, "00000000-0000-0000-0000-000000000000"] as const
 
 const make = Effect.gen(function*() {
   const db = yield* PluginDatabase
+  const moves = yield* SubOrderMoves
   const { autoDeliverAfterDays: days } = yield* MarketplaceOptions
   const repo = autoDeliveryRepo(db)
 
   /** One that was delivered, cancelled or disputed meanwhile is left as it is. */
-  const deliver = Effect.fnUntraced(function*({ holdbackDays, id }: Overdue) {
-    const before = { confirmedAt: null, shippedAt: null }
-    const stamps = stampsOf(before, "delivered", yield* DateTime.nowAsDate, holdbackDays)
-    const { availableAt, deliveredAt, fulfillmentStatus } = stamps
-    const change = { status: "delivered", deliveredAt, availableAt, fulfillmentStatus } as const
-    return yield* db.table(subOrders).update(id, change, { status: "shipped", onHold: false }).pipe(
+  const deliver = (id: string) =>
+    moves.deliverUndisputed(id).pipe(
       Effect.as(1),
-      Effect.catchTag("NotFound", () => Effect.succeed(0)),
+      Effect.catchTags({ NotFound: () => Effect.succeed(0), InvalidTransition: () => Effect.succeed(0) }),
       // One that cannot be changed must not cost the others their turn.
       Effect.catchCause((cause) => Effect.as(Effect.logError(`sub-order ${id} could not be delivered`, cause), 0))
     )
-  })
 
   const ofOrganization = Effect.fn("AutoDelivery.ofOrganization")(function*() {
     let count = 0
     for (let after: string | undefined = first; after !== undefined;) {
-      const overdue: ReadonlyArray<Overdue> = yield* repo.overdue(days, after, atOnce)
-      for (const one of overdue) count += yield* deliver(one)
-      after = overdue.length === atOnce ? overdue.at(-1)?.id : undefined
+      const overdue: ReadonlyArray<string> = yield* repo.overdue(days, after, atOnce)
+      for (const id of overdue) count += yield* deliver(id)
+      after = overdue.length === atOnce ? overdue.at(-1) : undefined
     }
     return count
   })

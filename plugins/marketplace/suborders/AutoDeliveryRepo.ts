@@ -1,13 +1,6 @@
 import { Effect } from "effect"
 import { CurrentActor, type PluginDatabase } from "stoa/plugin"
 
-/** A sub-order that nobody has called delivered in time. */
-export interface Overdue {
-  readonly id: string
-  /** How long its vendor waits for the money after delivery. */
-  readonly holdbackDays: number
-}
-
 /** Statements about sub-orders that were shipped long ago. */
 export const autoDeliveryRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** Organizations that have some; for the service's own work. */
@@ -20,18 +13,16 @@ export const autoDeliveryRepo = ({ sql }: PluginDatabase["Service"]) => ({
   }, Effect.orDie),
 
   /**
-   * Sub-orders after this id that were shipped so many days ago and that nobody disputes. What was shipped then was made
+   * Ids of sub-orders after this one that were shipped so many days ago and that nobody disputes. What was shipped then was made
    * before then: the index by age leads to it.
    */
   overdue: Effect.fn("AutoDeliveryRepo.overdue")(function*(days: number, after: string, limit: number) {
     const { organizationId } = yield* CurrentActor
-    const rows = yield* sql<{ readonly id: string; readonly holdback_days: number }>`
-      select s.id, v.holdback_days from marketplace_vendor_sub_orders s
-      join marketplace_vendors v on v.id = s.vendor_id and v.organization_id = ${organizationId}
+    const rows = yield* sql<{ readonly id: string }>`select s.id from marketplace_vendor_sub_orders s
       where s.organization_id = ${organizationId} and s.status = 'shipped' and not s.on_hold
         and s.created_at < now() - make_interval(days => ${days})
         and s.shipped_at < now() - make_interval(days => ${days}) and s.id > ${after}::uuid
       order by s.id limit ${limit}`
-    return rows.map((row): Overdue => ({ id: row.id, holdbackDays: row.holdback_days }))
+    return rows.map(({ id }) => id)
   }, Effect.orDie)
 })

@@ -81,19 +81,3 @@ export const readOrders = Effect.fnUntraced(
   },
   Effect.orDie
 )
-
-/** What decides how a part of an order can be cancelled. */
-export interface LockedOrder {
-  /** Something of its payment was taken. */
-  readonly captured: boolean
-  readonly lines: number
-}
-
-/** Keeps an order's money from others until the transaction ends; undefined: the organization has none such. */
-export const lockOrder = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], orderId: string) {
-  const { organizationId } = yield* CurrentActor
-  const [row] = yield* sql<LockedOrder>`select o.amount_captured is not null as captured,
-      (select count(*)::int4 from order_lines l where l.order_id = o.id) as lines
-    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organizationId} for update of o`
-  return row
-}, Effect.orDie)

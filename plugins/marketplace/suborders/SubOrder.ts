@@ -34,6 +34,7 @@ export const SubOrder = Schema.Struct({
   trackingNumber: Schema.NullOr(Schema.String),
   trackingUrl: Schema.NullOr(Schema.String),
   carrier: Schema.NullOr(Schema.String),
+  fulfillmentId: Schema.NullOr(Uuid),
   fulfillmentStatus: Schema.Literals(["unfulfilled", "fulfilled"]),
   confirmedAt: Schema.NullOr(Time),
   shippedAt: Schema.NullOr(Time),

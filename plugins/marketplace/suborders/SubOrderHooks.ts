@@ -6,13 +6,16 @@ import { subOrders } from "./SubOrderTables.ts"
 export const subOrderHooks = (db: PluginDatabase["Service"]) => [
   beforeHook("orders.beforeStatusChange", ({ data }) =>
     Effect.gen(function*() {
-      if (data.newStatus !== "fulfilled") return
+      if (data.newStatus !== "fulfilled") return {}
       const open = yield* db.table(subOrders).count({
         orderId: data.orderId,
         status: { in: ["pending", "confirmed", "processing", "shipped"] }
       })
+      // What is on its way is not there yet: the order waits for it.
+      if (open > 0 && data.source === "fulfillment") return { newStatus: "partially_fulfilled" }
       if (open > 0) {
         return yield* Effect.fail(new HookRefusal(`${open} of the order's vendors have not delivered their part yet.`))
       }
+      return {}
     }))
 ]

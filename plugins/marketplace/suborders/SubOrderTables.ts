@@ -33,6 +33,8 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   trackingNumber: text.nullable,
   trackingUrl: text.nullable,
   carrier: text.nullable,
+  /** Its parcel among the fulfillments of the order; null until something of it was sent by its vendor. */
+  fulfillmentId: uuid.nullable,
   fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled"),
   confirmedAt: timestamp.nullable,
   shippedAt: timestamp.nullable,

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { FreeText, group, Text, Uuid } from "stoa/plugin"
-import { portal } from "../parties/VendorPortal.ts"
+import { portal, sellers } from "../parties/VendorPortal.ts"
+import { WebAddress } from "../vendors/Vendor.ts"
 import { SubOrder, SubOrderStatus } from "./SubOrder.ts"
 
 const g = group("Marketplace sub-orders", "/marketplace")
@@ -47,36 +48,37 @@ export const getOwnOrder = g.get("/vendor/me/orders/:subOrderId", {
 })
 
 export const confirmOrder = g.post("/vendor/me/orders/:subOrderId/confirm", {
-  ...portal,
+  ...sellers,
   summary: "Confirm a pending sub-order",
   success: SubOrder
 })
 
 export const processOrder = g.post("/vendor/me/orders/:subOrderId/process", {
-  ...portal,
+  ...sellers,
   summary: "Begin to prepare a confirmed sub-order",
   success: SubOrder
 })
 
 export const shipOrder = g.post("/vendor/me/orders/:subOrderId/ship", {
-  ...portal,
+  ...sellers,
   summary: "Say that a sub-order is on its way",
+  description: "Makes a fulfillment of the order of what of it is not sent yet. 422 while the order is not paid.",
   input: Schema.Struct({
     trackingNumber: Text,
     carrier: Schema.optional(Text),
-    trackingUrl: Schema.optional(Text)
+    trackingUrl: Schema.optional(WebAddress)
   }),
   success: SubOrder
 })
 
 export const deliverOrder = g.post("/vendor/me/orders/:subOrderId/deliver", {
-  ...portal,
+  ...sellers,
   summary: "Say that a sub-order has arrived",
   success: SubOrder
 })
 
 export const cancelOrder = g.post("/vendor/me/orders/:subOrderId/cancel", {
-  ...portal,
+  ...sellers,
   summary: "Cancel a sub-order; the customer gets the money of its lines back",
   input: Schema.Struct({ reason: Reason.check(Schema.isMinLength(1)) }),
   success: SubOrder

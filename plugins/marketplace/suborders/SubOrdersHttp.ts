@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { Actor } from "stoa/plugin"
 import { ownVendor } from "../parties/VendorPortal.ts"
 import { SubOrderCancels } from "./SubOrderCancels.ts"
+import { SubOrderMoves } from "./SubOrderMoves.ts"
 import { SubOrders } from "./SubOrders.ts"
 import {
   cancelOrder,
@@ -24,10 +25,10 @@ export const subOrderRoutes = [
   getSubOrder.handle(({ params }) => Effect.flatMap(SubOrders, (orders) => orders.get(params.id))),
   moveSubOrder.handle(({ input: { reason, status }, params }) =>
     Effect.gen(function*() {
-      const [orders, cancels] = yield* Effect.all([SubOrders, SubOrderCancels])
+      const [moves, cancels] = yield* Effect.all([SubOrderMoves, SubOrderCancels])
       return status === "cancelled"
         ? yield* cancels.cancel(params.id, reason ?? "Cancelled by the store.")
-        : yield* orders.force(params.id, status)
+        : yield* moves.force(params.id, status)
     })
   ),
   listOwnOrders.handle(({ actor, page, query }) =>
@@ -37,16 +38,16 @@ export const subOrderRoutes = [
     Effect.flatMap(SubOrders, (orders) => orders.get(params.subOrderId, own(actor)))
   ),
   confirmOrder.handle(({ actor, params }) =>
-    Effect.flatMap(SubOrders, (orders) => orders.move(params.subOrderId, own(actor), "confirmed"))
+    Effect.flatMap(SubOrderMoves, (moves) => moves.move(params.subOrderId, own(actor), "confirmed"))
   ),
   processOrder.handle(({ actor, params }) =>
-    Effect.flatMap(SubOrders, (orders) => orders.move(params.subOrderId, own(actor), "processing"))
+    Effect.flatMap(SubOrderMoves, (moves) => moves.move(params.subOrderId, own(actor), "processing"))
   ),
   shipOrder.handle(({ actor, input, params }) =>
-    Effect.flatMap(SubOrders, (orders) => orders.move(params.subOrderId, own(actor), "shipped", input))
+    Effect.flatMap(SubOrderMoves, (moves) => moves.move(params.subOrderId, own(actor), "shipped", input))
   ),
   deliverOrder.handle(({ actor, params }) =>
-    Effect.flatMap(SubOrders, (orders) => orders.move(params.subOrderId, own(actor), "delivered"))
+    Effect.flatMap(SubOrderMoves, (moves) => moves.move(params.subOrderId, own(actor), "delivered"))
   ),
   cancelOrder.handle(({ actor, input, params }) =>
     Effect.flatMap(SubOrderCancels, (cancels) => cancels.cancel(params.subOrderId, input.reason, own(actor)))

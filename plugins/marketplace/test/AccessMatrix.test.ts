@@ -11,6 +11,7 @@ import {
 } from "stoa/plugin/testing"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { marketplace } from "../index.ts"
+import { vendorRoles } from "../parties/VendorPortal.ts"
 
 /*
  * Who is let in where, as a table that people review. Every route is asked about a record that nobody has, with a body that
@@ -24,9 +25,13 @@ const actors: Readonly<Record<string, TestActor | undefined>> = {
   visitor: undefined,
   nobody: testNoPermActor,
   customer: testCustomerActor,
-  vendor: { ...testCustomerActor, userId: "of-a-vendor", vendorId: unknownId },
+  ...Object.fromEntries(
+    vendorRoles.map((vendorRole) => [`vendor ${vendorRole}`, { ...testCustomerActor, vendorId: unknownId, vendorRole }])
+  ),
+  // Somebody whose role is not known.
+  "without role": { ...testCustomerActor, vendorId: unknownId },
   // What stands in the place of a vendor is no id.
-  "no vendor": { ...testCustomerActor, vendorId: "acme" },
+  "no vendor": { ...testCustomerActor, vendorId: "acme", vendorRole: "owner" },
   staff: testStaffActor,
   operator: withPermissions(["marketplace:admin"], testStaffActor),
   admin: testAdminActor,
@@ -43,14 +48,15 @@ describe("every route of the marketplace", () => {
   it("lets in whom the table says", async () => {
     const rows: Array<string> = []
     for (const { method, path } of [...app.routes].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-      const statuses: Array<string> = []
-      for (const [name, as] of Object.entries(actors)) {
-        const { status } = await app.app.request(method, path.replace(/:\w+/g, unknownId), {
-          ...(as === undefined ? {} : { as }),
-          ...(method === "GET" ? {} : { body: [] })
+      const statuses = await Promise.all(
+        Object.entries(actors).map(async ([name, as]) => {
+          const { status } = await app.app.request(method, path.replace(/:\w+/g, unknownId), {
+            ...(as === undefined ? {} : { as }),
+            ...(method === "GET" ? {} : { body: [] })
+          })
+          return `${name} ${status}`
         })
-        statuses.push(`${name} ${status}`)
-      }
+      )
       rows.push(`${method} ${path}: ${statuses.join(", ")}`)
     }
     await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot("access-matrix.txt")

@@ -2,8 +2,8 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Actor } from "../../../src/domain/access/Actor.ts"
 import { api, asAdmin, asCustomer, asStaff, inOrganization } from "../../../test/support/TestApp.ts"
-import { insertVendor } from "./MarketBuilder.ts"
-import { aSale, asVendor, inDatabase, type Sale } from "./SaleBuilder.ts"
+import { asVendor, insertVendor } from "./MarketBuilder.ts"
+import { aSale, inDatabase, type Sale } from "./SaleBuilder.ts"
 
 /** Who asks about a sale. */
 export interface Askers<A> {

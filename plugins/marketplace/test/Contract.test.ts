@@ -12,7 +12,7 @@ describe("the marketplace", () => {
   })
   afterAll(() => app.close())
 
-  it("keeps to what every plugin has to do", { timeout: 60_000 }, async () => {
+  it("keeps to what every plugin has to do", { timeout: 180_000 }, async () => {
     for (const { name, run } of contractOf(app, { samples })) {
       await run().catch((error) => assert.fail(`${name}: ${error}`))
     }

@@ -5,7 +5,8 @@ import type { Actor } from "../../../src/domain/access/Actor.ts"
 import { newId } from "../../../src/domain/ids/Id.ts"
 import { onDatabase } from "../../../test/checkout/ShopFloor.ts"
 import { aGuestCart, aProduct, checkOut, type ProductOptions, putInto } from "../../../test/support/Purchase.ts"
-import { api, asAdmin, asCustomer } from "../../../test/support/TestApp.ts"
+import { api, asAdmin, asCustomer, inOrganization } from "../../../test/support/TestApp.ts"
+import type { VendorRole } from "../parties/VendorPortal.ts"
 
 /** A vendor to be made; approved and without a commission of its own rule. */
 export interface VendorSpec {
@@ -69,11 +70,12 @@ export const aVendor = (spec: VendorSpec = {}) => inMarket(insertVendor(spec))
 /** What a vendor of the running service is owed (`accountOf`). */
 export const owedTo = (vendorId: string, currency = "USD") => inMarket(accountOf(vendorId, currency))
 
-/** Whoever acts for a vendor. */
-export const asVendor = (vendorId: string): Partial<Actor> => ({
-  ...asCustomer(`user-of-${vendorId}`),
-  vendorId
-})
+/** Whoever acts for a vendor, with what a shopper may. */
+export const asVendor = (
+  vendorId: string,
+  organizationId = "org_default",
+  vendorRole: VendorRole = "owner"
+): Partial<Actor> => inOrganization(organizationId, { ...asCustomer(`user-of-${vendorId}`), vendorId, vendorRole })
 
 /** Makes a thing of the catalog a vendor's. */
 export const giveTo = (vendorId: string, entityId: string, organizationId = "org_default") =>

@@ -5,7 +5,7 @@ import type { Actor } from "../../../src/domain/access/Actor.ts"
 import { newId } from "../../../src/domain/ids/Id.ts"
 import { buildOrder, type BuiltLine } from "../../../test/support/OrderBuilder.ts"
 import { asCustomer, inOrganization, TestApp } from "../../../test/support/TestApp.ts"
-import { insertVendor } from "./MarketBuilder.ts"
+import { asVendor, insertVendor } from "./MarketBuilder.ts"
 
 /** Runs statements on the database of the running service. */
 export const inDatabase = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
@@ -59,10 +59,6 @@ const aCustomerRow = Effect.fnUntraced(function*(organizationId: string, userId:
     on conflict (organization_id, user_id) do update set updated_at = now() returning id`
   return row?.id ?? ""
 })
-
-/** Somebody who acts for a vendor. */
-export const asVendor = (vendorId: string, organizationId = "org_default"): Partial<Actor> =>
-  inOrganization(organizationId, { ...asCustomer(`user-of-${vendorId}`), vendorId })
 
 /** Lines of a vendor with a commission of a tenth, as splitting an order leaves them. */
 const insertLines = Effect.fnUntraced(function*(subOrderId: string, orderId: string, count: number) {

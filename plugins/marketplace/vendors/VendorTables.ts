@@ -5,9 +5,6 @@ export const vendorStatuses = ["pending", "approved", "suspended", "rejected"] a
 export const tiers = ["standard", "silver", "gold", "platinum"] as const
 export const payoutSchedules = ["daily", "weekly", "biweekly", "monthly", "manual"] as const
 
-export const documentTypes = ["business_license", "tax_form", "bank_proof", "identity", "other"] as const
-export const memberRoles = ["owner", "manager", "staff"] as const
-
 /** Who sells through the store (contract, plugins §1.1). */
 export const vendors = table("marketplace_vendors", {
   name: text,
@@ -49,26 +46,3 @@ export const vendorSecrets = table("marketplace_vendor_secrets", {
   storeConsumerSecret: longText.nullable,
   storeWebhookSecret: longText.nullable
 }, { journal: false })
-
-/** Whose thing an entity of the catalog is; an entity without a row belongs to the store itself. */
-export const vendorEntities = table("marketplace_vendor_entities", {
-  vendorId: uuid.references(vendors),
-  entityId: uuid.unique()
-}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })
-
-/** People who act for a vendor; a person acts for one. */
-export const vendorMembers = table("marketplace_vendor_members", {
-  vendorId: uuid.references(vendors),
-  userId: text.unique(),
-  role: oneOf(memberRoles).default("staff")
-})
-
-export const vendorDocuments = table("marketplace_vendor_documents", {
-  vendorId: uuid.references(vendors),
-  type: oneOf(documentTypes),
-  fileUrl: longText,
-  status: oneOf(["pending", "approved", "rejected"]).default("pending"),
-  reviewerNotes: longText.nullable,
-  uploadedAt: timestamp.defaultNow,
-  reviewedAt: timestamp.nullable
-}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })

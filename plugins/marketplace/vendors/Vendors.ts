@@ -12,8 +12,8 @@ import {
   PluginDatabase,
   ValidationFailed
 } from "stoa/plugin"
+import { missingDocuments } from "../documents/RequiredDocuments.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
-import { missingDocuments } from "./RequiredDocuments.ts"
 import {
   type NewVendor,
   partsOf,

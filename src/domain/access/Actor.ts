@@ -14,6 +14,8 @@ export const Actor = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   name: Schema.String,
   vendorId: Schema.NullOr(Schema.String),
+  /** What he is among the people of that vendor, in the words of the plugin that has vendors; absent: nothing is known. */
+  vendorRole: Schema.optionalKey(Schema.NullOr(Schema.String)),
   organizationId: Schema.String,
   role: Schema.String,
   permissions: Schema.Array(Schema.String),

@@ -55,6 +55,7 @@ export const actorOfSession = (session: SessionFacts, organizationId: string, po
     email: session.email,
     name: session.name,
     vendorId: session.vendorId,
+    vendorRole: session.vendorRole,
     organizationId,
     role: role ?? "customer",
     permissions: permissionsOfMember(session.memberships, organizationId, policy)

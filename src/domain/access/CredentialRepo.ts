@@ -11,6 +11,7 @@ export interface SessionFacts {
   readonly email: string
   readonly name: string
   readonly vendorId: string | null
+  readonly vendorRole: string | null
   readonly twoFactor: boolean
   readonly activeOrganizationId: string | null
   readonly memberships: Readonly<Record<string, string>>
@@ -65,6 +66,7 @@ interface SessionRow {
   readonly email: string
   readonly name: string
   readonly vendor_id: string | null
+  readonly vendor_role: string | null
   readonly two_factor: boolean
   readonly active_organization_id: string | null
   readonly memberships: Readonly<Record<string, string>> | null
@@ -93,6 +95,7 @@ const toSession = (row: SessionRow): SessionFacts => ({
   email: row.email,
   name: row.name,
   vendorId: row.vendor_id,
+  vendorRole: row.vendor_role,
   twoFactor: row.two_factor,
   activeOrganizationId: row.active_organization_id,
   memberships: row.memberships ?? {},
@@ -121,7 +124,7 @@ const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
 const looking = (sql: SqlClient.SqlClient) => ({
   session: Effect.fnUntraced(function*(token: string) {
-    const [row] = yield* sql<SessionRow>`select s.id, s.user_id, u.email, u.name, u.vendor_id,
+    const [row] = yield* sql<SessionRow>`select s.id, s.user_id, u.email, u.name, u.vendor_id, u.vendor_role,
         coalesce(u.two_factor_enabled, false) as two_factor, s.active_organization_id, s.created_at, s.expires_at,
         (select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id) as memberships
       from sessions s join users u on u.id = s.user_id

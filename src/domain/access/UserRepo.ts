@@ -16,6 +16,13 @@ export interface SoughtUser {
   readonly email?: string | undefined
 }
 
+/** For whose vendor a user acts, and from then on; `role` is what he is among its people. */
+export interface ActingChange {
+  readonly from: string | null
+  readonly to: string | null
+  readonly role: string | null
+}
+
 /** All SQL of users as other parts of the service see them; their credentials are `CredentialRepo`'s. */
 export class UserRepo extends Context.Service<UserRepo, {
   /** Undefined for whoever does not exist or is unknown to the organization. */
@@ -26,7 +33,7 @@ export class UserRepo extends Context.Service<UserRepo, {
    */
   readonly actFor: <A, E, R>(
     userId: string,
-    change: { readonly from: string | null; readonly to: string | null },
+    change: ActingChange,
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<{ readonly done: true; readonly result: A } | { readonly done: false }, E, R | CurrentActor>
 }>()("stoa/domain/access/UserRepo") {}
@@ -36,7 +43,9 @@ const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
   sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
     or exists (select 1 from customers c where c.user_id = u.id::text and c.organization_id = ${organization}))`
 
-const record = (row: string): string => `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id)`
+const record = (row: string): string =>
+  `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id,
+    'vendorRole', ${row}.vendor_role)`
 
 /** `UserRepo` over the database of the process. */
 export const userRepoLayer = Layer.effect(
@@ -53,10 +62,10 @@ export const userRepoLayer = Layer.effect(
       return row
     }, Effect.orDie)
 
-    const change = Effect.fnUntraced(function*(userId: string, from: string | null, to: string | null) {
+    const change = Effect.fnUntraced(function*(userId: string, { from, role, to }: ActingChange) {
       const actor = yield* CurrentActor
       // Nobody becomes a vendor's whom the organization does not know; whoever leaves one may have left the store before.
-      const may = to === null ? sql`true` : isKnown(sql, actor.organizationId)
+      const may = to === null || to === from ? sql`true` : isKnown(sql, actor.organizationId)
       const told = journalRows(sql, actor, {
         type: "users.update",
         entityType: "user",
@@ -68,7 +77,7 @@ export const userRepoLayer = Layer.effect(
       const rows = yield* sql`with w as materialized (
           select u.* from users u where u.id = ${userId}::uuid and u.vendor_id is not distinct from ${from}::text and ${may}
           for update of u),
-        r as (update users u set vendor_id = ${to}::text, updated_at = now() from w where u.id = w.id returning u.*),
+        r as (update users u set vendor_id = ${to}::text, vendor_role = ${role}::text, updated_at = now() from w where u.id = w.id returning u.*),
         told as (${told})
         select 1 from r`
       return rows.length === 1
@@ -76,9 +85,9 @@ export const userRepoLayer = Layer.effect(
 
     return UserRepo.of({
       known,
-      actFor: (userId, { from, to }, work) =>
+      actFor: (userId, acting, work) =>
         sql.withTransaction(Effect.gen(function*() {
-          if (!(yield* change(userId, from, to))) return { done: false } as const
+          if (!(yield* change(userId, acting))) return { done: false } as const
           return { done: true, result: yield* work } as const
         })).pipe(Effect.catchTag("SqlError", Effect.die))
     })

@@ -13,15 +13,22 @@ export class Users extends Context.Service<Users, {
   /** By id, or by an address that he has confirmed. Undefined for whoever the organization does not know. */
   readonly known: (sought: SoughtUser) => Effect.Effect<KnownUser | undefined, never, CurrentActor>
   /**
-   * Makes a user act for a vendor (`actor.vendorId`) and does the work in the same transaction. His sessions know it at
+   * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and does the work in the same transaction. His sessions know it at
    * once, in all processes. 404 for whoever the organization does not know, 409 for whoever acts for a vendor already, of
    * whichever store: a person acts for one.
    */
   readonly actFor: <A, E, R>(
     userId: string,
     vendorId: string,
-    work: Effect.Effect<A, E, R>
+    work: Effect.Effect<A, E, R>,
+    role?: string
   ) => Effect.Effect<A, E | NotFound | Conflict, R | CurrentActor>
+  /** Makes him something else there, in the same way; 404 for whoever does not act for this vendor. */
+  readonly actAs: <A, E, R>(
+    userId: string,
+    acting: { readonly vendorId: string; readonly role: string },
+    work: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | NotFound, R | CurrentActor>
   /** Ends that and does the work in the same transaction; whoever acts for another vendor, or is gone, stays as he is. */
   readonly endActing: <A, E, R>(
     userId: string,
@@ -41,10 +48,24 @@ export class Users extends Context.Service<Users, {
         sought.userId !== undefined && !isUuid(sought.userId) ? Effect.succeed(undefined) : repo.known(sought)
 
       const actFor = Effect.fn("Users.actFor")(
-        function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>) {
+        function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>, role: string | null = null) {
           if ((yield* known({ userId })) === undefined) return yield* unknown
-          const changed = yield* repo.actFor(userId, { from: null, to: vendorId }, work)
+          const changed = yield* repo.actFor(userId, { from: null, to: vendorId, role }, work)
           if (!changed.done) return yield* Conflict.of("This person acts for a vendor already.")
+          yield* forget(userId)
+          return changed.result
+        }
+      )
+
+      const actAs = Effect.fn("Users.actAs")(
+        function*<A, E, R>(
+          userId: string,
+          { role, vendorId }: { readonly vendorId: string; readonly role: string },
+          work: Effect.Effect<A, E, R>
+        ) {
+          if (!isUuid(userId)) return yield* unknown
+          const changed = yield* repo.actFor(userId, { from: vendorId, to: vendorId, role }, work)
+          if (!changed.done) return yield* unknown
           yield* forget(userId)
           return changed.result
         }
@@ -53,14 +74,14 @@ export class Users extends Context.Service<Users, {
       const endActing = Effect.fn("Users.endActing")(
         function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>) {
           if (!isUuid(userId)) return yield* work
-          const changed = yield* repo.actFor(userId, { from: vendorId, to: null }, work)
+          const changed = yield* repo.actFor(userId, { from: vendorId, to: null, role: null }, work)
           if (!changed.done) return yield* work
           yield* forget(userId)
           return changed.result
         }
       )
 
-      return { known, actFor, endActing }
+      return { known, actFor, actAs, endActing }
     })
   )
 }

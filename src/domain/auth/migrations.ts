@@ -167,5 +167,7 @@ export const migrations = {
     tell("tell_organization", "'o' || case when tg_op = 'INSERT' then new.id else old.id end"),
     `create trigger organizations_changed after insert or update or delete on organizations for each row
       execute function tell_organization()`
-  )
+  ),
+  // What somebody is among the people of the vendor he acts for.
+  "0002_vendor_role": statements(`alter table users add column vendor_role text`)
 }

@@ -67,10 +67,11 @@ export class EntityChanges extends Context.Service<EntityChanges, {
 
       /** The hooks of a type need the entity read, which costs a statement only where there are such hooks. */
       const consider = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
-        const general = yield* hooks.before("catalog.beforeUpdate", sent)
+        const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })
         if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
         const old = (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
-        return { change: yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general), old }
+        const change = yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general, { entityId: id })
+        return { change, old }
       })
 
       const updated = Effect.fnUntraced(function*(entity: CatalogEntity, old?: CatalogEntity, extra?: Extra) {

@@ -30,6 +30,20 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo, {
     move: Effect.Effect<void, E2, R>
   ) => Effect.Effect<Fulfillment, NotFound | E | E2, CurrentActor | R>
   /**
+   * The same for what may come to nothing, with work of the caller's in the same transaction: it is given the fulfillment,
+   * undefined where there was nothing to send, and alone bears the mark of the request.
+   */
+  readonly makeBeside: <A, E, E2, E3, R, R3>(
+    orderId: string,
+    plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan | undefined, E>,
+    move: Effect.Effect<void, E2, R>,
+    beside: (made: Fulfillment | undefined) => Effect.Effect<A, E3, R3>
+  ) => Effect.Effect<
+    { readonly made: Fulfillment | undefined; readonly result: A },
+    NotFound | E | E2 | E3,
+    CurrentActor | R | R3
+  >
+  /**
    * Writes what `plan` decides on a fulfillment and its locked order; units that come back go where they were taken
    * from. Where it decides nothing, nothing is written. 404 without such a fulfillment of such an order.
    */
@@ -73,16 +87,30 @@ export const shipmentRepoLayer = Layer.effect(
       return { record: toFulfillment(row), taken: row.taken }
     })
 
+    const written = Effect.fnUntraced(
+      function*<E, R>(decided: ShipmentPlan, move: Effect.Effect<void, E, R>, marked: boolean) {
+        const taken = yield* stock.handOver(decided.record.orderId, decided.demand)
+        yield* insertShipment(sql, yield* CurrentActor, decided, taken, marked)
+        yield* move
+        return decided.record
+      }
+    )
+
     return ShipmentRepo.of({
       goodsOf,
+      makeBeside: Effect.fn("ShipmentRepo.makeBeside")((orderId, plan, move, beside) =>
+        transacted(Effect.gen(function*() {
+          const { organizationId } = yield* CurrentActor
+          const decided = yield* plan(yield* locked(organizationId, orderId))
+          const made = decided === undefined ? undefined : yield* written(decided, move, false)
+          return { made, result: yield* beside(made) }
+        }))
+      ),
       make: Effect.fn("ShipmentRepo.make")((orderId, plan, move) =>
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
           const decided = yield* plan(yield* locked(actor.organizationId, orderId))
-          const taken = yield* stock.handOver(decided.record.orderId, decided.demand)
-          yield* insertShipment(sql, actor, decided, taken, true)
-          yield* move
-          return decided.record
+          return yield* written(decided, move, true)
         }))
       ),
       change: Effect.fn("ShipmentRepo.change")((orderId, fulfillmentId, plan) =>

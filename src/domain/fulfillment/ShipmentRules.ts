@@ -136,6 +136,31 @@ export const planShipment = (
   return Result.map(takenOf(goods, request), (taken) => planOf(goods, taken, request, now))
 }
 
+/**
+ * The same for all that is left of some lines of an order; undefined when nothing is. An order that is paid and that nobody
+ * has confirmed is confirmed by it: whose plugin ships has seen it.
+ */
+export const planLines = (
+  goods: OrderGoods,
+  lineIds: ReadonlyArray<string>,
+  parcel: Omit<NewShipment, "lineItems">,
+  now: Date
+): Result.Result<ShipmentPlan | undefined, ValidationFailed | InvalidTransition> => {
+  const lineItems = goods.lines.flatMap((line) =>
+    lineIds.includes(line.id) && openUnits(line) > 0 ? [{ orderLineItemId: line.id, quantity: openUnits(line) }] : []
+  )
+  if (lineItems.length === 0) return Result.succeed(undefined)
+  if (goods.status !== "pending" || !goods.paid) return planShipment(goods, { ...parcel, lineItems }, now)
+  return Result.map(
+    planShipment({ ...goods, status: "confirmed" }, { ...parcel, lineItems }, now),
+    (plan): ShipmentPlan => ({ ...plan, path: ["confirmed", ...plan.path] })
+  )
+}
+
+/** The way of an order of which everything was handed over and that is not fulfilled yet; empty for any other. */
+export const pathToEnd = (goods: OrderGoods): ReadonlyArray<OrderStatus> =>
+  goods.paid && goods.lines.every((line) => openUnits(line) === 0) ? pathOf(goods, []) : []
+
 /** What is left of an order that somebody declares fulfilled (contract §4.2); undefined when nothing is. */
 export const planRest = (goods: OrderGoods, now: Date): ShipmentPlan | undefined => {
   const taken = goods.lines.flatMap((line) => (openUnits(line) > 0 ? [{ line, quantity: openUnits(line) }] : []))

@@ -17,6 +17,8 @@ export interface HookContext extends HandlerTools {
   readonly context: { readonly moduleName: string; [name: string]: unknown }
   /** After a write of localized words: the fields that it changed, as `attributes.<locale>.<field>`. */
   readonly changedFieldPaths?: ReadonlyArray<string>
+  /** Before an update of an entity of the catalog: which one it is. */
+  readonly entityId?: string
   /** `db` where the hook runs inside of the transaction of what it stands at, else null. */
   readonly tx: Database | null
 }

@@ -30,6 +30,23 @@ export interface StatusChange {
   readonly fromStatus: string
   readonly newStatus: string
   readonly reason: string | null
+  /** `fulfillment`: it follows from goods that are handed over. */
+  readonly source?: "fulfillment"
+}
+
+/** Categories that an entity gets, by ids or slugs. */
+export interface Categorized {
+  /** Null for what an import is about to make. */
+  readonly entityId: string | null
+  readonly categories: ReadonlyArray<string>
+  /** What an import says of the entity beside it; null where it says nothing. */
+  readonly metadata: Readonly<Record<string, unknown>> | null
+}
+
+/** What a batch of an import has made and changed, in the transaction that is about to end. */
+export interface ImportedEntities {
+  readonly created: ReadonlyArray<CatalogEntity>
+  readonly updated: ReadonlyArray<{ readonly entity: CatalogEntity; readonly old: CatalogEntity }>
 }
 
 /** Keys of the core's before-hooks and the data they get and may replace (contract §0.5, platform §13). */
@@ -39,6 +56,8 @@ export interface BeforeHooks {
   readonly "catalog.beforeDelete": EntityView
   readonly "catalog.beforeRead": EntityRead
   readonly "catalog.beforeList": EntityQuery
+  readonly "catalog.beforeCategorize": Categorized
+  readonly "catalog.beforeCommit": ImportedEntities
   readonly [ofType: `catalog.${string}.beforeCreate`]: NewEntity
   readonly [ofType: `catalog.${string}.beforeUpdate`]: EntityChange
   readonly [ofType: `catalog.${string}.beforeDelete`]: EntityView
@@ -137,6 +156,11 @@ export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, Hoo
   "catalog.<type>.beforeList": listOfType,
   "catalog.afterList": onList,
   "catalog.<type>.afterList": listOfType,
+  "catalog.beforeCategorize": {
+    operation: "categorize",
+    fires: "POST of an entity's category; record of an import that adds categories"
+  },
+  "catalog.beforeCommit": { operation: "commit", fires: "each batch of an import, inside of its transaction" },
   "cart.beforeAddItem": { operation: "addItem", fires: "POST of a cart's item" },
   "cart.afterAddItem": { operation: "addItem", fires: "POST of a cart's item" },
   "cart.beforeUpdateQuantity": { operation: "update", fires: "PATCH of a cart's item" },

@@ -26,7 +26,7 @@ export interface HookError {
 }
 
 /** What an operation tells its hooks beside data and result. */
-export type Extra = Pick<HookContext, "changedFieldPaths">
+export type Extra = Pick<HookContext, "changedFieldPaths" | "entityId">
 
 /** No hook may hold up an operation for longer than this (contract §0.5); what it was doing is interrupted. */
 const timeLimit = "20 seconds"
@@ -90,12 +90,13 @@ export const runBefore = <A extends object>(
   kernel: Kernel["Service"],
   key: string,
   handlers: ReadonlyArray<BeforeHandler>,
-  data: A
+  data: A,
+  extra: Extra
 ) =>
   Effect.gen(function*() {
     if ((yield* HookDepth) > deepestHook) return yield* Effect.die(new HookBroken(key, new Error(tooDeep(key))))
     let current: object = data
-    const round = yield* begin(kernel, key, {})
+    const round = yield* begin(kernel, key, extra)
     for (const handler of handlers) {
       const exit = yield* Effect.exit(invoke(round, (call) => handler({ ...call, data: current })))
       if (Exit.isFailure(exit)) {

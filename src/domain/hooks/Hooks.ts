@@ -26,7 +26,8 @@ export class Hooks extends Context.Service<Hooks, {
    */
   readonly before: <const Key extends string, A extends BeforeOf<Key>>(
     key: Key,
-    data: A
+    data: A,
+    extra?: Extra
   ) => Effect.Effect<A, ValidationFailed, CurrentActor>
   /**
    * Runs the after-hooks of a key; failures, defects and time-outs are logged, come back as a list and never abort. Inside
@@ -115,9 +116,9 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
   return Hooks.of({
     has: (key) => befores.get(key) !== undefined || afters.get(key) !== undefined,
     hasAny: (form) => [...befores.keys(), ...afters.keys()].some((key) => form.test(key)),
-    before: <A extends object>(key: string, data: A) => {
+    before: <A extends object>(key: string, data: A, extra: Extra = {}) => {
       const handlers = befores.get(key)
-      return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(kernel, key, handlers, data))
+      return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(kernel, key, handlers, data, extra))
     },
     after,
     // Among the services of the process and not those of the caller: his transaction may be over before a handler is.

@@ -100,10 +100,19 @@ export class Orders extends Context.Service<Orders, {
 
       /** One step of an order whose goods are handed over, as the table and the hooks permit it. */
       const askToMove = Effect.fnUntraced(function*(orderId: string, from: OrderStatus, to: OrderStatus) {
-        yield* Effect.fromResult(transition(from, to, "fulfillment"))
-        const asked = { orderId, fromStatus: from, newStatus: to, reason: null }
-        const { reason } = yield* hooks.before("orders.beforeStatusChange", asked)
-        return { asked: { ...asked, reason }, change: { orderId, from, to, reason, covered: true } }
+        // What is pending is confirmed by whoever sends it, not by the parcel (`ShipmentRules.planLines`).
+        yield* Effect.fromResult(transition(from, to, from === "pending" ? "request" : "fulfillment"))
+        const source = "fulfillment" as const
+        const asked: StatusChange = { orderId, fromStatus: from, newStatus: to, reason: null, source }
+        const { newStatus, reason } = yield* hooks.before("orders.beforeStatusChange", asked)
+        // A hook may leave an order open of which everything is on its way.
+        const stays = to === "fulfilled" && newStatus === "partially_fulfilled"
+        if (stays && from === newStatus) return []
+        const step = stays ? newStatus : to
+        return [{
+          asked: { ...asked, newStatus: step, reason },
+          change: { orderId, from, to: step, reason, covered: true }
+        }]
       })
 
       const changeStatus = Effect.fn("Orders.changeStatus")(
@@ -123,7 +132,8 @@ export class Orders extends Context.Service<Orders, {
         { from, orderId, path }: Moving,
         write: (move: Effect.Effect<void, Conflict | InvalidTransition, CurrentActor>) => Effect.Effect<Written, E, R>
       ) {
-        const steps = yield* Effect.forEach(path, (to, index) => askToMove(orderId, path[index - 1] ?? from, to))
+        const asked = yield* Effect.forEach(path, (to, index) => askToMove(orderId, path[index - 1] ?? from, to))
+        const steps = asked.flat()
         const moved: Array<{ readonly order: Order; readonly asked: StatusChange }> = []
         const move = Effect.forEach(
           steps,

@@ -4,7 +4,8 @@ import { rowsOf } from "../../../../test/analytics/Questions.ts"
 import { onDatabase, refused } from "../../../../test/checkout/ShopFloor.ts"
 import { api, asAdmin, asCustomer, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { asVendor, aVendor, paidBy, sold } from "../payouts/PayoutFloor.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { aVendor, paidBy, sold } from "../payouts/PayoutFloor.ts"
 
 const withMarket = layer(testAppLayer({ plugins: [marketplace()], jobs: { autorun: { enabled: false } } }), {
   excludeTestServices: true,

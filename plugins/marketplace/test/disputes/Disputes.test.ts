@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { refused } from "../../../../test/checkout/ShopFloor.ts"
 import { type Answer, api, asAdmin, asCustomer, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { aDispute, aSale, asVendor, isOnHold, type Sale } from "../SaleBuilder.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { aDispute, aSale, isOnHold, type Sale } from "../SaleBuilder.ts"
 
 const disputes = "/api/marketplace/disputes"
 const states = ["vendor_response_pending", "platform_review", "escalated", "resolved"] as const

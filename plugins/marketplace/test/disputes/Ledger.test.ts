@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { eventually } from "../../../../test/support/Eventually.ts"
 import { api, asAdmin, asCustomer, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { anOrderOf, aProductOf, aVendor, entriesOf, owedTo, subOrderOf } from "../MarketBuilder.ts"
-import { asVendor, inDatabase } from "../SaleBuilder.ts"
+import { anOrderOf, aProductOf, asVendor, aVendor, entriesOf, owedTo, subOrderOf } from "../MarketBuilder.ts"
+import { inDatabase } from "../SaleBuilder.ts"
 
 /** Makes an order that a visitor bought that of a customer, and says whose it is then. */
 const claimedBy = Effect.fnUntraced(function*(orderId: string, userId: string) {

@@ -4,7 +4,8 @@ import { newId } from "../../../../src/domain/ids/Id.ts"
 import { refused } from "../../../../test/checkout/ShopFloor.ts"
 import { api, asAdmin, asCustomer, asNobody, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { asVendor, aVendor, paidBy, payoutOf, payoutsOf, post, sold } from "./PayoutFloor.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { aVendor, paidBy, payoutOf, payoutsOf, post, sold } from "./PayoutFloor.ts"
 
 const withMarket = layer(testAppLayer({ plugins: [marketplace()], jobs: { autorun: { enabled: false } } }), {
   excludeTestServices: true,

@@ -7,13 +7,10 @@ import { Jobs } from "../../../../src/domain/jobs/Jobs.ts"
 import { pluginDatabase } from "../../../../src/domain/plugins/PluginDatabaseRepo.ts"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
 import { eventually } from "../../../../test/support/Eventually.ts"
-import { api, asAdmin, asNobody, type Call } from "../../../../test/support/TestApp.ts"
+import { api, asAdmin, type Call } from "../../../../test/support/TestApp.ts"
 import { ledgerOver } from "../../ledger/LedgerRepo.ts"
 import type { Posting } from "../../ledger/Posting.ts"
 import { accountOf, insertVendor, type VendorSpec } from "../MarketBuilder.ts"
-
-/** Somebody who acts for a vendor. */
-export const asVendor = (vendorId: string) => ({ ...asNobody, userId: `user-of-${vendorId}`, role: "vendor", vendorId })
 
 /** Runs a test's work on the service's own database, as the service itself. */
 export const inShop = <A>(work: Effect.Effect<A, never, SqlClient.SqlClient>) =>

@@ -1,9 +1,11 @@
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
+import { buildOrder } from "../../../../test/support/OrderBuilder.ts"
 import { testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import { periodStart } from "../../payouts/PayoutPeriods.ts"
+import { inDatabase } from "../SaleBuilder.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
 import { aVendor, runTask, sold } from "./PayoutFloor.ts"
 
@@ -113,6 +115,12 @@ withMarket("the timer of deliveries", (it) => {
         sql`update marketplace_vendor_sub_orders set shipped_at = now() - interval '1 day'
           where id = ${madeLongAgo}::uuid`
       )
+      for (const [id, organizationId] of [[old, "org_default"], [far, "org_timers"]] as const) {
+        const order = yield* inDatabase(buildOrder({ organizationId, status: "confirmed" }))
+        yield* onDatabase((sql) =>
+          sql`update marketplace_vendor_sub_orders set order_id = ${order.id}::uuid where id = ${id}::uuid`
+        )
+      }
       assert.deepStrictEqual(yield* runTask("marketplace/release-holdback"), { delivered: 2 })
       assert.deepStrictEqual(yield* stateOf(old), ["delivered", 5])
       assert.deepStrictEqual(yield* stateOf(far), ["delivered", 7])

@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto"
 import { onDatabase, openElsewhere } from "../../../../test/checkout/ShopFloor.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../../../../test/support/TestApp.ts"
-import { admin, aDocument, asVendor, aVendor, portal, refusal, withMarketplace } from "./VendorShop.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { admin, aDocument, aVendor, portal, refusal, withMarketplace } from "../VendorShop.ts"
 
 const routes = [
   ["GET", ""],

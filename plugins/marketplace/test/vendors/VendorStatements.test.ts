@@ -5,7 +5,8 @@ import { aGuestCart, aProduct, checkOut, putInto } from "../../../../test/suppor
 import { type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
 import { type Answer, api, testAppOn } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { admin, anApprovedVendor, asVendor } from "./VendorShop.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { admin, anApprovedVendor } from "../VendorShop.ts"
 
 /** Every statement that the service sends. */
 class Tap extends Context.Service<Tap, StatementTap>()("stoa/plugins/marketplace/test/VendorStatements/Tap") {}

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
-import { admin, aDocument, aVendor, refusal, withMarketplace } from "./VendorShop.ts"
+import { admin, aDocument, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
 
 type Step = "approve" | "reject" | "suspend" | "reinstate"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase, openElsewhere } from "../../../../test/checkout/ShopFloor.ts"
 import { api, asAdmin, asCustomer, asNobody } from "../../../../test/support/TestApp.ts"
-import { admin, aDocument, aVendor, path, refusal, stranger, withMarketplace } from "./VendorShop.ts"
+import { admin, aDocument, aVendor, path, refusal, stranger, withMarketplace } from "../VendorShop.ts"
 
 const account = { accountHolder: "Ada", iban: "CH93 0076 2011 6238 5295 7" }
 const hidden = {

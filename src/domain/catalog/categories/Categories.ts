@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../../access/Actor.ts"
 import { type Conflict, NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
+import { Hooks } from "../../hooks/Hooks.ts"
 import type { PageOf, PageRequest } from "../../paging/Paging.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
 import type { Category, CategoryChange, NewCategory } from "./Category.ts"
@@ -38,8 +39,11 @@ export class Categories extends Context.Service<Categories, {
   readonly archive: (id: string) => Effect.Effect<Category, NotFound, CurrentActor>
   readonly restore: (id: string) => Effect.Effect<Category, NotFound, CurrentActor>
   readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** 404 for an unknown entity or category; repeating it is fine. */
-  readonly link: (entityId: string, categoryId: string) => Effect.Effect<void, NotFound, CurrentActor>
+  /** 404 for an unknown entity or category, 422 when a hook refuses; repeating it is fine. */
+  readonly link: (
+    entityId: string,
+    categoryId: string
+  ) => Effect.Effect<void, NotFound | ValidationFailed, CurrentActor>
   /** 404 when they are not linked. */
   readonly unlink: (entityId: string, categoryId: string) => Effect.Effect<void, NotFound, CurrentActor>
 }>()("stoa/domain/catalog/categories/Categories") {
@@ -50,6 +54,7 @@ export class Categories extends Context.Service<Categories, {
       const tree = yield* CategoryTreeRepo
       const moves = yield* CategoryMoveRepo
       const links = yield* EntityLinkRepo
+      const hooks = yield* Hooks
 
       const get = Effect.fn("Categories.get")(function*(idOrSlug: string) {
         return (yield* tree.find(idOrSlug)) ?? (yield* unknownCategory)
@@ -83,6 +88,7 @@ export class Categories extends Context.Service<Categories, {
       })
 
       const link = Effect.fn("Categories.link")(function*(entityId: string, categoryId: string) {
+        yield* hooks.before("catalog.beforeCategorize", { entityId, categories: [categoryId], metadata: null })
         const ends = yield* links.link("category", entityId, categoryId)
         if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
         if (!ends.target) return yield* unknownCategory

@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
 import { type BatchResult, type Outcome, refusedFor } from "../../exchange/Outcome.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
-import type { NewEntity } from "../Entity.ts"
 import { EntityFieldRepo } from "../fields/EntityFieldRepo.ts"
+import { batchHooks } from "./CatalogBatchHooks.ts"
 import { CatalogBatchRepo } from "./CatalogBatchRepo.ts"
 import { type PlannedRecord, planRecord } from "./CatalogPlan.ts"
 import type { CatalogRecord } from "./CatalogRecord.ts"
@@ -24,47 +24,20 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
       const states = yield* CatalogStateRepo
       const repo = yield* CatalogBatchRepo
       const fields = yield* EntityFieldRepo
-      const hooks = yield* Hooks
-
-      /** What the hooks of a create or an update make of a record; 422 when one refuses it. */
-      const asked = Effect.fnUntraced(function*(record: CatalogRecord, type: string, isNew: boolean) {
-        const { slug, status, metadata, taxClass } = record
-        const sent: NewEntity = { type, slug, ...given({ status, metadata, taxClass }) }
-        if (isNew) {
-          const general = yield* hooks.before("catalog.beforeCreate", sent)
-          const after = yield* hooks.before(`catalog.${general.type}.beforeCreate`, general)
-          return { ...record, type: after.type, ...given(after) }
-        }
-        const general = yield* hooks.before("catalog.beforeUpdate", given({ status, metadata, taxClass }))
-        return { ...record, ...given(yield* hooks.before(`catalog.${type}.beforeUpdate`, general)) }
-      })
-
-      const told = (plans: ReadonlyArray<PlannedRecord>) =>
-        hooks.hasAny(afterHooks)
-          ? Effect.forEach(plans, ({ entity, old, outcome }) => {
-            if (outcome === "unchanged") return Effect.void
-            const key = outcome === "created" ? "afterCreate" : "afterUpdate"
-            const before = old ?? null
-            return Effect.andThen(
-              hooks.after(`catalog.${key}`, entity, before ?? undefined),
-              hooks.after(`catalog.${entity.type}.${key}`, entity, before ?? undefined)
-            )
-          }, { discard: true })
-          : Effect.void
+      const { asked, committed, listened, told } = batchHooks(yield* Hooks)
 
       const apply = Effect.fn("CatalogBatches.apply")(function*(records: ReadonlyArray<CatalogRecord>) {
         const { organizationId } = yield* CurrentActor
         const state = yield* states.read(records)
         const demanding = yield* fields.demanding([...new Set(records.flatMap(({ type }) => type ?? []))])
-        const listened = hooks.hasAny(beforeHooks)
         const outcomes: Array<Outcome> = []
         const plans: Array<PlannedRecord> = []
         const writes = noWrites()
         for (const sent of records) {
           const stored = state.entities.get(sent.slug)
           const type = sent.type ?? stored?.entity.type
-          const record = listened && type !== undefined
-            ? yield* Effect.result(asked(sent, type, stored === undefined))
+          const record = listened() && type !== undefined
+            ? yield* Effect.result(asked(sent, type, stored))
             : Result.succeed(sent)
           if (Result.isFailure(record)) {
             outcomes.push({ _tag: "refused", issues: record.failure.error.details.issues })
@@ -85,6 +58,7 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
           outcomes.push({ _tag: plan.success.outcome })
         }
         yield* repo.write(writes)
+        yield* committed(plans)
         const result: BatchResult = { outcomes, told: told(plans) }
         return result
       })
@@ -96,12 +70,3 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
 
 const wantsFields =
   "New things of this type have custom fields that are required or have a default, and files carry none."
-const beforeHooks = /^catalog\.(.+\.)?before(Create|Update)$/
-const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
-
-/** The fields that are there: an absent key keeps, and undefined would not be the same to a hook. */
-const given = ({ metadata, status, taxClass }: Pick<CatalogRecord, "metadata" | "status" | "taxClass">) => ({
-  ...(status === undefined ? {} : { status }),
-  ...(metadata === undefined ? {} : { metadata }),
-  ...(taxClass === undefined ? {} : { taxClass })
-})

@@ -1,0 +1,81 @@
+import { Context, Effect, Layer } from "effect"
+import {
+  type Conflict,
+  type CurrentActor,
+  NotFound,
+  type PageOf,
+  type PageRequest,
+  PluginDatabase,
+  PluginHost,
+  type RowOf,
+  ValidationFailed
+} from "stoa/plugin"
+import { vendors } from "../vendors/VendorTables.ts"
+import { vendorMembers } from "./MemberTables.ts"
+
+type Member = RowOf<typeof vendorMembers>
+
+/** Who shall act for a vendor: named by his id or by the address that he has confirmed. */
+export interface NewMember {
+  readonly userId?: string | undefined
+  readonly email?: string | undefined
+  readonly role?: Member["role"] | undefined
+}
+
+/** People who act for vendors (contract, plugins §1.9): their sessions have the vendor's id, `actor.vendorId`, and his role. */
+export class VendorMembers extends Context.Service<VendorMembers, {
+  readonly list: (vendorId: string, page: PageRequest) => Effect.Effect<PageOf<Member>, NotFound, CurrentActor>
+  /** 404 for an unknown vendor or person, 409 for whoever acts for a vendor already. */
+  readonly add: (
+    vendorId: string,
+    member: NewMember
+  ) => Effect.Effect<Member, NotFound | Conflict | ValidationFailed, CurrentActor>
+  /** Gives somebody another role, which his sessions know at once. 404. */
+  readonly change: (
+    vendorId: string,
+    memberId: string,
+    role: Member["role"]
+  ) => Effect.Effect<Member, NotFound | Conflict | ValidationFailed, CurrentActor>
+  readonly remove: (vendorId: string, memberId: string) => Effect.Effect<Member, NotFound | Conflict, CurrentActor>
+}>()("stoa/plugins/marketplace/vendors/VendorMembers") {
+  static readonly layer = Layer.effect(VendorMembers, Effect.suspend(() => make))
+}
+
+const make = Effect.gen(function*() {
+  const db = yield* PluginDatabase
+  const host = yield* PluginHost
+
+  const list = (vendorId: string, page: PageRequest) =>
+    Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorMembers).page({ vendorId }, page))
+
+  const add = Effect.fn("VendorMembers.add")(function*(vendorId: string, { email, role = "staff", userId }: NewMember) {
+    if ((userId === undefined) === (email === undefined)) {
+      return yield* ValidationFailed.of("userId", "name a person by either userId or email")
+    }
+    yield* db.table(vendors).get(vendorId)
+    const { users } = host.services
+    const person = yield* users.known({ userId, email })
+    if (person === undefined) return yield* NotFound.of("The store knows no such person.")
+    return yield* users.actFor(
+      person.id,
+      vendorId,
+      db.table(vendorMembers).insert({ vendorId, userId: person.id, role }),
+      role
+    )
+  })
+
+  const change = Effect.fn("VendorMembers.change")(function*(vendorId: string, memberId: string, role: Member["role"]) {
+    const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
+    if (member === undefined) return yield* NotFound.of()
+    const changed = db.table(vendorMembers).update(memberId, { role }, { vendorId })
+    return yield* host.services.users.actAs(member.userId, { vendorId, role }, changed)
+  })
+
+  const remove = Effect.fn("VendorMembers.remove")(function*(vendorId: string, memberId: string) {
+    const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
+    if (member === undefined) return yield* NotFound.of()
+    return yield* host.services.users.endActing(member.userId, vendorId, db.table(vendorMembers).delete(memberId))
+  })
+
+  return VendorMembers.of({ list, add, change, remove })
+})

@@ -1,0 +1,58 @@
+import { Context, Effect, Layer } from "effect"
+import { type CurrentActor, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { vendors } from "../vendors/VendorTables.ts"
+import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
+
+/**
+ * Where a vendor may sell (contract, plugins §1.1): with a list of approved categories its things lie in these and below
+ * them only, whoever puts them there; without one everywhere. What lies in no category yet may be anybody's. A list that
+ * gets shorter, and a category that is moved, take nothing from where it is.
+ */
+export class ApprovedCategories extends Context.Service<ApprovedCategories, {
+  /** 422 that names the categories, by id or slug, in which the vendor may not sell. */
+  readonly admit: (
+    vendorId: string,
+    categories: ReadonlyArray<string>
+  ) => Effect.Effect<void, ValidationFailed, CurrentActor>
+  /** The same for all in which an entity lies. */
+  readonly admitEntity: (vendorId: string, entityId: string) => Effect.Effect<void, ValidationFailed, CurrentActor>
+}>()("stoa/plugins/marketplace/products/ApprovedCategories") {
+  static readonly layer = Layer.effect(
+    ApprovedCategories,
+    Effect.map(PluginDatabase, (db) => {
+      const limits = Effect.fnUntraced(function*(vendorId: string) {
+        const vendor = yield* db.table(vendors).first({ id: vendorId })
+        const approved = vendor?.approvedCategories ?? []
+        return vendor === undefined || approved.length === 0 ? undefined : { name: vendor.name, approved }
+      })
+
+      const within = Effect.fnUntraced(
+        function*(
+          { approved, name }: { readonly name: string; readonly approved: ReadonlyArray<string> },
+          of: ReadonlyArray<string>
+        ) {
+          const outside = of.length === 0 ? [] : yield* outsideOf(db.sql, of, approved)
+          if (outside.length === 0) return
+          const named = outside.map((slug) => `"${slug}"`).join(", ")
+          return yield* ValidationFailed.of(
+            "categories",
+            `${name} may not sell in ${named}; approved for it: ${approved.join(", ")}`,
+            "category_not_approved"
+          )
+        }
+      )
+
+      const admit = Effect.fn("ApprovedCategories.admit")(function*(vendorId: string, of: ReadonlyArray<string>) {
+        const limit = yield* limits(vendorId)
+        if (limit !== undefined) yield* within(limit, of)
+      })
+
+      const admitEntity = Effect.fn("ApprovedCategories.admitEntity")(function*(vendorId: string, entityId: string) {
+        const limit = yield* limits(vendorId)
+        if (limit !== undefined) yield* within(limit, yield* categoriesOf(db.sql, entityId))
+      })
+
+      return { admit, admitEntity }
+    })
+  )
+}

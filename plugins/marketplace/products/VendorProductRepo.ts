@@ -1,0 +1,116 @@
+import { Effect } from "effect"
+import {
+  CurrentActor,
+  currentOrganization,
+  type Database,
+  journalRows,
+  offsetOf,
+  type PageRequest,
+  rowJson
+} from "stoa/plugin"
+import { vendorEntities } from "./ProductTables.ts"
+import type { ShownVendor, VendorProduct } from "./VendorProduct.ts"
+
+/** A page of a vendor's things, newest first, in one statement. */
+export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
+  function*(sql: Database, vendorId: string, page: PageRequest) {
+    const organization = yield* currentOrganization
+    interface Row extends VendorProduct {
+      readonly total: bigint
+    }
+    // A page beyond the end still has its total: one row without a link.
+    const rows = yield* sql<Row>`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
+        e.slug, e.status, l.created_at as "createdAt", (select a.title from entity_attributes a
+          where a.entity_id = e.id order by a.locale <> 'en', a.locale limit 1) as title
+      from (select count(*) as total from marketplace_vendor_entities
+        where organization_id = ${organization} and vendor_id = ${vendorId}::uuid) n
+      left join lateral (select * from marketplace_vendor_entities
+        where organization_id = ${organization} and vendor_id = ${vendorId}::uuid
+        order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) l on true
+      left join catalog_entities e on e.id = l.entity_id and e.organization_id = ${organization}
+      order by l.created_at desc, l.id desc`
+    const items = rows.filter(({ id }) => id !== null).map(({ total: _, ...product }) => product)
+    return { ...page, items, total: Number(rows[0]?.total ?? 0) }
+  },
+  Effect.orDie
+)
+
+/** Whether the catalog of the organization has the entity, published or not. */
+export const isInCatalog = Effect.fn("VendorProductRepo.isInCatalog")(function*(sql: Database, entityId: string) {
+  const organization = yield* currentOrganization
+  const rows = yield* sql`select 1 from catalog_entities
+    where organization_id = ${organization} and id = ${entityId}::uuid`
+  return rows.length === 1
+}, Effect.orDie)
+
+/** Whose these things are, by their ids, in one statement; what is the store's own has no entry. */
+export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
+  function*(sql: Database, entityIds: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<ShownVendor & { readonly entityId: string }>`select l.entity_id as "entityId", v.id, v.name,
+        v.slug, v.status, v.tier, v.logo_url as "logoUrl"
+      from marketplace_vendor_entities l join marketplace_vendors v on v.id = l.vendor_id
+      where l.organization_id = ${organization} and v.organization_id = ${organization}
+        and l.entity_id = any(${entityIds}::uuid[])`
+    return new Map(rows.map(({ entityId, ...vendor }) => [entityId, vendor]))
+  },
+  Effect.orDie
+)
+
+/** Ids of all things of a vendor; undefined when the organization has no such vendor. */
+export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Database, vendorId: string) {
+  const organization = yield* currentOrganization
+  const [row] = yield* sql<{ readonly ids: ReadonlyArray<string> }>`select array(
+      select l.entity_id from marketplace_vendor_entities l
+      where l.organization_id = ${organization} and l.vendor_id = v.id) as ids
+    from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`
+  return row?.ids
+}, Effect.orDie)
+
+/** Whose an entity is, and whose its metadata says it is. */
+export interface Claimed {
+  readonly vendorId: string | null
+  readonly claim: string | null
+}
+
+export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: string) {
+  const organization = yield* currentOrganization
+  const [row] = yield* sql<Claimed>`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
+    from catalog_entities e
+    left join marketplace_vendor_entities l on l.organization_id = ${organization} and l.entity_id = e.id
+    where e.organization_id = ${organization} and e.id = ${entityId}::uuid`
+  return row
+}, Effect.orDie)
+
+/** An entity, and the vendor whose it shall be. */
+export interface ProductLink {
+  readonly vendorId: string
+  readonly entityId: string
+}
+
+const subject = "marketplace/marketplace_vendor_entities"
+
+/** Writes links with their entries in the journal, in one statement. */
+export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
+  function*(sql: Database, links: ReadonlyArray<ProductLink>) {
+    const actor = yield* CurrentActor
+    const told = journalRows(sql, actor, {
+      type: `${subject}.create`,
+      entityType: subject,
+      entityId: "made.id::text",
+      payload: rowJson(vendorEntities, "made"),
+      from: "made"
+    })
+    yield* sql`with made as (
+        insert into marketplace_vendor_entities (organization_id, vendor_id, entity_id)
+        select ${actor.organizationId}, v.id, i.entity_id
+        from unnest(${links.map(({ vendorId }) => vendorId)}::uuid[], ${links.map(({ entityId }) => entityId)}::uuid[])
+          as i(vendor_id, entity_id)
+        join marketplace_vendors v on v.id = i.vendor_id and v.organization_id = ${actor.organizationId}
+        on conflict (organization_id, entity_id) do nothing
+        returning *),
+      told as (${told})
+      select 1`
+  },
+  Effect.orDie
+)
