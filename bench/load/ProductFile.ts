@@ -35,6 +35,7 @@ const lineOf = ({ category, description, sku, slug, title }: Product): string =>
       isVisible: true,
       taxClass: null,
       metadata: {},
+      customFields: {},
       attributes: [{ locale: "en", title, ...nothing }],
       categories: [category],
       brands: [],

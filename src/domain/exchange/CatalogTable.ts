@@ -12,6 +12,7 @@ const own = {
   isVisible: "boolean",
   taxClass: "text",
   metadata: "json",
+  customFields: "json",
   categories: "list",
   brands: "list",
   options: "json"

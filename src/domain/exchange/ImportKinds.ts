@@ -1,6 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { CatalogBatches } from "../catalog/exchange/CatalogBatches.ts"
 import { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
+import { GroupFiles } from "../catalog/exchange/GroupFiles.ts"
+import { BrandRecord, CategoryRecord } from "../catalog/exchange/GroupRecords.ts"
 import { sellableKey, Sellables } from "../catalog/Sellables.ts"
 import { CustomerBatches } from "../customers/CustomerBatches.ts"
 import { CustomerRecord } from "../customers/CustomerRecord.ts"
@@ -41,6 +43,7 @@ export class ImportKinds extends Context.Service<ImportKinds, {
     ImportKinds,
     Effect.gen(function*() {
       const catalog = yield* CatalogBatches
+      const groups = yield* GroupFiles
       const customers = yield* CustomerBatches
       const prices = yield* PlacedPrices
       const sellables = yield* Sellables
@@ -57,6 +60,8 @@ export class ImportKinds extends Context.Service<ImportKinds, {
 
       const works: { readonly [K in ImportedKind]: Work } = {
         catalog: workOf({ read: strictly(CatalogRecord), keyOf: ({ slug }) => slug, apply: catalog.apply }),
+        categories: workOf({ read: strictly(CategoryRecord), keyOf: ({ slug }) => slug, apply: groups.putCategories }),
+        brands: workOf({ read: strictly(BrandRecord), keyOf: ({ slug }) => slug, apply: groups.putBrands }),
         prices: workOf({ read: strictly(PriceRecord), keyOf: priceKey, apply: prices.apply }),
         stock: workOf({ read: strictly(StockRecord), keyOf: stockKey, apply: putStock }),
         customers: workOf({

@@ -1,8 +1,11 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import { CatalogExport } from "../../domain/catalog/exchange/CatalogExport.ts"
+import { GroupFiles } from "../../domain/catalog/exchange/GroupFiles.ts"
 import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
 import {
+  brandColumns,
+  categoryColumns,
   customerColumns,
   type FlatColumns,
   flatHeader,
@@ -62,18 +65,20 @@ export class ExportPages extends Context.Service<ExportPages, {
     ExportPages,
     Effect.gen(function*() {
       const catalog = yield* CatalogExport
+      const groups = yield* GroupFiles
       const sellables = yield* SellablePageRepo
       const people = yield* PersonPageRepo
       const orders = yield* OrderPageRepo
 
-      const catalogRecords = (): Exported => ({
-        records: catalog.pages,
-        lines: Stream.unwrap(Effect.map(catalog.locales, (locales) =>
+      const catalogRecords = (): Exported => {
+        const records = Stream.map(catalog.pages, (page) => page.map(({ record }) => record))
+        const lines = Stream.unwrap(Effect.map(catalog.locales, (locales) =>
           Stream.concat(
             Stream.make([catalogHeader(locales)]),
-            Stream.map(catalog.pages, (page) => page.flatMap((record) => catalogLines(record, locales)))
+            Stream.map(records, (page) => page.flatMap((record) => catalogLines(record, locales)))
           )))
-      })
+        return { records, lines }
+      }
 
       const orderRecords = (): Exported => {
         const records = pagesFrom({ placedAt: "-infinity", id: nobody }, orders.after)
@@ -86,6 +91,8 @@ export class ExportPages extends Context.Service<ExportPages, {
 
       const kinds: { readonly [K in Kind]: () => Exported } = {
         catalog: catalogRecords,
+        categories: () => flat(categoryColumns, pagesFrom({ depth: -1, slug: "" }, groups.categories)),
+        brands: () => flat(brandColumns, pagesFrom("", groups.brands)),
         prices: () => flat(priceColumns, pagesFrom("", sellables.prices)),
         stock: () => flat(stockColumns, pagesFrom("", sellables.stock)),
         customers: () => flat(customerColumns, pagesFrom({ email: "", id: nobody }, people.after)),
