@@ -40,7 +40,8 @@ const lineOf = ({ category, description, sku, slug, title }: Product): string =>
       categories: [category],
       brands: [],
       options: [],
-      variants: [{ sku, barcode: null, taxClass: null, status: "active", metadata: {}, options: {} }]
+      variants: [{ sku, barcode: null, taxClass: null, status: "active", metadata: {}, options: {} }],
+      media: []
     })
   }\n`
 }

@@ -1,8 +1,10 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { CatalogExport } from "../../domain/catalog/exchange/CatalogExport.ts"
+import { CatalogExport, type ExportedRecord } from "../../domain/catalog/exchange/CatalogExport.ts"
 import { GroupFiles } from "../../domain/catalog/exchange/GroupFiles.ts"
 import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
+import type { FiledProduct } from "../../domain/exchange/FiledProduct.ts"
+import { asRecord } from "../../domain/exchange/FiledProducts.ts"
 import {
   brandColumns,
   categoryColumns,
@@ -18,6 +20,7 @@ import type { Kind } from "../../domain/exchange/Kind.ts"
 import { orderHeader, orderLines, orderRecord } from "../../domain/exchange/OrderTable.ts"
 import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
 import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
+import { MediaBatches } from "../../domain/media/MediaBatches.ts"
 import { OrderPageRepo } from "../../domain/orders/exchange/OrderPageRepo.ts"
 
 type Records = ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -67,11 +70,20 @@ export class ExportPages extends Context.Service<ExportPages, {
       const catalog = yield* CatalogExport
       const groups = yield* GroupFiles
       const sellables = yield* SellablePageRepo
+      const media = yield* MediaBatches
       const people = yield* PersonPageRepo
       const orders = yield* OrderPageRepo
 
+      const withMedia = Effect.fnUntraced(function*(page: ReadonlyArray<ExportedRecord>) {
+        const shown = Object.groupBy(
+          yield* media.attachedTo(page.map(({ id }) => id)),
+          ({ entityId }) => entityId
+        )
+        return page.map(({ id, record }): FiledProduct => ({ ...record, media: (shown[id] ?? []).map(asRecord) }))
+      })
+
       const catalogRecords = (): Exported => {
-        const records = Stream.map(catalog.pages, (page) => page.map(({ record }) => record))
+        const records = Stream.mapEffect(catalog.pages, withMedia)
         const lines = Stream.unwrap(Effect.map(catalog.locales, (locales) =>
           Stream.concat(
             Stream.make([catalogHeader(locales)]),
