@@ -5,6 +5,8 @@ import { BrandFileRepo } from "../../src/domain/catalog/exchange/BrandFileRepo.t
 import { CatalogPageRepo } from "../../src/domain/catalog/exchange/CatalogPageRepo.ts"
 import { CatalogStateRepo } from "../../src/domain/catalog/exchange/CatalogStateRepo.ts"
 import { CategoryFileRepo } from "../../src/domain/catalog/exchange/CategoryFileRepo.ts"
+import { FieldStateRepo } from "../../src/domain/catalog/exchange/FieldStateRepo.ts"
+import { EntityFieldRepo } from "../../src/domain/catalog/fields/EntityFieldRepo.ts"
 import { BatchRepo, type Work } from "../../src/domain/exchange/BatchRepo.ts"
 import type { ImportOptions } from "../../src/domain/exchange/Import.ts"
 import { ImportRepo } from "../../src/domain/exchange/ImportRepo.ts"
@@ -12,9 +14,10 @@ import { PersonPageRepo } from "../../src/domain/exchange/PersonPageRepo.ts"
 import { RefusalRepo } from "../../src/domain/exchange/RefusalRepo.ts"
 import { SellablePageRepo } from "../../src/domain/exchange/SellablePageRepo.ts"
 import { MediaBatchRepo } from "../../src/domain/media/MediaBatchRepo.ts"
+import { OrderBatchRepo } from "../../src/domain/orders/exchange/OrderBatchRepo.ts"
 import { OrderPageRepo } from "../../src/domain/orders/exchange/OrderPageRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { elsewhere, here, openElsewhere } from "./Strangers.ts"
+import { elsewhere, here, openElsewhere, stranger } from "./Strangers.ts"
 
 const Repos = Layer.mergeAll(
   BatchRepo.layer,
@@ -22,8 +25,10 @@ const Repos = Layer.mergeAll(
   CatalogPageRepo.layer,
   CatalogStateRepo.layer,
   CategoryFileRepo.layer,
+  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
   ImportRepo.layer,
   MediaBatchRepo.layer,
+  OrderBatchRepo.layer,
   OrderPageRepo.layer,
   PersonPageRepo.layer,
   RefusalRepo.layer,
@@ -71,7 +76,7 @@ const things = (store: string, name: string): ReadonlyArray<string> => {
     `insert into variant_option_values values ('${store}', ${id("variant1")}, ${own("value")})`,
     `insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required, is_unique,
         is_filterable, is_public, rules)
-      values (${own("field")}, '${store}', 'product', 'f${name}', 'F', 'reference', true, false, false, true, '{}')`,
+      values (${own("field")}, '${store}', 'product', 'f${name}', 'F', 'reference', true, true, false, true, '{}')`,
     `insert into entity_field_values (organization_id, entity_id, definition_id, value, reference_id)
       values ('${store}', ${id("entity")}, ${own("field")}, '"x"', ${id("entity")})`,
     `insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest)
@@ -96,10 +101,38 @@ const things = (store: string, name: string): ReadonlyArray<string> => {
   ]
 }
 
+/** Rows of ours that name what will be the other store's: a name of it must not show. */
+const strays: ReadonlyArray<string> = [
+  `insert into prices (id, organization_id, entity_id, variant_id, customer_group_id, currency, amount)
+    values (md5('price3')::uuid, 'org_default', md5('entity')::uuid, md5('variant2')::uuid, md5('group2')::uuid::text,
+      'USD', 3)`,
+  `insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id)
+    values (md5('level3')::uuid, 'org_default', md5('entity')::uuid, md5('house2')::uuid, md5('entity')::uuid)`,
+  `insert into order_lines (id, organization_id, order_id, position, entity_id, variant_id, entity_type, title, quantity,
+      unit_price, total_price)
+    values (md5('line3')::uuid, 'org_default', md5('order')::uuid, 3, md5('entity-twin')::uuid, md5('variant3')::uuid,
+      'product', 'T', 1, 1, 1)`,
+  `insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
+      shipping_total, discount_total, grand_total)
+    values (md5('order3')::uuid, 'org_default', 'N3', md5('customer-twin')::uuid, 'pending', 'USD', 1, 0, 0, 0, 1)`
+]
+
+/** The other store's, which those of ours name; the variant has no SKU, but options. */
+const named: ReadonlyArray<string> = [
+  `insert into variants (id, organization_id, entity_id, combination)
+    values (md5('variant3')::uuid, 'org_elsewhere', md5('entity-twin')::uuid, '3')`,
+  `insert into variant_option_values values ('org_elsewhere', md5('variant3')::uuid, md5('value2')::uuid)`
+]
+
 /** Records that have the others, each in a store of its own. */
 const roots = (store: string, name: string): ReadonlyArray<string> => [
   `insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
     values (md5('entity${name}')::uuid, '${store}', 'product', 'e${name}', 'active', true)`,
+  ...(name === "" ? [] : [
+    `insert into entity_field_values (organization_id, entity_id, definition_id, value, unique_key)
+      values ('${store}', md5('entity${name}')::uuid, md5('field1')::uuid, to_jsonb(md5('entity')::uuid),
+        md5('entity')::uuid::text)`
+  ]),
   `insert into customers (id, organization_id, email) values (md5('customer${name}')::uuid, '${store}', 'a${name}@b.c')`,
   `insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
       shipping_total, discount_total, grand_total)
@@ -129,7 +162,12 @@ const filesOf = Effect.gen(function*() {
     brands: ["b1", "b2"],
     variants: [{ sku: "sku2" }]
   }, { slug: "e-twin" }])
+  const fields = yield* (yield* FieldStateRepo).read([
+    { type: "product", fields: { f1: "e" } },
+    { type: "product", fields: { f1: "e-twin" } }
+  ])
   return JSON.stringify({
+    fields: [[...fields.definitions], [...fields.referables], [...fields.owners]],
     entities: yield* catalog.after(undefined, 9, { except: [] }),
     references: yield* catalog.references,
     locales: yield* catalog.locales,
@@ -140,6 +178,7 @@ const filesOf = Effect.gen(function*() {
     stock: yield* sellables.stock("", 9),
     people: yield* (yield* PersonPageRepo).after({ email: "", id: nobody }, 9),
     orders: yield* (yield* OrderPageRepo).after({ placedAt: "-infinity", id: nobody }, 9),
+    numbers: [...(yield* (yield* OrderBatchRepo).read(["N", "N-twin"], [])).orders],
     brands: [yield* brands.after("", 9), [...yield* brands.read(["b1", "b2"])]],
     categories: [yield* categories.after({ depth: -1, slug: "" }, 9), [
       ...(yield* categories.read([{ slug: "c1" }, { slug: "c2" }])).bySlug
@@ -152,14 +191,25 @@ it.layer(Repos, { excludeTestServices: true })("files of another organization, a
   it.effect("hold what is its own, also where rows of one store hang on those of another", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      yield* written([...roots("org_default", ""), ...things("org_default", "1")])
+      yield* written([...roots("org_default", ""), ...things("org_default", "1"), ...strays])
       const alone = yield* here(filesOf)
       assert.notInclude(alone, `"sku2"`)
-      yield* written([...roots("org_elsewhere", "-twin"), ...things("org_elsewhere", "2")])
+      yield* written([...roots("org_elsewhere", "-twin"), ...things("org_elsewhere", "2"), ...named])
       assert.strictEqual(yield* here(filesOf), alone)
       const theirs = yield* elsewhere(filesOf)
       assert.include(theirs, "e-twin")
-      assert.notInclude(theirs, `"slug":"e"`)
+      for (const own of [`"slug":"e"`, `"c1"`]) assert.notInclude(theirs, own)
+    }))
+
+  it.effect("are read while the other one is at all of its rows", () =>
+    Effect.gen(function*() {
+      const [catalog, categories] = [yield* CatalogStateRepo, yield* CategoryFileRepo]
+      const state = yield* stranger(catalog.read([{ slug: "e", categories: ["c1"], brands: ["b1"] }]))
+      assert.deepStrictEqual([state.entities.size, state.categories.size, state.brands.size], [0, 0, 0])
+      assert.strictEqual((yield* stranger(categories.read([{ slug: "c1" }]))).bySlug.size, 0)
+      const fields = yield* stranger((yield* FieldStateRepo).read([{ type: "product", fields: { f2: "e" } }]))
+      assert.strictEqual(fields.referables.size, 0)
+      assert.strictEqual((yield* stranger((yield* BrandFileRepo).read(["b1"]))).size, 0)
     }))
 
   it.effect("are neither received, read, worked on nor ended here", () =>
@@ -175,6 +225,8 @@ it.layer(Repos, { excludeTestServices: true })("files of another organization, a
       const foreign = yield* elsewhere(imports.begin(options))
       // The same key of another store is another key.
       assert.isFalse((yield* elsewhere(imports.queue(foreign, "key", "other")))?.earlier)
+      const again = yield* elsewhere(imports.queue(yield* elsewhere(imports.begin(options)), "key", "other"))
+      assert.deepStrictEqual([again?.earlier, again?.record.id], [true, foreign])
       assert.isUndefined(yield* elsewhere(imports.find(id)))
       assert.isUndefined(yield* elsewhere(imports.actorOf(id)))
       assert.isUndefined(yield* elsewhere(batches.next(id, 9, refusing)))

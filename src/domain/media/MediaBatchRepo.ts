@@ -3,18 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
-import type { MediaAttachment } from "./MediaAsset.ts"
-
-/** An asset where it is attached. */
-export interface AttachedMedium extends MediaAttachment {
-  readonly mediaAssetId: string
-}
-
-/** The same with what names the variant in files. */
-export interface ShownMedium extends AttachedMedium {
-  readonly sku: string | null
-  readonly options: Readonly<Record<string, string>>
-}
+import type { AttachedMedium, ShownMedium } from "./AttachedMedium.ts"
 
 /** Attachments that a batch makes or changes, and ends. */
 export interface AttachmentWrites {

@@ -35,6 +35,8 @@ export interface PlannedFields {
   readonly writeTo: (writes: CatalogWrites) => void
 }
 
+type Find = (slug: string) => Referable | undefined
+
 const none: PlannedFields = { before: undefined, after: undefined, isChanged: false, writeTo: () => undefined }
 
 const issue = (name: string, message: string, code: string): Issue => ({ path: `customFields.${name}`, message, code })
@@ -42,10 +44,10 @@ const issue = (name: string, message: string, code: string): Issue => ({ path: `
 const referenced = (
   { name, rules }: FieldDefinition,
   slug: unknown,
-  referables: FieldState["referables"]
+  find: Find
 ): Result.Result<string, Issue> => {
   if (typeof slug !== "string") return Result.fail(issue(name, "must be the slug of a catalog entity", "invalid"))
-  const found = referables.get(slug)
+  const found = find(slug)
   if (found !== undefined && (rules.entityType === undefined || rules.entityType === found.type)) {
     return Result.succeed(found.id)
   }
@@ -59,14 +61,14 @@ const referenced = (
 const resolved = (
   definitions: ReadonlyArray<FieldDefinition>,
   sent: FieldsByName,
-  referables: FieldState["referables"]
+  find: Find
 ) => {
   const values: Record<string, unknown> = { ...sent }
   const issues: Array<Issue> = []
   for (const definition of definitions) {
     const { kind, name } = definition
     if (kind !== "reference" || !Object.hasOwn(sent, name) || sent[name] === null) continue
-    const found = referenced(definition, sent[name], referables)
+    const found = referenced(definition, sent[name], find)
     if (Result.isSuccess(found)) values[name] = found.success
     else {
       issues.push(found.failure)
@@ -108,8 +110,8 @@ export const planFields = (
     return Result.succeed(none)
   }
   // An entity may name itself, also one that is only made by this record.
-  const referables = new Map(state.referables).set(entity.slug, entity)
-  const sent = resolved(definitions, record.customFields ?? {}, referables)
+  const find: Find = (slug) => slug === entity.slug ? entity : state.referables.get(slug)
+  const sent = resolved(definitions, record.customFields ?? {}, find)
   const { after, issues } = assigned(definitions, held, sent.values)
   const unique = definitions.filter(({ isUnique }) => isUnique)
   const strays = new Set(sent.issues.map(({ path }) => path))
