@@ -103,5 +103,7 @@ withShelf()("media in files of the catalog", (it) => {
         as: keeper
       })
       assert.deepStrictEqual(counts(without), [1, 0, 0, 1])
+      const emptied = jsonl({ slug: "shirt", media: [] }, { slug: "cap", media: [] })
+      assert.deepStrictEqual(counts(yield* imported(emptied, { ...lines, as: keeper })), [0, 0, 1, 1])
     }))
 })

@@ -121,6 +121,8 @@ const strays: ReadonlyArray<string> = [
 const named: ReadonlyArray<string> = [
   `insert into variants (id, organization_id, entity_id, combination)
     values (md5('variant3')::uuid, 'org_elsewhere', md5('entity-twin')::uuid, '3')`,
+  `insert into entity_media values ('org_elsewhere', md5('entity-twin')::uuid, null, md5('asset2')::uuid, 'gallery', 0,
+    now())`,
   `insert into variant_option_values values ('org_elsewhere', md5('variant3')::uuid, md5('value2')::uuid)`
 ]
 
@@ -173,6 +175,7 @@ const filesOf = Effect.gen(function*() {
     locales: yield* catalog.locales,
     state: [[...state.entities], [...state.categories], [...state.brands], [...state.skus]],
     media: yield* media.attachedTo([ours?.id ?? ""]),
+    showing: [...yield* media.showing(["e", "e-twin"])],
     assets: [...yield* media.known(assets.map(({ id }) => id))],
     prices: yield* sellables.prices("", 9),
     stock: yield* sellables.stock("", 9),

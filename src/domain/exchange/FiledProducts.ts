@@ -19,11 +19,21 @@ export class FiledProducts extends Context.Service<FiledProducts, {
       const sellables = yield* Sellables
       const media = yield* MediaBatches
 
+      /** An empty list says nothing of what shows nothing, as most of an export does: nothing has to be looked up for it. */
+      const settled = Effect.fnUntraced(function*(records: ReadonlyArray<FiledProduct>) {
+        const empty = records.flatMap(({ media, slug }) => media?.length === 0 ? [slug] : [])
+        if (empty.length === 0) return records
+        const showing = yield* media.showing(empty)
+        return records.map((record): FiledProduct => {
+          const { media, ...rest } = record
+          return media?.length === 0 && !showing.has(record.slug) ? rest : record
+        })
+      })
+
       /** Why records cannot show what they name, by their index. */
       const strays = Effect.fnUntraced(function*(records: ReadonlyArray<FiledProduct>) {
         const named = records.flatMap((record) => record.media ?? [])
-        if (named.length === 0) return new Map<number, ReadonlyArray<Issue>>()
-        const known = yield* media.known(named.map(({ id }) => id))
+        const known = named.length === 0 ? new Set<string>() : yield* media.known(named.map(({ id }) => id))
         const mayAttach = holds(yield* CurrentActor, "media:write")
         return new Map(records.flatMap((record, index) => {
           const issues = mayAttach || record.media === undefined ? wrongMedia(record.media ?? [], known) : [forbidden]
@@ -56,7 +66,8 @@ export class FiledProducts extends Context.Service<FiledProducts, {
         return result
       })
 
-      const apply = Effect.fn("FiledProducts.apply")(function*(records: ReadonlyArray<FiledProduct>) {
+      const apply = Effect.fn("FiledProducts.apply")(function*(sent: ReadonlyArray<FiledProduct>) {
+        const records = yield* settled(sent)
         const wrong = yield* strays(records)
         const right = records.filter((_, index) => !wrong.has(index))
         const made = yield* catalog.apply(right.map(({ media: _, ...record }) => record))

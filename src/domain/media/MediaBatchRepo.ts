@@ -20,6 +20,8 @@ export class MediaBatchRepo extends Context.Service<MediaBatchRepo, {
   readonly attachedTo: (
     entityIds: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<ShownMedium>, never, CurrentActor>
+  /** Which entities of these slugs show anything; one statement. */
+  readonly showing: (slugs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, never, CurrentActor>
   /** All attachments of a batch and its entries in the journal, in one statement. */
   readonly write: (writes: AttachmentWrites) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/media/MediaBatchRepo") {
@@ -48,6 +50,14 @@ const make = (sql: SqlClient.SqlClient): MediaBatchRepo["Service"] => {
       order by l.entity_id, l.sort_order, l.attached_at, l.media_asset_id`.unprepared
   }, Effect.orDie)
 
+  const showing = Effect.fn("MediaBatchRepo.showing")(function*(slugs: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly slug: string }>`select e.slug from catalog_entities e
+      where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])
+        and exists (select 1 from entity_media l where l.entity_id = e.id)`.unprepared
+    return new Set(rows.map(({ slug }) => slug))
+  }, Effect.orDie)
+
   const write = Effect.fn("MediaBatchRepo.write")(function*({ changes, gone, put }: AttachmentWrites) {
     if (changes.length === 0) return
     const actor = yield* CurrentActor
@@ -70,5 +80,5 @@ const make = (sql: SqlClient.SqlClient): MediaBatchRepo["Service"] => {
       select 1`
   }, Effect.orDie)
 
-  return { known, attachedTo, write }
+  return { known, attachedTo, showing, write }
 }

@@ -14,6 +14,7 @@ export interface MediaOfEntity {
 export class MediaBatches extends Context.Service<MediaBatches, {
   readonly known: MediaBatchRepo["Service"]["known"]
   readonly attachedTo: MediaBatchRepo["Service"]["attachedTo"]
+  readonly showing: MediaBatchRepo["Service"]["showing"]
   /**
    * Puts these in the place of what the entities show now, and says of each whether anything changed. To be called inside
    * of a transaction that has locked the entities and asked which assets are `known`; two statements.
@@ -40,7 +41,7 @@ export class MediaBatches extends Context.Service<MediaBatches, {
         return plans.map(({ changes }) => changes.length > 0)
       })
 
-      return { known: repo.known, attachedTo: repo.attachedTo, replace }
+      return { known: repo.known, attachedTo: repo.attachedTo, showing: repo.showing, replace }
     })
   )
 }
