@@ -35,11 +35,13 @@ const lineOf = ({ category, description, sku, slug, title }: Product): string =>
       isVisible: true,
       taxClass: null,
       metadata: {},
+      customFields: {},
       attributes: [{ locale: "en", title, ...nothing }],
       categories: [category],
       brands: [],
       options: [],
-      variants: [{ sku, barcode: null, taxClass: null, status: "active", metadata: {}, options: {} }]
+      variants: [{ sku, barcode: null, taxClass: null, status: "active", metadata: {}, options: {} }],
+      media: []
     })
   }\n`
 }

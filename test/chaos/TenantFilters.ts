@@ -107,7 +107,9 @@ const sound = new Set<string>()
 /** What the tests of tenants and of the module itself say without it; undecided where they say it of the whole thing. */
 const seenInside = Effect.fnUntraced(function*(mutant: string) {
   const [, module = ""] = /^src\/domain\/(\w+)\//.exec(mutant) ?? []
-  const tests = ["test/tenancy/Twin", `test/${module}/`]
+  // What modules write for imports and exports is tested with those.
+  const exchange = mutant.includes("/exchange/") ? ["test/exchange/"] : []
+  const tests = ["test/tenancy/Twin", ...new Set([...exchange, `test/${module}/`])]
   const run = yield* runMutant(mutant, tests)
   if (run.outcome === "passed") return nothing
   if (!sound.has(module) && (yield* runMutant("", tests)).outcome === "passed") sound.add(module)

@@ -43,18 +43,6 @@ withApp("an import of a catalog", (it) => {
         assert.strictEqual(yield* exported("catalog", "jsonl"), before)
       }))
 
-    it.effect("makes nothing new of a type whose custom fields have to be filled", () =>
-      Effect.gen(function*() {
-        const field = { entityType: "gadget", name: "voltage", label: "Voltage", kind: "number", isRequired: true }
-        const made = yield* api("POST", "/api/admin/entity-field-definitions", { as: asAdmin, body: field })
-        assert.strictEqual(made.status, 201, JSON.stringify(made.body))
-        const done = yield* imported(jsonl({ slug: "lamp", type: "gadget" }, { slug: "shirt", type: "gadget" }), {
-          type: "application/jsonl"
-        })
-        assert.deepStrictEqual(counts(done), [0, 0, 0, 2])
-        assert.match((yield* reasons(done.text("data.id"))).join(" "), /1: type .*files carry none.* 2: type/)
-      }))
-
     it.effect("refuses what is wrong, line by line, and does the rest", () =>
       Effect.gen(function*() {
         const done = yield* imported(

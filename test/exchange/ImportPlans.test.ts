@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { BrandFileRepo } from "../../src/domain/catalog/exchange/BrandFileRepo.ts"
 import { CatalogPageRepo } from "../../src/domain/catalog/exchange/CatalogPageRepo.ts"
 import { CatalogStateRepo } from "../../src/domain/catalog/exchange/CatalogStateRepo.ts"
+import { CategoryFileRepo } from "../../src/domain/catalog/exchange/CategoryFileRepo.ts"
+import { FieldStateRepo } from "../../src/domain/catalog/exchange/FieldStateRepo.ts"
+import { EntityFieldRepo } from "../../src/domain/catalog/fields/EntityFieldRepo.ts"
 import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
 import { CustomerBatchRepo } from "../../src/domain/customers/CustomerBatchRepo.ts"
 import { ImportRepo } from "../../src/domain/exchange/ImportRepo.ts"
@@ -49,6 +53,16 @@ const seedMany = Effect.gen(function*() {
         select md5('x' || n)::uuid, ${owner}, md5('t' || n)::uuid, 'S', 'S' ${each}`,
       `insert into variant_option_values (organization_id, variant_id, option_value_id)
         select ${owner}, md5('v' || n)::uuid, md5('x' || n)::uuid ${each}`,
+      `insert into entity_field_schemas (organization_id, entity_type)
+        values ('org_default', 'product'), ('org_other', 'product')`,
+      `insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required, is_unique,
+          is_filterable, is_public, rules)
+        select md5(o || k)::uuid, o, 'product', k, k, k, false, true, false, true, '{}'
+        from unnest(array['org_default', 'org_other']) o, unnest(array['text', 'reference']) k`,
+      `insert into entity_field_values (organization_id, entity_id, definition_id, value, unique_key, reference_id)
+        select ${owner}, md5('e' || n)::uuid, md5(${owner} || k)::uuid, to_jsonb(v), v, r
+        from generate_series(1, ${many}) n, lateral (values ('text', 'u-' || n, null),
+          ('reference', md5('e' || n)::uuid::text, md5('e' || n)::uuid)) x(k, v, r)`,
       `insert into prices (id, organization_id, entity_id, currency, amount)
         select md5('p' || n)::uuid, ${owner}, md5('e' || n)::uuid, 'USD', 1 ${each}`,
       `insert into customers (id, organization_id, user_id, email)
@@ -85,7 +99,7 @@ const expectIndexes = Effect.fnUntraced(function*<A, E, R>(name: string, effect:
   for (const plan of yield* plansOf(effect)) {
     assert.notMatch(
       plan,
-      /Seq Scan on (catalog_entities|entity_|variant|option_|categories|brands|prices|customers|customer_addresses|stock_|orders|order_|imports|import_)/,
+      /Seq Scan on (catalog_entities|entity_(?!field_(definitions|schemas))|variant|option_|categories|brands|prices|customers|customer_addresses|stock_|orders|order_|imports|import_)/,
       `${name}\n${plan}`
     )
   }
@@ -94,6 +108,9 @@ const expectIndexes = Effect.fnUntraced(function*<A, E, R>(name: string, effect:
 const repos = Layer.mergeAll(
   CatalogStateRepo.layer,
   CatalogPageRepo.layer,
+  BrandFileRepo.layer,
+  CategoryFileRepo.layer,
+  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
   SellableRepo.layer,
   PriceBatchRepo.layer,
   CustomerBatchRepo.layer,
@@ -128,6 +145,12 @@ describe("among 20,000 of everything", () => {
         const entityIds = [...ids.values()].map(({ id }) => id)
         assert.lengthOf(entityIds, 500)
         yield* expectIndexes("catalog", catalog.read(recordsOf(500)))
+        const fields = (count: number) =>
+          numbers(count).map((n) => ({ type: "product", fields: { text: `u-${n}`, reference: `s-${n}` } }))
+        yield* expectIndexes("fields", (yield* FieldStateRepo).read(fields(500)))
+        const groups = (count: number) => numbers(count).map((n) => ({ slug: `c-${n}`, parent: `c-${n + 2}` }))
+        yield* expectIndexes("categories", (yield* CategoryFileRepo).read(groups(500)))
+        yield* expectIndexes("brands", (yield* BrandFileRepo).read(numbers(500).map((n) => `b-${n}`)))
         yield* expectIndexes("names", sellables.named(numbers(500).map((n) => `s-${n}`), ["k-2", "k-4"]))
         yield* expectIndexes("prices", prices.read(entityIds))
         yield* expectIndexes("customers", customers.read(numbers(500).map((n) => ({ email: `U${n}@home.example` }))))
@@ -141,6 +164,8 @@ describe("among 20,000 of everything", () => {
           const owners = customers.ownersOf(numbers(count).map((n) => `U${n}@home.example`))
           assert.lengthOf(yield* statementsOf(owners), 1)
           assert.lengthOf(yield* statementsOf(catalog.read(recordsOf(count))), 5)
+          assert.lengthOf(yield* statementsOf((yield* FieldStateRepo).read(fields(count))), 4)
+          assert.lengthOf(yield* statementsOf((yield* CategoryFileRepo).read(groups(count))), 3)
           assert.lengthOf(
             yield* statementsOf(customers.read(numbers(count).map((n) => ({ email: `u${n}@home.example` })))),
             4
@@ -151,7 +176,9 @@ describe("among 20,000 of everything", () => {
     it.effect("exports and reports read page after page along an index", () =>
       Effect.gen(function*() {
         const sellables = yield* SellablePageRepo
-        yield* expectIndexes("catalog", (yield* CatalogPageRepo).after("s-5", 250))
+        yield* expectIndexes("catalog", (yield* CatalogPageRepo).after("s-5", 250, { except: [] }))
+        yield* expectIndexes("references", (yield* CatalogPageRepo).after("s-5", 250, { referring: true }))
+        yield* expectIndexes("brands", (yield* BrandFileRepo).after("b-5", 250))
         yield* expectIndexes("prices", sellables.prices("s-5", 250))
         yield* expectIndexes("stock", sellables.stock("s-5", 250))
         yield* expectIndexes(

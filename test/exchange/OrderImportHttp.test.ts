@@ -114,6 +114,20 @@ withApp("an import of orders", (it) => {
         assert.include(JSON.stringify(sold.body), "2520")
       }))
 
+    it.effect("under numbers that the store passes over itself, and no other one does", () =>
+      Effect.gen(function*() {
+        const [owner, other] = [yield* anOrganization, yield* anOrganization]
+        for (const as of [owner, other]) {
+          assert.deepStrictEqual(counts(yield* importedOrders([anOldOrder("ORD-2019-000007")], { as })), [1, 0, 0, 0])
+        }
+        yield* importedOrders([anOldOrder("ORD-2019-000070")], { as: owner })
+        const rows = yield* onDatabase((sql) =>
+          sql<{ readonly to: number }>`select imported_to::int4 as to from order_counters where year = 2019
+            and organization_id in (${owner.organizationId}, ${other.organizationId}) order by 1`
+        )
+        assert.deepStrictEqual(rows.map(({ to }) => to), [7, 70])
+      }))
+
     it.effect("and nothing else: no stock, money, promotion, mail, job, webhook or hook of a sale", () =>
       Effect.gen(function*() {
         const owner = yield* anOrganization

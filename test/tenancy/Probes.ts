@@ -154,9 +154,8 @@ export const reads: ReadonlyArray<Probe> = [
 ]
 
 /** Everything a store has, as files. They are noted in its journal, so that reading one changes what the audit reads. */
-export const files: ReadonlyArray<Probe> = ["catalog", "prices", "stock", "customers", "orders"].map((kind) =>
-  probe("GET", `/api/exports/${kind}`)
-)
+export const files: ReadonlyArray<Probe> = ["catalog", "categories", "brands", "prices", "stock", "customers", "orders"]
+  .map((kind) => probe("GET", `/api/exports/${kind}`))
 
 const entity = "/api/catalog/entities/{entity}"
 const category = "/api/catalog/categories/{category}"

@@ -1,5 +1,5 @@
-import type { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
 import { type CellType, readCell, writeCell } from "./Cells.ts"
+import type { FiledProduct } from "./FiledProduct.ts"
 import { groupingReader, headerProblem, type Row, type TableFormat } from "./FileTable.ts"
 
 type Columns = Readonly<Record<string, CellType>>
@@ -12,9 +12,11 @@ const own = {
   isVisible: "boolean",
   taxClass: "text",
   metadata: "json",
+  customFields: "json",
   categories: "list",
   brands: "list",
-  options: "json"
+  options: "json",
+  media: "json"
 } satisfies Columns
 
 /** Columns of its words: of `en` under these names, of another locale with `:` and its name behind them. */
@@ -116,7 +118,7 @@ const blank = (columns: Columns): ReadonlyArray<string> => Object.keys(columns).
 
 /** The lines of an entity. Lines behind the first one say of which entity they are, and nothing else of it. */
 export const catalogLines = (
-  record: CatalogRecord,
+  record: FiledProduct,
   locales: ReadonlyArray<string>
 ): ReadonlyArray<ReadonlyArray<string>> => {
   const attributes = new Map((record.attributes ?? []).map((one) => [one.locale ?? "en", one]))

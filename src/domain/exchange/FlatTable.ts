@@ -10,6 +10,20 @@ export interface FlatColumns {
   readonly clearable: ReadonlyArray<string>
 }
 
+/** Categories: `parent` is a slug. */
+export const categoryColumns: FlatColumns = {
+  types: { slug: "text", parent: "text", sortOrder: "number", status: "text", metadata: "json" },
+  needed: ["slug"],
+  clearable: ["parent"]
+}
+
+/** Brands. */
+export const brandColumns: FlatColumns = {
+  types: { slug: "text", displayName: "text", metadata: "json" },
+  needed: ["slug"],
+  clearable: []
+}
+
 /** Prices: amounts in minor units. */
 export const priceColumns: FlatColumns = {
   types: {

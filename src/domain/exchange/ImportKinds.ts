@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { CatalogBatches } from "../catalog/exchange/CatalogBatches.ts"
-import { CatalogRecord } from "../catalog/exchange/CatalogRecord.ts"
+import { GroupFiles } from "../catalog/exchange/GroupFiles.ts"
+import { BrandRecord, CategoryRecord } from "../catalog/exchange/GroupRecords.ts"
 import { sellableKey, Sellables } from "../catalog/Sellables.ts"
 import { CustomerBatches } from "../customers/CustomerBatches.ts"
 import { CustomerRecord } from "../customers/CustomerRecord.ts"
@@ -11,6 +11,8 @@ import { OrderRecord } from "../orders/exchange/OrderRecord.ts"
 import { PriceRecord } from "../pricing/PriceRecord.ts"
 import { strictly } from "../text/Issues.ts"
 import type { Work } from "./BatchRepo.ts"
+import { FiledProduct } from "./FiledProduct.ts"
+import { FiledProducts } from "./FiledProducts.ts"
 import { ForeignProducts, readProduct } from "./ForeignProducts.ts"
 import type { Import } from "./Import.ts"
 import { type ImportedKind, isForeign } from "./Kind.ts"
@@ -40,7 +42,8 @@ export class ImportKinds extends Context.Service<ImportKinds, {
   static readonly layer = Layer.effect(
     ImportKinds,
     Effect.gen(function*() {
-      const catalog = yield* CatalogBatches
+      const catalog = yield* FiledProducts
+      const groups = yield* GroupFiles
       const customers = yield* CustomerBatches
       const prices = yield* PlacedPrices
       const sellables = yield* Sellables
@@ -56,7 +59,9 @@ export class ImportKinds extends Context.Service<ImportKinds, {
       })
 
       const works: { readonly [K in ImportedKind]: Work } = {
-        catalog: workOf({ read: strictly(CatalogRecord), keyOf: ({ slug }) => slug, apply: catalog.apply }),
+        catalog: workOf({ read: strictly(FiledProduct), keyOf: ({ slug }) => slug, apply: catalog.apply }),
+        categories: workOf({ read: strictly(CategoryRecord), keyOf: ({ slug }) => slug, apply: groups.putCategories }),
+        brands: workOf({ read: strictly(BrandRecord), keyOf: ({ slug }) => slug, apply: groups.putBrands }),
         prices: workOf({ read: strictly(PriceRecord), keyOf: priceKey, apply: prices.apply }),
         stock: workOf({ read: strictly(StockRecord), keyOf: stockKey, apply: putStock }),
         customers: workOf({

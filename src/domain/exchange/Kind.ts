@@ -1,11 +1,19 @@
 import { Schema } from "effect"
 
 /** What can be imported and exported (docs/import-export.md). */
-export const Kind = Schema.Literals(["catalog", "prices", "stock", "customers", "orders"])
+export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
 export type Kind = typeof Kind.Type
 
 /** What can be imported. */
-export const ImportedKind = Schema.Literals(["catalog", "prices", "stock", "customers", "orders"])
+export const ImportedKind = Schema.Literals([
+  "catalog",
+  "categories",
+  "brands",
+  "prices",
+  "stock",
+  "customers",
+  "orders"
+])
 export type ImportedKind = typeof ImportedKind.Type
 
 /** How a file is written that comes in. `shopify` and `woocommerce` are the CSV files of their product exports. */
@@ -23,6 +31,8 @@ type Alternatives = readonly [string, ...ReadonlyArray<string>]
 
 const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
   catalog: [["catalog:create"], ["catalog:update"]],
+  categories: [["catalog:update"]],
+  brands: [["catalog:update"]],
   prices: [["pricing:create", "pricing:manage"]],
   stock: [["inventory:adjust"]],
   customers: [["customers:read"], ["customers:create"], ["customers:update"]],
@@ -32,6 +42,8 @@ const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
 
 const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
   catalog: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
+  categories: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
+  brands: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
   prices: [["pricing:read", "pricing:update", "pricing:manage"]],
   stock: [["inventory:read"]],
   customers: [["customers:read"]],
@@ -48,6 +60,7 @@ export const neededToExport = (kind: Kind): ReadonlyArray<Alternatives> => readi
 /** Every permission with which anybody may import something. */
 export const importing: Alternatives = [
   "catalog:create",
+  "catalog:update",
   "pricing:create",
   "pricing:manage",
   "inventory:adjust",

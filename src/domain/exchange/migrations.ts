@@ -66,5 +66,9 @@ export const migrations = {
   "0002_orders": statements(
     `alter table imports drop constraint imports_kind_check, add constraint imports_kind_check
       check (kind in ('catalog', 'prices', 'stock', 'customers', 'orders'))`
+  ),
+  "0003_groups": statements(
+    `alter table imports drop constraint imports_kind_check, add constraint imports_kind_check
+      check (kind in ('catalog', 'categories', 'brands', 'prices', 'stock', 'customers', 'orders'))`
   )
 }

@@ -13,11 +13,15 @@ import { EntityChanges } from "../../domain/catalog/EntityChanges.ts"
 import { EntityLinkRepo } from "../../domain/catalog/EntityLinkRepo.ts"
 import { EntityListRepo } from "../../domain/catalog/EntityListRepo.ts"
 import { EntityRepo } from "../../domain/catalog/EntityRepo.ts"
+import { BrandFileRepo } from "../../domain/catalog/exchange/BrandFileRepo.ts"
 import { CatalogBatches } from "../../domain/catalog/exchange/CatalogBatches.ts"
 import { CatalogBatchRepo } from "../../domain/catalog/exchange/CatalogBatchRepo.ts"
 import { CatalogExport } from "../../domain/catalog/exchange/CatalogExport.ts"
 import { CatalogPageRepo } from "../../domain/catalog/exchange/CatalogPageRepo.ts"
 import { CatalogStateRepo } from "../../domain/catalog/exchange/CatalogStateRepo.ts"
+import { CategoryFileRepo } from "../../domain/catalog/exchange/CategoryFileRepo.ts"
+import { FieldStateRepo } from "../../domain/catalog/exchange/FieldStateRepo.ts"
+import { GroupFiles } from "../../domain/catalog/exchange/GroupFiles.ts"
 import { EntityFieldRepo } from "../../domain/catalog/fields/EntityFieldRepo.ts"
 import { EntityFields } from "../../domain/catalog/fields/EntityFields.ts"
 import { FieldDefinitionRepo } from "../../domain/catalog/fields/FieldDefinitionRepo.ts"
@@ -62,10 +66,13 @@ const repositories = Layer.mergeAll(
   CatalogStateRepo.layer,
   CatalogBatchRepo.layer,
   CatalogPageRepo.layer,
+  CategoryFileRepo.layer,
+  BrandFileRepo.layer,
   SellableRepo.layer,
   CatalogTransactionRepo.layer,
   DraftRepo.layer,
   EntityFieldRepo.layer,
+  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
   FieldDefinitionRepo.layer,
   RevisionRepo.layer,
   ScheduleRepo.layer
@@ -93,6 +100,7 @@ export const catalog = defineModule({
     Variants.layer,
     CatalogBatches.layer,
     CatalogExport.layer,
+    GroupFiles.layer,
     Sellables.layer,
     Drafts.layer,
     FieldDefinitions.layer,

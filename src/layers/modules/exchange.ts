@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { BatchRepo } from "../../domain/exchange/BatchRepo.ts"
 import { ExchangeSettings } from "../../domain/exchange/ExchangeSettings.ts"
 import { ExportNoteRepo } from "../../domain/exchange/ExportNoteRepo.ts"
+import { FiledProducts } from "../../domain/exchange/FiledProducts.ts"
 import { ForeignProducts } from "../../domain/exchange/ForeignProducts.ts"
 import { ImportKinds } from "../../domain/exchange/ImportKinds.ts"
 import { ImportRepo } from "../../domain/exchange/ImportRepo.ts"
@@ -47,7 +48,7 @@ const repos = Layer.mergeAll(
 export const exchange = defineModule({
   id: "exchange",
   version: "1.0.0",
-  requires: ["tenancy", "events", "jobs", "catalog", "search", "pricing", "inventory", "customers", "orders"],
+  requires: ["tenancy", "events", "jobs", "catalog", "media", "search", "pricing", "inventory", "customers", "orders"],
   permissions: [],
   migrations,
   services: Layer.mergeAll(importTasks, RefusalFiles.layer, ImportUploads.layer).pipe(
@@ -57,7 +58,7 @@ export const exchange = defineModule({
         Imports.layer,
         Layer.provide(
           ImportKinds.layer,
-          Layer.mergeAll(PlacedPrices.layer, ForeignProducts.layer, OrderBatches.layer)
+          Layer.mergeAll(PlacedPrices.layer, FiledProducts.layer, ForeignProducts.layer, OrderBatches.layer)
         )
       )
     ),

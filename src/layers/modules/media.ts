@@ -1,5 +1,7 @@
 import { Layer } from "effect"
 import { Media } from "../../domain/media/Media.ts"
+import { MediaBatches } from "../../domain/media/MediaBatches.ts"
+import { MediaBatchRepo } from "../../domain/media/MediaBatchRepo.ts"
 import { MediaFileRepo } from "../../domain/media/MediaFileRepo.ts"
 import { MediaFiles } from "../../domain/media/MediaFiles.ts"
 import { MediaLinkRepo } from "../../domain/media/MediaLinkRepo.ts"
@@ -23,6 +25,7 @@ import { ofRoutes, seeing } from "../Sight.ts"
 const repositories = Layer.mergeAll(
   MediaRepo.layer,
   MediaLinkRepo.layer,
+  MediaBatchRepo.layer,
   MediaFileRepo.layer,
   MediaRemovalRepo.layer
 )
@@ -37,7 +40,7 @@ export const media = defineModule({
     { scope: "media:write", description: "Upload, change, attach and delete media." }
   ],
   migrations,
-  services: Layer.mergeAll(Media.layer, MediaFiles.layer, Uploads.layer).pipe(
+  services: Layer.mergeAll(Media.layer, MediaBatches.layer, MediaFiles.layer, Uploads.layer).pipe(
     Layer.provideMerge(Layer.merge(Renditions.layer, MediaRemovals.layer)),
     Layer.provideMerge(repositories)
   ),

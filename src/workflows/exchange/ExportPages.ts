@@ -1,8 +1,13 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { CatalogExport } from "../../domain/catalog/exchange/CatalogExport.ts"
+import { CatalogExport, type ExportedRecord } from "../../domain/catalog/exchange/CatalogExport.ts"
+import { GroupFiles } from "../../domain/catalog/exchange/GroupFiles.ts"
 import { catalogHeader, catalogLines } from "../../domain/exchange/CatalogTable.ts"
+import type { FiledProduct } from "../../domain/exchange/FiledProduct.ts"
+import { asRecord } from "../../domain/exchange/FiledProducts.ts"
 import {
+  brandColumns,
+  categoryColumns,
   customerColumns,
   type FlatColumns,
   flatHeader,
@@ -15,6 +20,7 @@ import type { Kind } from "../../domain/exchange/Kind.ts"
 import { orderHeader, orderLines, orderRecord } from "../../domain/exchange/OrderTable.ts"
 import { PersonPageRepo } from "../../domain/exchange/PersonPageRepo.ts"
 import { SellablePageRepo } from "../../domain/exchange/SellablePageRepo.ts"
+import { MediaBatches } from "../../domain/media/MediaBatches.ts"
 import { OrderPageRepo } from "../../domain/orders/exchange/OrderPageRepo.ts"
 
 type Records = ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -62,18 +68,29 @@ export class ExportPages extends Context.Service<ExportPages, {
     ExportPages,
     Effect.gen(function*() {
       const catalog = yield* CatalogExport
+      const groups = yield* GroupFiles
       const sellables = yield* SellablePageRepo
+      const media = yield* MediaBatches
       const people = yield* PersonPageRepo
       const orders = yield* OrderPageRepo
 
-      const catalogRecords = (): Exported => ({
-        records: catalog.pages,
-        lines: Stream.unwrap(Effect.map(catalog.locales, (locales) =>
+      const withMedia = Effect.fnUntraced(function*(page: ReadonlyArray<ExportedRecord>) {
+        const shown = Object.groupBy(
+          yield* media.attachedTo(page.map(({ id }) => id)),
+          ({ entityId }) => entityId
+        )
+        return page.map(({ id, record }): FiledProduct => ({ ...record, media: (shown[id] ?? []).map(asRecord) }))
+      })
+
+      const catalogRecords = (): Exported => {
+        const records = Stream.mapEffect(catalog.pages, withMedia)
+        const lines = Stream.unwrap(Effect.map(catalog.locales, (locales) =>
           Stream.concat(
             Stream.make([catalogHeader(locales)]),
-            Stream.map(catalog.pages, (page) => page.flatMap((record) => catalogLines(record, locales)))
+            Stream.map(records, (page) => page.flatMap((record) => catalogLines(record, locales)))
           )))
-      })
+        return { records, lines }
+      }
 
       const orderRecords = (): Exported => {
         const records = pagesFrom({ placedAt: "-infinity", id: nobody }, orders.after)
@@ -86,6 +103,8 @@ export class ExportPages extends Context.Service<ExportPages, {
 
       const kinds: { readonly [K in Kind]: () => Exported } = {
         catalog: catalogRecords,
+        categories: () => flat(categoryColumns, pagesFrom({ depth: -1, slug: "" }, groups.categories)),
+        brands: () => flat(brandColumns, pagesFrom("", groups.brands)),
         prices: () => flat(priceColumns, pagesFrom("", sellables.prices)),
         stock: () => flat(stockColumns, pagesFrom("", sellables.stock)),
         customers: () => flat(customerColumns, pagesFrom({ email: "", id: nobody }, people.after)),

@@ -1,7 +1,14 @@
 import { Result } from "effect"
 import { catalogTable } from "../../domain/exchange/CatalogTable.ts"
 import { type TableFormat, wrongRow } from "../../domain/exchange/FileTable.ts"
-import { customerColumns, flatTable, priceColumns, stockColumns } from "../../domain/exchange/FlatTable.ts"
+import {
+  brandColumns,
+  categoryColumns,
+  customerColumns,
+  flatTable,
+  priceColumns,
+  stockColumns
+} from "../../domain/exchange/FlatTable.ts"
 import type { FileRow, ImportOptions } from "../../domain/exchange/Import.ts"
 import { orderTable } from "../../domain/exchange/OrderTable.ts"
 import { shopifyTable } from "../../domain/exchange/ShopifyTable.ts"
@@ -49,6 +56,8 @@ async function* tableRows(text: AsyncIterable<string>, format: TableFormat): Asy
 
 const tables: { readonly [K in ImportOptions["kind"]]: TableFormat } = {
   catalog: catalogTable,
+  categories: flatTable(categoryColumns),
+  brands: flatTable(brandColumns),
   prices: flatTable(priceColumns),
   stock: flatTable(stockColumns),
   customers: flatTable(customerColumns),

@@ -10,15 +10,14 @@ export const batchHooks = (hooks: Hooks["Service"]) => {
   /** What the hooks of a create or an update make of a record; 422 when one refuses it. */
   const changed = Effect.fnUntraced(
     function*(record: CatalogRecord, type: string, stored: StoredEntity | undefined) {
-      const { slug, status, metadata, taxClass } = record
-      const sent: NewEntity = { type, slug, ...given({ status, metadata, taxClass }) }
+      const sent: NewEntity = { type, slug: record.slug, ...given(record) }
       if (stored === undefined) {
         const general = yield* hooks.before("catalog.beforeCreate", sent)
         const after = yield* hooks.before(`catalog.${general.type}.beforeCreate`, general)
         return { ...record, type: after.type, ...given(after) }
       }
       const of = { entityId: stored.entity.id }
-      const general = yield* hooks.before("catalog.beforeUpdate", given({ status, metadata, taxClass }), of)
+      const general = yield* hooks.before("catalog.beforeUpdate", given(record), of)
       return { ...record, ...given(yield* hooks.before(`catalog.${type}.beforeUpdate`, general, of)) }
     }
   )
@@ -72,8 +71,11 @@ const beforeHooks = /^catalog\.(.+\.)?before(Create|Update|Categorize)$/
 const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
 
 /** The fields that are there: an absent key keeps, and undefined would not be the same to a hook. */
-const given = ({ metadata, status, taxClass }: Pick<CatalogRecord, "metadata" | "status" | "taxClass">) => ({
+const given = ({ customFields, metadata, status, taxClass }: Given) => ({
   ...(status === undefined ? {} : { status }),
   ...(metadata === undefined ? {} : { metadata }),
-  ...(taxClass === undefined ? {} : { taxClass })
+  ...(taxClass === undefined ? {} : { taxClass }),
+  ...(customFields === undefined ? {} : { customFields })
 })
+
+type Given = Pick<CatalogRecord, "customFields" | "metadata" | "status" | "taxClass">

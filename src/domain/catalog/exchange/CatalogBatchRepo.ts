@@ -22,9 +22,27 @@ const wordColumns = `id uuid, "entityId" uuid, locale text, title text, subtitle
 const variantColumns = `id uuid, "entityId" uuid, sku text, barcode text, "taxClass" text, status text, "sortOrder" int,
   metadata jsonb, combination text`
 
+const fieldColumns = `"entityId" uuid, "definitionId" uuid, value jsonb, "isUnique" boolean, "isReference" boolean`
+
+const rowsOf = (sql: SqlClient.SqlClient) => (list: ReadonlyArray<object>, columns: string) =>
+  sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as x(${sql.literal(columns)})`
+
+/** Parts that write the values of custom fields, and those that are gone. */
+const fieldParts = (sql: SqlClient.SqlClient, organization: string, { fields, goneFields }: CatalogWrites) => {
+  const rows = rowsOf(sql)
+  return sql`fields_set as (insert into entity_field_values as f (organization_id, entity_id, definition_id, value,
+      unique_key, reference_id)
+    select ${organization}, "entityId", "definitionId", value, case when "isUnique" then value #>> '{}' end,
+      case when "isReference" then (value #>> '{}')::uuid end
+    from ${rows(fields, fieldColumns)}
+    on conflict (entity_id, definition_id) do update set value = excluded.value, unique_key = excluded.unique_key,
+      reference_id = excluded.reference_id),
+  fields_gone as (delete from entity_field_values f using ${rows(goneFields, fieldColumns)}
+    where f.organization_id = ${organization} and f.entity_id = x."entityId" and f.definition_id = x."definitionId")`
+}
+
 const make = (sql: SqlClient.SqlClient): CatalogBatchRepo["Service"] => {
-  const rows = (list: ReadonlyArray<object>, columns: string) =>
-    sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as x(${sql.literal(columns)})`
+  const rows = rowsOf(sql)
 
   const entities = (organization: string, { changedEntities, newEntities }: CatalogWrites) =>
     sql`made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible, tax_class, metadata,
@@ -90,7 +108,7 @@ const make = (sql: SqlClient.SqlClient): CatalogBatchRepo["Service"] => {
     // One statement: the triggers of the index of search run once for each table, at its end, and see all of it.
     yield* sql`with ${entities(of, writes)}, ${words(of, writes)}, ${targets(of, writes)},
       ${links(of, writes, "category")}, ${links(of, writes, "brand")}, ${options(of, writes)},
-      ${variants(of, writes)}, entries as (${journalInsert(sql, actor, writes.changes)})
+      ${variants(of, writes)}, ${fieldParts(sql, of, writes)}, entries as (${journalInsert(sql, actor, writes.changes)})
       select 1`
   }, Effect.orDie)
 

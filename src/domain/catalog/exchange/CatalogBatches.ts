@@ -1,14 +1,15 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
-import { type BatchResult, type Outcome, refusedFor } from "../../exchange/Outcome.ts"
+import type { BatchResult, Outcome } from "../../exchange/Outcome.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
-import { EntityFieldRepo } from "../fields/EntityFieldRepo.ts"
 import { batchHooks } from "./CatalogBatchHooks.ts"
 import { CatalogBatchRepo } from "./CatalogBatchRepo.ts"
 import { type PlannedRecord, planRecord } from "./CatalogPlan.ts"
 import type { CatalogRecord } from "./CatalogRecord.ts"
+import type { CatalogState } from "./CatalogState.ts"
 import { CatalogStateRepo } from "./CatalogStateRepo.ts"
 import { addWrites, noWrites } from "./CatalogWrites.ts"
+import { FieldStateRepo } from "./FieldStateRepo.ts"
 
 /** Creates and changes many entities at once, as files bring them (docs/import-export.md). */
 export class CatalogBatches extends Context.Service<CatalogBatches, {
@@ -23,32 +24,39 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
     Effect.gen(function*() {
       const states = yield* CatalogStateRepo
       const repo = yield* CatalogBatchRepo
-      const fields = yield* EntityFieldRepo
+      const fields = yield* FieldStateRepo
       const { asked, committed, listened, told } = batchHooks(yield* Hooks)
+
+      /** The records as the hooks leave them, or why they refuse them. */
+      const heard = Effect.fnUntraced(function*(records: ReadonlyArray<CatalogRecord>, state: CatalogState) {
+        if (!listened()) return records.map(Result.succeed)
+        return yield* Effect.forEach(records, (record) => {
+          const stored = state.entities.get(record.slug)
+          const type = record.type ?? stored?.entity.type
+          return type === undefined
+            ? Effect.succeed(Result.succeed(record))
+            : Effect.result(asked(record, type, stored))
+        })
+      })
 
       const apply = Effect.fn("CatalogBatches.apply")(function*(records: ReadonlyArray<CatalogRecord>) {
         const { organizationId } = yield* CurrentActor
         const state = yield* states.read(records)
-        const demanding = yield* fields.demanding([...new Set(records.flatMap(({ type }) => type ?? []))])
+        const asking = yield* heard(records, state)
+        const fieldState = yield* fields.read(asking.flatMap((one) => {
+          if (Result.isFailure(one)) return []
+          const { customFields = {}, slug, type = state.entities.get(slug)?.entity.type } = one.success
+          return type === undefined ? [] : [{ type, fields: customFields }]
+        }))
         const outcomes: Array<Outcome> = []
         const plans: Array<PlannedRecord> = []
         const writes = noWrites()
-        for (const sent of records) {
-          const stored = state.entities.get(sent.slug)
-          const type = sent.type ?? stored?.entity.type
-          const record = listened() && type !== undefined
-            ? yield* Effect.result(asked(sent, type, stored))
-            : Result.succeed(sent)
+        for (const record of asking) {
           if (Result.isFailure(record)) {
             outcomes.push({ _tag: "refused", issues: record.failure.error.details.issues })
             continue
           }
-          const becomes = record.success.type ?? type ?? ""
-          if (becomes !== stored?.entity.type && demanding.has(becomes)) {
-            outcomes.push(refusedFor("type", wantsFields, "required"))
-            continue
-          }
-          const plan = planRecord(record.success, state, organizationId)
+          const plan = planRecord(record.success, state, fieldState, organizationId)
           if (Result.isFailure(plan)) {
             outcomes.push({ _tag: "refused", issues: plan.failure })
             continue
@@ -67,6 +75,3 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
     })
   )
 }
-
-const wantsFields =
-  "New things of this type have custom fields that are required or have a default, and files carry none."

@@ -2,18 +2,30 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { type EntityRow, toEntity } from "../EntityRow.ts"
-import type { CatalogRecord } from "./CatalogRecord.ts"
 import type { StoredEntity } from "./CatalogState.ts"
 import { partsOfEntity } from "./CatalogStateRepo.ts"
-import { recordOf } from "./RecordOf.ts"
+import type { NeededReference } from "./FieldOrder.ts"
+
+/** Which entities are paged through: those of some types, those of all others, or those that refer to others. */
+export type PagedTypes =
+  | { readonly only: ReadonlyArray<string> }
+  | { readonly except: ReadonlyArray<string> }
+  | { readonly referring: true }
 
 /** Reads the catalog from one end to the other, as files carry it. */
 export class CatalogPageRepo extends Context.Service<CatalogPageRepo, {
-  /** So many records behind a slug, in the order of their slugs; one statement. */
+  /** So many entities behind a slug, in the order of their slugs; one statement. */
   readonly after: (
     slug: string | undefined,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<CatalogRecord & { readonly type: string }>, never, CurrentActor>
+    limit: number,
+    types: PagedTypes
+  ) => Effect.Effect<ReadonlyArray<StoredEntity>, never, CurrentActor>
+  /** Whether any entity can refer to another, and which types must. */
+  readonly references: Effect.Effect<
+    { readonly exist: boolean; readonly needed: ReadonlyArray<NeededReference> },
+    never,
+    CurrentActor
+  >
   /** Every locale that anything is written in, `en` first. */
   readonly locales: Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/catalog/exchange/CatalogPageRepo") {
@@ -21,15 +33,38 @@ export class CatalogPageRepo extends Context.Service<CatalogPageRepo, {
 }
 
 const make = (sql: SqlClient.SqlClient): CatalogPageRepo["Service"] => {
-  const after = Effect.fn("CatalogPageRepo.after")(function*(slug: string | undefined, limit: number) {
+  const among = (types: PagedTypes) => {
+    if ("only" in types) return sql`and type = any(${types.only}::text[])`
+    if ("except" in types) {
+      return types.except.length === 0 ? sql.literal("") : sql`and type <> all(${types.except}::text[])`
+    }
+    return sql`and exists (select 1 from entity_field_values f
+      where f.entity_id = catalog_entities.id and f.reference_id is not null)`
+  }
+
+  const after = Effect.fn("CatalogPageRepo.after")(
+    function*(slug: string | undefined, limit: number, types: PagedTypes) {
+      const organization = yield* currentOrganization
+      const behind = slug === undefined ? sql.literal("") : sql`and slug > ${slug}`
+      const rows = yield* sql<EntityRow & Omit<StoredEntity, "entity">>`select e.*, ${sql.literal(partsOfEntity)}
+        from (select * from catalog_entities where organization_id = ${organization} ${behind} ${among(types)}
+          order by slug limit ${limit}) e
+        order by e.slug`
+      return rows.map((row) => ({ ...row, entity: toEntity(row) }))
+    },
+    Effect.orDie
+  )
+
+  const references = Effect.gen(function*() {
     const organization = yield* currentOrganization
-    const behind = slug === undefined ? sql.literal("") : sql`and slug > ${slug}`
-    const rows = yield* sql<EntityRow & Omit<StoredEntity, "entity">>`select e.*, ${sql.literal(partsOfEntity)}
-      from (select * from catalog_entities where organization_id = ${organization} ${behind}
-        order by slug limit ${limit}) e
-      order by e.slug`
-    return rows.map((row) => recordOf({ ...row, entity: toEntity(row) }))
-  }, Effect.orDie)
+    interface Row extends NeededReference {
+      readonly is_required: boolean
+    }
+    const rows = yield* sql<Row>`select entity_type as type, rules->>'entityType' as target, is_required
+      from entity_field_definitions
+      where organization_id = ${organization} and kind = 'reference' and status = 'active' order by entity_type, name`
+    return { exist: rows.length > 0, needed: rows.filter((row) => row.is_required) }
+  }).pipe(Effect.orDie, Effect.withSpan("CatalogPageRepo.references"))
 
   const locales = Effect.gen(function*() {
     const organization = yield* currentOrganization
@@ -38,5 +73,5 @@ const make = (sql: SqlClient.SqlClient): CatalogPageRepo["Service"] => {
     return ["en", ...rows.map(({ locale }) => locale).filter((locale) => locale !== "en")]
   }).pipe(Effect.orDie, Effect.withSpan("CatalogPageRepo.locales"))
 
-  return { after, locales }
+  return { after, references, locales }
 }

@@ -2,9 +2,11 @@ import { Equal, Result } from "effect"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import { newId } from "../../ids/Id.ts"
 import type { CatalogEntity } from "../Entity.ts"
+import type { FieldsByName } from "../fields/FieldRules.ts"
 import type { CatalogRecord, RecordWords } from "./CatalogRecord.ts"
 import type { CatalogState, StoredEntity, StoredWords } from "./CatalogState.ts"
 import { addWrites, type CatalogWrites, noWrites } from "./CatalogWrites.ts"
+import { type FieldState, planFields, type PlannedFields } from "./FieldPlan.ts"
 import { planLinks } from "./LinkPlan.ts"
 import { planVariants } from "./VariantPlan.ts"
 
@@ -98,47 +100,54 @@ const planWords = (
   return Result.succeed({ changed, before })
 }
 
-const shown = (entity: CatalogEntity, words: ReadonlyArray<StoredWords>) =>
-  words.length === 0
-    ? entity
-    : { ...entity, attributes: words.map((one) => ({ entityId: entity.id, ...one })) }
+const shown = (
+  entity: CatalogEntity,
+  words: ReadonlyArray<StoredWords>,
+  customFields: FieldsByName | undefined
+) => ({
+  ...entity,
+  ...(customFields === undefined ? {} : { customFields }),
+  ...(words.length === 0 ? {} : { attributes: words.map((one) => ({ entityId: entity.id, ...one })) })
+})
 
 /** What the journal tells of the entity itself: one entry, whatever of it changed. */
-const entityChange = (old: CatalogEntity | undefined, entity: CatalogEntity, words: Words): CatalogWrites["changes"] =>
-  old === undefined
-    ? [{
-      type: "catalog.create",
-      entityType: "catalog_entity",
-      entityId: entity.id,
-      payload: shown(entity, words.changed)
-    }]
-    : old === entity && words.changed.length === 0
-    ? []
-    : [{
-      type: "catalog.update",
-      entityType: "catalog_entity",
-      entityId: entity.id,
-      payload: shown(entity, words.changed),
-      before: shown(old, words.before)
-    }]
+const entityChange = (
+  old: CatalogEntity | undefined,
+  entity: CatalogEntity,
+  words: Words,
+  fields: PlannedFields
+): CatalogWrites["changes"] => {
+  const of = { entityType: "catalog_entity", entityId: entity.id } as const
+  const payload = shown(entity, words.changed, fields.after)
+  if (old === undefined) return [{ type: "catalog.create", ...of, payload }]
+  if (old === entity) return []
+  return [{ type: "catalog.update", ...of, payload, before: shown(old, words.before, fields.before) }]
+}
 
-/** Writes of the entity's own row; words that change move its time as well. */
-const entityWrites = (old: CatalogEntity | undefined, entity: CatalogEntity, words: Words): CatalogWrites => {
+/** Writes of the entity's own row; words and custom fields that change move its time as well. */
+const entityWrites = (
+  old: CatalogEntity | undefined,
+  entity: CatalogEntity,
+  words: Words,
+  fields: PlannedFields
+): CatalogWrites => {
   const writes = noWrites()
   if (old === undefined) writes.newEntities.push(entity)
   else if (old !== entity) writes.changedEntities.push(entity)
   writes.words.push(...words.changed.map((one) => ({ ...one, entityId: entity.id })))
-  writes.changes.push(...entityChange(old, entity, words))
+  writes.changes.push(...entityChange(old, entity, words, fields))
+  fields.writeTo(writes)
   return writes
 }
 
 /**
- * What a record changes, decided on what is stored. `state` learns of the categories, brands and SKUs that it adds, so that
- * the next record of the batch finds them.
+ * What a record changes, decided on what is stored. `state` and `fieldState` learn of the categories, brands, SKUs,
+ * entities and unique values that it adds, so that the next record of the batch finds them.
  */
 export const planRecord = (
   record: CatalogRecord,
   state: CatalogState,
+  fieldState: FieldState,
   organizationId: string
 ): Result.Result<PlannedRecord, ReadonlyArray<Issue>> => {
   const stored: StoredEntity | undefined = state.entities.get(record.slug)
@@ -149,12 +158,16 @@ export const planRecord = (
   if (Result.isFailure(words)) return Result.fail(words.failure)
   const before = stored?.entity ?? blank(record, record.type ?? "", organizationId, state.now)
   const changed = entityAfter(before, record, state.now)
-  const entity = words.success.changed.length > 0 ? { ...changed, updatedAt: state.now } : changed
+  const fields = planFields(changed, stored, record, fieldState)
+  if (Result.isFailure(fields)) return Result.fail(fields.failure)
+  const isTouched = words.success.changed.length > 0 || fields.success.isChanged
+  const entity = isTouched ? { ...changed, updatedAt: state.now } : changed
   const variants = planVariants(entity, stored, record, state)
   if (Result.isFailure(variants)) return Result.fail(variants.failure)
-  const writes = entityWrites(stored?.entity, entity, words.success)
+  const writes = entityWrites(stored?.entity, entity, words.success, fields.success)
   addWrites(writes, planLinks(entity.id, stored, record, state, organizationId))
   addWrites(writes, variants.success)
+  fieldState.referables.set(entity.slug, entity)
   return Result.succeed({
     outcome: stored === undefined ? "created" : writes.changes.length === 0 ? "unchanged" : "updated",
     entity,

@@ -36,7 +36,8 @@ export type RecordVariant = typeof RecordVariant.Type
 /**
  * A catalog entity with everything that belongs to it, as files carry it: known by its slug, and naming categories, brands
  * and options by theirs, so that it means the same in every store. Absent keys keep what is there. `categories` and
- * `brands` replace the links there are; words, options and variants are added to those that are there.
+ * `brands` replace the links there are; words, options and variants are added to those that are there. `customFields` are
+ * by name, absent ones keep their value and null clears one; a reference is the slug of what it names.
  */
 export const CatalogRecord = Schema.Struct({
   slug: Slug,
@@ -45,6 +46,7 @@ export const CatalogRecord = Schema.Struct({
   isVisible: Schema.optional(Schema.Boolean),
   taxClass: maybe(TaxClass),
   metadata: Schema.optional(StorableObject),
+  customFields: Schema.optional(StorableObject),
   attributes: Schema.optional(Schema.Array(RecordWords).check(upTo(100))),
   categories: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
   brands: Schema.optional(Schema.Array(Slug).check(upTo(1000))),

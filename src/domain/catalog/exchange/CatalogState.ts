@@ -38,6 +38,19 @@ export interface Named {
   readonly slug: string
 }
 
+/** The value of a custom field that the entity's type has now; `target`: what a reference names. */
+export interface StoredField {
+  readonly definitionId: string
+  readonly name: string
+  readonly value: unknown
+  readonly target: null | {
+    readonly slug: string
+    readonly type: string
+    /** Its slug stands before that of the entity. */
+    readonly isEarlier: boolean
+  }
+}
+
 /** An entity and all that records of files speak of, as it is now; locked until the end of the batch. */
 export interface StoredEntity {
   readonly entity: CatalogEntity
@@ -46,6 +59,7 @@ export interface StoredEntity {
   readonly brands: ReadonlyArray<Named>
   readonly options: ReadonlyArray<StoredOption>
   readonly variants: ReadonlyArray<StoredVariant>
+  readonly fields: ReadonlyArray<StoredField>
 }
 
 /** What a batch of records starts from. */

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { type EntityRow, toEntity } from "../EntityRow.ts"
 import type { CatalogRecord } from "./CatalogRecord.ts"
-import type { CatalogState, Named, StoredEntity, StoredOption, StoredVariant, StoredWords } from "./CatalogState.ts"
+import type { CatalogState, Named, StoredEntity } from "./CatalogState.ts"
 
 /** What is stored of the records of a batch. */
 export class CatalogStateRepo extends Context.Service<CatalogStateRepo, {
@@ -16,13 +16,7 @@ export class CatalogStateRepo extends Context.Service<CatalogStateRepo, {
   static readonly layer = Layer.effect(CatalogStateRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-interface StateRow extends EntityRow {
-  readonly words: ReadonlyArray<StoredWords>
-  readonly categories: ReadonlyArray<Named>
-  readonly brands: ReadonlyArray<Named>
-  readonly options: ReadonlyArray<StoredOption>
-  readonly variants: ReadonlyArray<StoredVariant>
-}
+type StateRow = EntityRow & Omit<StoredEntity, "entity">
 
 /** JSON lists of what belongs to the entity `e`, each by one look-up in an index. */
 export const partsOfEntity = `
@@ -45,7 +39,15 @@ export const partsOfEntity = `
   (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'sku', v.sku, 'barcode', v.barcode, 'taxClass', v.tax_class,
       'status', v.status, 'sortOrder', v.sort_order, 'metadata', v.metadata, 'combination', v.combination)
       order by v.sort_order, v.id), '[]')
-    from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants`
+    from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants,
+  (select coalesce(jsonb_agg(jsonb_build_object('definitionId', d.id, 'name', d.name, 'value', f.value,
+      'target', case when r.id is not null
+        then jsonb_build_object('slug', r.slug, 'type', r.type, 'isEarlier', r.slug < e.slug) end)
+      order by d.sort_order, d.name), '[]')
+    from entity_field_values f
+      join entity_field_definitions d on d.id = f.definition_id and d.status = 'active' and d.entity_type = e.type
+      left join catalog_entities r on r.id = f.reference_id
+    where f.entity_id = e.id and f.organization_id = e.organization_id) as fields`
 
 const skusOf = (records: ReadonlyArray<CatalogRecord>): ReadonlyArray<string> =>
   records.flatMap(({ variants = [] }) => variants.flatMap(({ sku }) => sku === undefined || sku === null ? [] : [sku]))
@@ -72,8 +74,8 @@ const make = (sql: SqlClient.SqlClient): CatalogStateRepo["Service"] => {
     return {
       now: clock?.now ?? new Date(0),
       entities: new Map(entities.map((row): [string, StoredEntity] => {
-        const { brands, categories, options, variants, words } = row
-        return [row.slug, { entity: toEntity(row), brands, categories, options, variants, words }]
+        const { brands, categories, fields, options, variants, words } = row
+        return [row.slug, { entity: toEntity(row), brands, categories, fields, options, variants, words }]
       })),
       categories: new Map(categories.map(({ id, slug }) => [slug, id])),
       brands: new Map(brands.map(({ id, slug }) => [slug, id])),

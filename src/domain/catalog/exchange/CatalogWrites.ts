@@ -22,6 +22,15 @@ export interface VariantRow extends StoredVariant {
   readonly entityId: string
 }
 
+/** The value that a custom field gets. */
+export interface FieldRow {
+  readonly entityId: string
+  readonly definitionId: string
+  readonly value: unknown
+  readonly isUnique: boolean
+  readonly isReference: boolean
+}
+
 /** Rows that a batch writes, and what the journal has to tell of them. Everything is there or nothing. */
 export interface CatalogWrites {
   readonly newEntities: Array<CatalogEntity>
@@ -40,6 +49,8 @@ export interface CatalogWrites {
   readonly newVariants: Array<VariantRow>
   readonly changedVariants: Array<VariantRow>
   readonly variantValues: Array<{ readonly variantId: string; readonly optionValueId: string }>
+  readonly fields: Array<FieldRow>
+  readonly goneFields: Array<Pick<FieldRow, "entityId" | "definitionId">>
   readonly changes: Array<Change>
 }
 
@@ -59,6 +70,8 @@ export const noWrites = (): CatalogWrites => ({
   newVariants: [],
   changedVariants: [],
   variantValues: [],
+  fields: [],
+  goneFields: [],
   changes: []
 })
 
@@ -78,5 +91,7 @@ export const addWrites = (to: CatalogWrites, from: CatalogWrites): void => {
   to.newVariants.push(...from.newVariants)
   to.changedVariants.push(...from.changedVariants)
   to.variantValues.push(...from.variantValues)
+  to.fields.push(...from.fields)
+  to.goneFields.push(...from.goneFields)
   to.changes.push(...from.changes)
 }

@@ -1,5 +1,5 @@
 import type { CatalogRecord, RecordVariant } from "./CatalogRecord.ts"
-import type { StoredEntity, StoredOption, StoredVariant, StoredWords } from "./CatalogState.ts"
+import type { StoredEntity, StoredField, StoredOption, StoredVariant, StoredWords } from "./CatalogState.ts"
 
 /** The options of a variant by their names, in the order of the entity's options. */
 const optionsOf = (options: ReadonlyArray<StoredOption>, { combination }: StoredVariant) => {
@@ -31,8 +31,12 @@ const variantOf = (options: ReadonlyArray<StoredOption>) => (variant: StoredVari
   options: optionsOf(options, variant)
 })
 
+/** Values by name; a reference is the slug of what it names. */
+const fieldsOf = (fields: ReadonlyArray<StoredField>) =>
+  Object.fromEntries(fields.map(({ name, target, value }) => [name, target?.slug ?? value]))
+
 /** An entity as a file carries it: the same record makes the same entity in another store. */
-export const recordOf = ({ brands, categories, entity, options, variants, words }: StoredEntity) =>
+export const recordOf = ({ brands, categories, entity, fields, options, variants, words }: StoredEntity) =>
   ({
     slug: entity.slug,
     type: entity.type,
@@ -40,6 +44,7 @@ export const recordOf = ({ brands, categories, entity, options, variants, words 
     isVisible: entity.isVisible,
     taxClass: entity.taxClass,
     metadata: entity.metadata,
+    customFields: fieldsOf(fields),
     attributes: words.map(wordsOf),
     categories: categories.map(({ slug }) => slug),
     brands: brands.map(({ slug }) => slug),

@@ -30,11 +30,10 @@ export class EntityFieldRepo extends Context.Service<EntityFieldRepo, {
   readonly definitionsFor: (
     entityType: string
   ) => Effect.Effect<ReadonlyArray<FieldDefinition>, never, CurrentActor>
-  /**
-   * Those of these types whose new entities have fields to be written: required ones, or ones with a default. They stay
-   * as they are until the transaction ends.
-   */
-  readonly demanding: (entityTypes: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, never, CurrentActor>
+  /** The same of several types at once, those without any left out; two statements. */
+  readonly definitionsOf: (
+    entityTypes: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<FieldDefinition>>, never, CurrentActor>
   /** Types of those of these entities that the organization has, by id; they stay until the transaction ends. */
   readonly typesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
 }>()("stoa/domain/catalog/fields/EntityFieldRepo") {
@@ -108,17 +107,20 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
     return new Map(rows.map(({ id, type }) => [id, type]))
   }, Effect.orDie)
 
-  const demanding = Effect.fn("EntityFieldRepo.demanding")(function*(entityTypes: ReadonlyArray<string>) {
+  const definitionsOf = Effect.fn("EntityFieldRepo.definitionsOf")(function*(entityTypes: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<{ readonly type: string }>`with held as materialized (
-        select entity_type as type from entity_field_schemas
-        where organization_id = ${organization} and entity_type = any(${entityTypes}::text[])
-        order by entity_type for share)
-      select type from held where exists (select 1 from entity_field_definitions d
-        where d.organization_id = ${organization} and d.entity_type = held.type and d.status = 'active'
-          and (d.is_required or d.default_value is not null))`
-    return new Set(rows.map(({ type }) => type))
+    // Two statements: one that waited for a lock would not see what was written meanwhile.
+    yield* sql`select 1 from entity_field_schemas where organization_id = ${organization}
+      and entity_type = any(${entityTypes}::text[]) order by entity_type for share`.unprepared
+    const rows = yield* sql<FieldDefinitionRow>`select * from entity_field_definitions
+      where organization_id = ${organization} and entity_type = any(${entityTypes}::text[]) and status = 'active'
+      order by entity_type, sort_order, name`.unprepared
+    return new Map(
+      Object.entries(Object.groupBy(rows.map(toDefinition), ({ entityType }) => entityType)).map(
+        ([type, definitions]) => [type, definitions ?? []] as const
+      )
+    )
   }, Effect.orDie)
 
-  return { hasFields, lockEntity, definitionsFor, demanding, typesOf }
+  return { hasFields, lockEntity, definitionsFor, definitionsOf, typesOf }
 }
