@@ -98,7 +98,7 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
 
 /**
  * Who decides something of a sub-order has the core do what follows from it, for which he needs no permission of the
- * core's. The change that he asked for bears the mark of his request, and what follows does not.
+ * core's. Where the change that he asked for bears the mark of his request, what follows does not.
  */
 export const following = ({ workId: _, ...actor }: Actor): Actor => permitted(actor)
 
