@@ -53,11 +53,25 @@ it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestSer
         ])
       }).pipe(as("org_default")))
 
+    it.effect("is not found either where its short name in the index is the same as ours", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`update search_words w set words = replace(words::text, search_owner(w.organization_id),
+            search_owner('org_default'))::tsvector
+          where organization_id = 'org_elsewhere'`
+        const engine = yield* SearchEngine
+        for (const [q, total] of [["xylophone", 0], ["xylophnoe", 0], ["shelf", 2]] as const) {
+          const { hits, total: found } = yield* engine.search({ ...all, q }, false)
+          assert.deepStrictEqual([hits.length, found], [total, total], q)
+        }
+      }).pipe(as("org_default")))
+
     it.effect("says nothing of the languages in which we write", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
-          select gen_random_uuid(), organization_id, id, 'de', 'Die Laterne' from catalog_entities
+          select gen_random_uuid(), organization_id, id, locale, 'Die Laterne'
+          from catalog_entities, unnest(array['de', 'nl']) locale
           where organization_id = 'org_elsewhere' and slug = 'lantern'`
         const parts = (organization: string) =>
           Effect.map(
