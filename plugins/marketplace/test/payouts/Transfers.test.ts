@@ -161,6 +161,19 @@ withMarket("the transfer of a payout", (it) => {
       assert.strictEqual(yield* balance(vendorId), 9_000)
     }))
 
+  it.effect("holds nobody up whose own adapter answers, however long another one is silent", () =>
+    Effect.gen(function*() {
+      const [silent, other] = [yield* paidWith("throw"), yield* paidWith("throw")]
+      bank.behave(silent.vendorId, "silent")
+      bank.behave(other.vendorId, "pay")
+      yield* settle
+      assert.strictEqual(bank.paid(other.vendorId), 9_000)
+      assert.strictEqual((yield* payoutOf(silent.vendorId)).status, "processing")
+      bank.behave(silent.vendorId, "pay")
+      yield* settle
+      assert.strictEqual(bank.paid(silent.vendorId), 9_000)
+    }))
+
   it.effect("says where the vendor's money goes", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
