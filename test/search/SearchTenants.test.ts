@@ -53,6 +53,16 @@ it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestSer
         ])
       }).pipe(as("org_default")))
 
+    it.effect("leaves room for likes where nobody has the words that are the most like", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into search_vocabulary (organization_id, word, is_name)
+          select 'org_default', 'harpsichrd' || n, true from generate_series(10, 29) n`
+        const engine = yield* SearchEngine
+        const found = yield* engine.search({ ...all, q: "harpsichrd" }, true)
+        assert.deepStrictEqual(found.hits.map(({ document }) => document.slug), ["harpsichord"])
+      }).pipe(as("org_default")))
+
     it.effect("is not found either where its short name in the index is the same as ours", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

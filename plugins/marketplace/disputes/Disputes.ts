@@ -14,7 +14,6 @@ import {
 import { whenOverdue } from "../deadlines/Deadlines.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { Parties } from "../parties/Parties.ts"
-import { following } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrderTables.ts"
 import { mayBecome, statusAfter } from "./DisputeRules.ts"
 import type { DisputeAnswer, NewDispute } from "./DisputesApi.ts"
@@ -66,7 +65,7 @@ export class Disputes extends Context.Service<Disputes, {
           openedBy: userId ?? "",
           deadlineAt: DateTime.toDateUtc(deadline)
         })
-        yield* Effect.updateService(db.table(subOrders).update(subOrderId, { onHold: true }), CurrentActor, following)
+        yield* db.table(subOrders).update(subOrderId, { onHold: true })
         return made
       }, db.transaction)
 

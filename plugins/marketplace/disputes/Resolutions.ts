@@ -11,7 +11,7 @@ import {
 } from "stoa/plugin"
 import { Parties } from "../parties/Parties.ts"
 import { chooseAll, choosePart } from "../refunds/RefundChoice.ts"
-import { following, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
+import { SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrderTables.ts"
 import { mayBecome, refundOf } from "./DisputeRules.ts"
 import type { Dispute } from "./Disputes.ts"
@@ -62,11 +62,7 @@ export class Resolutions extends Context.Service<Resolutions, {
           resolvedBy: userId ?? keyId ?? null,
           resolvedAt: DateTime.toDateUtc(yield* DateTime.now)
         })
-        yield* Effect.updateService(
-          db.table(subOrders).update(before.subOrderId, { onHold: false }),
-          CurrentActor,
-          following
-        )
+        yield* db.table(subOrders).update(before.subOrderId, { onHold: false })
         yield* db.announce("dispute.resolved", { entityType: "dispute", entityId: id, payload: after, before })
         return { after, refund }
       }, db.transaction)

@@ -49,7 +49,7 @@ export class VendorDocuments extends Context.Service<VendorDocuments, {
     documentId: string,
     judgement: Judgement
   ) => Effect.Effect<Document, Refused | InvalidTransition, CurrentActor>
-}>()("stoa/plugins/marketplace/vendors/VendorDocuments") {
+}>()("stoa/plugins/marketplace/documents/VendorDocuments") {
   static readonly layer = Layer.effect(VendorDocuments, Effect.suspend(() => make))
 }
 

@@ -37,7 +37,7 @@ export class Adjustments extends Context.Service<Adjustments, {
       const db = yield* PluginDatabase
       const ledger = yield* Ledger
 
-      /** The row bears the mark of the request's Idempotency-Key, so that a repeat after a crash adds nothing. */
+      /** Row and entry are one transaction; a request whose answer is lost is not begun again under its Idempotency-Key. */
       const make = Effect.fn("Adjustments.make")(function*(vendorId: string, adjustment: NewAdjustment) {
         yield* db.table(vendors).get(vendorId)
         const made = yield* db.table(adjustments).insert({ ...adjustment, vendorId })

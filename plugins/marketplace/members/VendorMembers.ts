@@ -37,7 +37,7 @@ export class VendorMembers extends Context.Service<VendorMembers, {
     role: Member["role"]
   ) => Effect.Effect<Member, NotFound | Conflict | ValidationFailed, CurrentActor>
   readonly remove: (vendorId: string, memberId: string) => Effect.Effect<Member, NotFound | Conflict, CurrentActor>
-}>()("stoa/plugins/marketplace/vendors/VendorMembers") {
+}>()("stoa/plugins/marketplace/members/VendorMembers") {
   static readonly layer = Layer.effect(VendorMembers, Effect.suspend(() => make))
 }
 

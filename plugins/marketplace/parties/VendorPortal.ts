@@ -10,13 +10,12 @@ export type VendorRole = typeof vendorRoles[number]
  * reads; of whom no role is known does no more.
  */
 const powers = {
-  read: ["owner", "manager", "staff", "viewer"],
   sell: ["owner", "manager", "staff"],
   manage: ["owner", "manager"],
   represent: ["owner"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<VendorRole>>>
 
-export type VendorPower = keyof typeof powers
+export type VendorPower = "read" | keyof typeof powers
 
 type Acting = Pick<Actor, "vendorId" | "vendorRole">
 

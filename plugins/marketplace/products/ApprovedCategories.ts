@@ -9,7 +9,7 @@ import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
  * gets shorter, and a category that is moved, take nothing from where it is.
  */
 export class ApprovedCategories extends Context.Service<ApprovedCategories, {
-  /** 422 that names the categories, by id or slug, in which the vendor may not sell. */
+  /** 422 that names those of these categories, given by their slugs, in which the vendor may not sell. */
   readonly admit: (
     vendorId: string,
     categories: ReadonlyArray<string>

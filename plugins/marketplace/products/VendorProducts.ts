@@ -48,7 +48,7 @@ export class VendorProducts extends Context.Service<VendorProducts, {
   readonly claimed: (entityId: string) => Effect.Effect<Claimed | undefined, never, CurrentActor>
   /** Ids of all that is a vendor's; undefined for a vendor that the organization does not have. */
   readonly idsOf: (vendorId: string) => Effect.Effect<ReadonlyArray<string> | undefined, never, CurrentActor>
-}>()("stoa/plugins/marketplace/vendors/VendorProducts") {
+}>()("stoa/plugins/marketplace/products/VendorProducts") {
   static readonly layer = Layer.effect(VendorProducts, Effect.suspend(() => make))
 }
 

@@ -78,7 +78,7 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
           const { refundId, settled } = yield* Effect.updateService(
             host.services.refunds.request(of.orderId, { ...chosen, reason }),
             CurrentActor,
-            following
+            permitted
           )
           const { amount } = yield* host.services.refunds.get(refundId)
           return { refundId, settled, amount }
@@ -98,9 +98,6 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
 
 /**
  * Who decides something of a sub-order has the core do what follows from it, for which he needs no permission of the
- * core's. Where the change that he asked for bears the mark of his request, what follows does not.
+ * core's.
  */
-export const following = ({ workId: _, ...actor }: Actor): Actor => permitted(actor)
-
-/** The same for the one change that his request makes. */
 export const permitted = (actor: Actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })

@@ -9,7 +9,7 @@ import {
   type ValidationFailed
 } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
-import { following } from "../refunds/SubOrderRefunds.ts"
+import { permitted } from "../refunds/SubOrderRefunds.ts"
 import type { SubOrder } from "./SubOrder.ts"
 
 /** What a parcel is known by. */
@@ -49,12 +49,12 @@ export class Parcels extends Context.Service<Parcels, {
 
       const lineIds = ({ lineItems }: SubOrder) => lineItems.map(({ orderLineId }) => orderLineId)
 
-      /** The change of the fulfillment follows from the sub-order's, which alone bears the mark of the request. */
+      /** The change of the fulfillment follows from the sub-order's. */
       const change = (of: SubOrder, fulfillmentId: string, status: "delivered" | "cancelled") =>
         Effect.updateService(
           host.services.fulfillment.change(of.orderId, fulfillmentId, { status }),
           CurrentActor,
-          following
+          permitted
         )
 
       const send = Effect.fn("Parcels.send")(
@@ -81,7 +81,7 @@ export class Parcels extends Context.Service<Parcels, {
               })
             }
             const arrived = yield* beside(of.fulfillmentId ?? made?.id ?? null)
-            yield* Effect.updateService(host.services.fulfillment.conclude(of.orderId), CurrentActor, following)
+            yield* Effect.updateService(host.services.fulfillment.conclude(of.orderId), CurrentActor, permitted)
             return arrived
           })
         )

@@ -14,7 +14,7 @@ import {
 } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
-import { following, permitted, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
+import { permitted, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
 import { Reconcile } from "./Reconcile.ts"
 import type { SubOrder } from "./SubOrder.ts"
 import { sources } from "./SubOrderMachine.ts"
@@ -59,7 +59,7 @@ export class SubOrderCancels extends Context.Service<SubOrderCancels, {
         const of = { subOrderId: row.id, orderId: row.orderId }
         const isPaid = !isSpent(yield* refunds.left(of))
         const refund = isPaid ? yield* refunds.write(of, reason, chooseAll) : null
-        yield* Effect.updateService(reconcile.orders([row.orderId]), CurrentActor, following)
+        yield* reconcile.orders([row.orderId])
         return { isCaptured: true, orderLines: order.lines, refund }
       }, db.transaction)
 
@@ -69,7 +69,6 @@ export class SubOrderCancels extends Context.Service<SubOrderCancels, {
             "The payment of this order is not captured yet: only the whole order can be cancelled, by the store."
           )
         }
-        // The one change that the request makes, so it bears its mark.
         yield* Effect.updateService(
           host.services.orders.change(orderId, { status: "cancelled", reason }),
           CurrentActor,

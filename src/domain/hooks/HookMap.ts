@@ -38,6 +38,7 @@ export interface StatusChange {
 export interface Categorized {
   /** Null for what an import is about to make. */
   readonly entityId: string | null
+  /** Slugs of those that it gets; an import makes those that are not there yet. */
   readonly categories: ReadonlyArray<string>
   /** What an import says of the entity beside it; null where it says nothing. */
   readonly metadata: Readonly<Record<string, unknown>> | null

@@ -73,9 +73,10 @@ withMarketplace()("an import of products", (it) => {
       const done = yield* file(
         { slug: "in-clay", categories: ["clay"], ...claiming(vendorId) },
         { slug: "in-glass", categories: ["clay", "glass"], ...claiming(vendorId) },
-        { slug: "of-the-store", categories: ["glass"] }
+        { slug: "of-the-store", categories: ["glass"] },
+        { slug: "in-an-id", categories: [randomUUID()], ...claiming(vendorId) }
       )
-      assert.deepStrictEqual(counts(done), [2, 0, 0, 1])
+      assert.deepStrictEqual(counts(done), [2, 0, 0, 2])
       assert.match((yield* reasons(done.text("data.id"))).join(" "), /2:.*Potter may not sell in "glass"/)
       const later = yield* file({ slug: "in-clay", categories: ["clay", "glass"] })
       assert.deepStrictEqual(counts(later), [0, 0, 0, 1])

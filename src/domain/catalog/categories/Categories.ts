@@ -88,7 +88,10 @@ export class Categories extends Context.Service<Categories, {
       })
 
       const link = Effect.fn("Categories.link")(function*(entityId: string, categoryId: string) {
-        yield* hooks.before("catalog.beforeCategorize", { entityId, categories: [categoryId], metadata: null })
+        if (hooks.has("catalog.beforeCategorize")) {
+          const { slug } = yield* get(categoryId)
+          yield* hooks.before("catalog.beforeCategorize", { entityId, categories: [slug], metadata: null })
+        }
         const ends = yield* links.link("category", entityId, categoryId)
         if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
         if (!ends.target) return yield* unknownCategory
