@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { afterHook, beforeHook, type Hook, HookBroken, HookRefusal } from "../../src/domain/hooks/Hook.ts"
@@ -116,6 +116,45 @@ const filled = Layer.effectDiscard(Effect.gen(function*() {
   const parts = { services: {}, jobs: yield* Jobs, database: yield* SqlClient.SqlClient }
   yield* Effect.suspend((): Effect.Effect<void> => Reflect.apply(kernel.fill, undefined, [parts]))
 }))
+
+describe("a handler before an operation whose statement fails", () => {
+  /** How the operation ends when this statement is all that its hook does. */
+  const endOf = (hook: Hook) => {
+    const app = filled.pipe(
+      Layer.provideMerge(Hooks.layerOf([hook])),
+      Layer.provideMerge(Layer.mergeAll(Kernel.layer, remembering().queue, TestDatabase))
+    )
+    return Effect.exit(roast({})).pipe(
+      Effect.map((exit) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined),
+      Effect.provide(app),
+      asSystem
+    )
+  }
+
+  it.effect("is not to blame when the database ended its connection, be it an effect or a promise", () =>
+    Effect.gen(function*() {
+      const effect = beforeHook(
+        "acme.beforeRoast",
+        ({ context }) => Effect.asVoid(context.db`select pg_terminate_backend(pg_backend_pid())`)
+      )
+      const promise = beforeHook("acme.beforeRoast", async ({ context, run }) => {
+        await run(context.db`select pg_terminate_backend(pg_backend_pid())`)
+      })
+      assert.instanceOf(yield* endOf(effect), SqlError.SqlError)
+      assert.instanceOf(yield* endOf(promise), SqlError.SqlError)
+    }))
+
+  it.effect("is broken when it takes longer than the database allows, since it would so again", () =>
+    Effect.gen(function*() {
+      const slow = beforeHook("acme.beforeRoast", ({ context: { db } }) =>
+        db`set local statement_timeout = 1`.pipe(
+          Effect.andThen(db`select pg_sleep(1)`),
+          db.withTransaction,
+          Effect.asVoid
+        ))
+      assert.instanceOf(yield* endOf(slow), HookBroken)
+    }))
+})
 
 describe("the context of a hook", () => {
   it.effect("enqueues jobs of the actor's organization", () => {

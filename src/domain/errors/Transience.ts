@@ -5,6 +5,7 @@ interface Told {
   readonly isRetryable?: boolean
   readonly cause?: unknown
   readonly _tag?: string
+  readonly reason?: { readonly _tag: string }
 }
 
 /**
@@ -17,3 +18,14 @@ export const isTransient = (defect: unknown): boolean => {
   if (error._tag === "SqlError") return error.isRetryable === true || away.test(JSON.stringify(defect))
   return error._tag === "TimeoutError" || (error._tag === "PersistenceError" && isTransient(error.cause))
 }
+
+/** Why a statement may have failed for a moment and yet fail each time: what it waits for may be its own caller's. */
+const tookTooLong = ["LockTimeoutError", "StatementTimeoutError"]
+
+/**
+ * Whether a statement was cut off by a database that is away, or chosen as the victim of a deadlock. Narrower than
+ * `isTransient`: work of strangers that only takes too long would do so again, and must not be repeated without an end.
+ */
+export const wasCutOff = (defect: unknown): boolean =>
+  isTransient(defect) && (defect as Told)._tag === "SqlError" &&
+  !tookTooLong.includes((defect as Told).reason?._tag ?? "")

@@ -1,6 +1,7 @@
 import { Cause, type Context, Effect, Exit } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { wasCutOff } from "../errors/Transience.ts"
 import { type Database, inTransaction, survivable } from "../modules/DatabaseRepo.ts"
 import { promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
 import type { Kernel } from "../modules/Kernel.ts"
@@ -103,7 +104,8 @@ export const runBefore = <A extends object>(
         const error = Cause.squash(exit.cause)
         if (error instanceof ValidationFailed) return yield* Effect.fail(error)
         if (error instanceof HookRefusal) return yield* ValidationFailed.of("", error.message, key)
-        return yield* Effect.die(new HookBroken(key, error))
+        // The handler is whole: the operation fails as it would have with a statement of its own, and can be repeated.
+        return yield* Effect.die(wasCutOff(error) ? error : new HookBroken(key, error))
       }
       current = { ...current, ...exit.value }
     }

@@ -22,7 +22,8 @@ export class Hooks extends Context.Service<Hooks, {
   /**
    * Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 with its message
    * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long, or when
-   * this happens inside of too many hooks (`deepestHook`).
+   * this happens inside of too many hooks (`deepestHook`). Where the database cut a handler off, it dies with the
+   * database's own error, so 503.
    */
   readonly before: <const Key extends string, A extends BeforeOf<Key>>(
     key: Key,
