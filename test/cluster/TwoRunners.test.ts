@@ -1,14 +1,10 @@
-import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Option, Redacted, Schedule, Schema, Scope } from "effect"
-import { ClusterWorkflowEngine, RunnerAddress, Sharding, ShardingConfig } from "effect/cluster"
+import { Effect, Redacted, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Workflow, WorkflowEngine } from "effect/workflow"
-import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
-import { freePort } from "../../src/layers/FreePort.ts"
+import { Workflow } from "effect/workflow"
 import { freshDatabase } from "../support/Postgres.ts"
+import { aRunner } from "./Runners.ts"
 
 const Order = Workflow.make("Order", {
   payload: { id: Schema.String },
@@ -16,35 +12,14 @@ const Order = Workflow.make("Order", {
   idempotencyKey: ({ id }) => id
 })
 
-/** A runner as a process of its own would be: own connections, own socket, own shards. */
+/** A runner that writes down what it ran. */
 const runner = Effect.fnUntraced(function*(url: string, name: string, ran: Array<string>) {
-  const shardingConfig = {
-    runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))),
-    runnerListenAddress: Option.none(),
-    shardsPerGroup: 8,
-    shardLockExpiration: 2000,
-    entityMessagePollInterval: 50,
-    entityReplyPollInterval: 20,
-    refreshAssignmentsInterval: 50
-  }
-  const orders = Order.toLayer(({ id }) => Effect.sync(() => ran.push(`${name} ${id}`)).pipe(Effect.as(`order ${id}`)))
-  const layer = orders.pipe(
-    Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
-    Layer.provideMerge(NodeClusterSocket.layer({ storage: "byo", shardingConfig })),
-    Layer.provideMerge(
-      ClusterStorage.layer(Redacted.make(url)).pipe(Layer.provide(ShardingConfig.layer(shardingConfig)))
-    )
+  const { context, stop } = yield* aRunner(
+    url,
+    Order.toLayer(({ id }) => Effect.sync(() => ran.push(`${name} ${id}`)).pipe(Effect.as(`order ${id}`)))
   )
-  const scope = yield* Scope.make()
-  const context = yield* Effect.provideService(Layer.build(Layer.fresh(layer)), Scope.Scope, scope)
-  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-  const execute = (id: string) =>
-    Effect.provideService(
-      Order.execute({ id }),
-      WorkflowEngine.WorkflowEngine,
-      Context.get(context, WorkflowEngine.WorkflowEngine)
-    )
-  return { execute, sharding: Context.get(context, Sharding.Sharding), stop: Scope.close(scope, Exit.void) }
+  const execute = (id: string) => Effect.provideContext(Order.execute({ id }), context)
+  return { execute, stop }
 })
 
 const ids = (prefix: string) => Array.from({ length: 30 }, (_, n) => `${prefix}${n}`)

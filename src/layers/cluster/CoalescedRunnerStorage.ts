@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import type { ClusterError, RunnerAddress, ShardId } from "effect/cluster"
-import { RunnerStorage } from "effect/cluster"
+import type { RunnerAddress, ShardId } from "effect/cluster"
+import { ClusterError, RunnerStorage } from "effect/cluster"
 import * as Batcher from "../../domain/batching/Batcher.ts"
 import { ShardTenure } from "./ShardTenure.ts"
 
@@ -8,6 +8,9 @@ interface Refresh {
   readonly address: RunnerAddress.RunnerAddress
   readonly shardIds: ReadonlyArray<ShardId.ShardId>
 }
+
+/** What a refresh of several shards fails with that finds none of them held. */
+const allLost = () => new ClusterError.PersistenceError({ cause: new Error("all locks of shards were lost at once") })
 
 /**
  * Wraps a `RunnerStorage` so that all lock refreshes asked for while one is in flight are answered by ONE following
@@ -19,6 +22,10 @@ interface Refresh {
  * told only about the shards it asked for and which are really held. An empty refresh is the liveness probe of a
  * runner whose lock connection is in doubt; it goes straight through and must not queue behind that connection. A
  * failed refresh fails all its callers: trying each alone would multiply the load on a connection that is in trouble.
+ *
+ * Locks that are all gone at once went with their connection, and others may have them by now. Told only that they are not
+ * held, the runner would let its actors finish for up to ten seconds, and have none of these shards again before; as a
+ * failure it stops them at once and takes the shards anew.
  *
  * Also keeps `ShardTenure` up to date. Errors are those of the wrapped storage.
  */
@@ -64,7 +71,9 @@ export const make = Effect.gen(function*() {
       ),
     refresh: (address, shardIds) => {
       const asked = [...shardIds]
-      return asked.length === 0 ? inner.refresh(address, asked) : batcher.submit({ address, shardIds: asked })
+      if (asked.length === 0) return inner.refresh(address, asked)
+      const confirmed = batcher.submit({ address, shardIds: asked })
+      return asked.length === 1 ? confirmed : Effect.filterOrFail(confirmed, (held) => held.length > 0, allLost)
     },
     // The holding ends before the lock is given up: in between nobody may rely on it.
     release: (address, shardId) =>

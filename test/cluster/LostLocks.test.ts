@@ -1,0 +1,55 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Workflow } from "effect/workflow"
+import { freshDatabase } from "../support/Postgres.ts"
+import { aRunner } from "./Runners.ts"
+
+const Errand = Workflow.make("Errand", {
+  payload: { id: Schema.String },
+  success: Schema.Void,
+  idempotencyKey: ({ id }) => id
+})
+
+/** Ends the session that holds the locks of shards, and gives how many there were. */
+const endLocks = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const ended = yield* sql`select pg_terminate_backend(l.pid) from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 2 and l.database = (
+      select oid from pg_database where datname = current_database()) group by l.pid`
+  return ended.length
+})
+
+it.live(
+  "a runner whose locks went with their connection stops what it works on at once, and takes it up again",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const begun = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
+      const stopped = yield* Deferred.make<void>()
+      let runs = 0
+      // Nobody but the runner ends it, and to let it finish takes as long as it may.
+      const errand = Errand.toLayer(() =>
+        Effect.suspend(() => {
+          const first = runs++ === 0
+          return Deferred.succeed(begun[first ? 0 : 1], undefined).pipe(
+            Effect.andThen(first ? Effect.never : Effect.void),
+            Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+          )
+        })
+      )
+      const { context } = yield* aRunner(url, errand)
+      yield* Effect.forkChild(Effect.provideContext(Errand.execute({ id: "1" }), context))
+      yield* Deferred.await(begun[0])
+      const lost = performance.now()
+      assert.strictEqual(
+        yield* Effect.provide(endLocks, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+        1
+      )
+      yield* Deferred.await(stopped)
+      yield* Deferred.await(begun[1])
+      assert.isAtMost(performance.now() - lost, 10_000, "15 s were allowed for it to finish")
+    }),
+  60_000
+)

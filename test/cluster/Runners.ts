@@ -1,0 +1,34 @@
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
+import type { WorkflowEngine } from "effect/workflow"
+import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
+import { freePort } from "../../src/layers/FreePort.ts"
+
+/** A runner as a process of its own would be, with these workflows: own connections, own socket, own shards. */
+export const aRunner = Effect.fnUntraced(
+  function*(url: string, workflows: Layer.Layer<never, never, WorkflowEngine.WorkflowEngine>) {
+    const shardingConfig = {
+      runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))),
+      runnerListenAddress: Option.none(),
+      shardsPerGroup: 8,
+      shardLockExpiration: 2000,
+      entityMessagePollInterval: 50,
+      entityReplyPollInterval: 20,
+      refreshAssignmentsInterval: 50
+    }
+    const layer = workflows.pipe(
+      Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
+      Layer.provideMerge(NodeClusterSocket.layer({ storage: "byo", shardingConfig })),
+      Layer.provideMerge(
+        ClusterStorage.layer(Redacted.make(url)).pipe(Layer.provide(ShardingConfig.layer(shardingConfig)))
+      )
+    )
+    const scope = yield* Scope.make()
+    const context = yield* Effect.provideService(Layer.build(Layer.fresh(layer)), Scope.Scope, scope)
+    const stop = Scope.close(scope, Exit.void)
+    yield* Effect.addFinalizer(() => stop)
+    return { context, stop }
+  }
+)
