@@ -83,6 +83,8 @@ const manyMore = Effect.gen(function*() {
     select doc, organization_id, entity_id, cell, 0, true, sort_title, '{}',
       search_owned(search_owner(organization_id), 'a brass lamp sconce shade', '', '') from search_documents
     where cell = 1`
+  // What the triggers on the catalog would have written.
+  yield* sql`insert into search_changes (organization_id) values ('org_default')`
 })
 
 const pages = [[1, 7], [3, 20], [3, 100]] as const

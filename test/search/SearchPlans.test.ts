@@ -86,6 +86,20 @@ describe("search among 32,000 documents", () => {
         assert.deepStrictEqual((yield* searched({ type: "service" })).total, 0)
       }).pipe(asShopper))
 
+    it.effect("that was answered before reads the changes since and its hits by their keys", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into search_changes (organization_id, xid)
+          select case when n < 300 then 'org_default' else 'org_other' end, n::text::xid8 from generate_series(3, 100000) n
+          on conflict do nothing`
+        yield* sql`analyze search_changes`
+        const { total } = yield* searched({ q: "w78" })
+        const plan = yield* onePlan(searched({ q: "w78" }))
+        for (const key of ["search_changes_pkey", "search_documents_pkey"]) assert.include(plan, key)
+        assert.notInclude(plan, "search_words")
+        assert.strictEqual((yield* searched({ q: "w78" })).total, total)
+      }).pipe(asShopper))
+
     it.effect("finds likes of a word over the words that there are", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

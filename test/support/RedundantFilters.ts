@@ -45,7 +45,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/search/DocumentsRepo.ts#1",
     "src/domain/search/IndexWritesRepo.ts#0",
     "src/domain/search/PostgresEngineRepo.ts#1",
-    "src/domain/search/SearchStatementRepo.ts#0"
+    "src/domain/search/ShownHitsRepo.ts#0"
   ],
   "the search that follows asks for words of the organization alone, and its rows have the filter": [
     "src/domain/search/AskedWordsRepo.ts#2",
@@ -80,6 +80,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/inventory/OpenUnitsRepo.ts#1",
     "src/domain/inventory/OpenUnitsRepo.ts#2"
   ],
+  "the ids are of an answer that was found with the filter": ["src/domain/search/KnownAnswerRepo.ts#0"],
   "it names its job": ["src/domain/jobs/JobSettleRepo.ts#0"]
 }
 

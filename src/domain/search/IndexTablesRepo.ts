@@ -5,7 +5,7 @@
 const removed = `do $$
   declare one text;
   begin
-    drop table if exists search_documents, search_words, search_titles, search_vocabulary cascade;
+    drop table if exists search_documents, search_words, search_titles, search_vocabulary, search_changes cascade;
     -- By name, because some go along with others.
     foreach one in array array(select oid::regprocedure::text from pg_proc
       where pronamespace = current_schema()::regnamespace and starts_with(proname, 'search_'))
@@ -99,11 +99,22 @@ const vocabulary: ReadonlyArray<string> = [
     with (gin_pending_list_limit = 256) where is_name`
 ]
 
+/**
+ * The transactions that have changed what searches find: a row for each, written where the index is. Who remembers an answer
+ * sees by them whether it still holds (`KnownAnswerRepo`). A counter would do too, and would have all writers of an
+ * organization wait for one another.
+ */
+const changes = `create table search_changes (
+    organization_id text not null,
+    xid xid8 not null default pg_current_xact_id(),
+    primary key (organization_id, xid)
+  )`
+
 /** The languages of an organization are found by it. */
 const locales = "create index if not exists entity_attributes_locale on entity_attributes (organization_id, locale)"
 
 /** The tables of the index, empty. */
-export const indexTables: ReadonlyArray<string> = [...documents, ...words, ...titles, ...vocabulary, locales]
+export const indexTables: ReadonlyArray<string> = [...documents, ...words, ...titles, ...vocabulary, changes, locales]
 
 /** Whatever there was before. */
 export const formerIndex: ReadonlyArray<string> = [removed]

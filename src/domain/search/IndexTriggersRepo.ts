@@ -1,3 +1,5 @@
+import { noted } from "./IndexWritesRepo.ts"
+
 /** A trigger once per statement: `ids` is a query over the changed rows that gives the entities to look at again. */
 const trigger = (table: string, operation: "insert" | "update" | "delete", ids: string): ReadonlyArray<string> => {
   const name = `search_${table}_${operation}`
@@ -64,8 +66,9 @@ const ofEntities = (table: string, key: ReadonlyArray<string>, columns: Readonly
 const leaving = (operation: "delete" | "update", whichOfRemoved: string): ReadonlyArray<string> => [
   `create function search_leaving_${operation}() returns trigger language plpgsql set enable_seqscan = off as $$
     begin
-      delete from search_documents d using removed r
-        where d.organization_id = r.organization_id and d.entity_id = r.id ${whichOfRemoved};
+      with gone as (delete from search_documents d using removed r
+        where d.organization_id = r.organization_id and d.entity_id = r.id ${whichOfRemoved} returning d.organization_id)
+      ${noted("gone")};
       delete from search_words w using removed r
         where w.organization_id = r.organization_id and w.entity_id = r.id ${whichOfRemoved};
       delete from search_titles t using removed r

@@ -11,6 +11,14 @@ const upserted = (table: string, columns: ReadonlyArray<string>) =>
         set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}
         where (${listed(columns, "d.")}) is distinct from (${listed(columns, "excluded.")})`
 
+/**
+ * Says in `search_changes` that this transaction has changed what is found in these organizations; once is enough. It says so
+ * of every document that is looked at again, also of one that stays as it was: with its words a language may have come, in
+ * which words are asked for from now on.
+ */
+export const noted = (organizations: string) =>
+  `insert into search_changes (organization_id) select distinct organization_id from ${organizations} on conflict do nothing`
+
 /** Words of names, and words that a slip may have been made of (see `search_slips`), which no one has written down yet. */
 const learned = `insert into search_vocabulary (organization_id, word, is_name)
       select w.organization_id, w.word, w.is_name from (
@@ -41,7 +49,8 @@ const indexed = `create function search_index(ids uuid[]) returns void language 
           where entity_id = b.entity_id offset 0) d where d.organization_id = b.organization_id), nextval('search_docs')) as doc
       from built b order by b.entity_id),
     shown as (${upserted("search_documents", shown)}),
-    found as (${upserted("search_words", found)})
+    found as (${upserted("search_words", found)}),
+    changed as (${noted("numbered")})
     ${learned};
     delete from search_titles t where t.entity_id = any(ids)
       and not exists (select 1 from entity_attributes a where a.entity_id = t.entity_id and a.locale = t.locale);

@@ -1,7 +1,11 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { AnswerMemory, type KnownAnswer } from "./AnswerMemory.ts"
+import { knownAnswer } from "./KnownAnswerRepo.ts"
+import type { Asked } from "./MatchingRepo.ts"
 import { type Found, SearchEngine } from "./SearchEngine.ts"
+import { countAnswer } from "./SearchMetrics.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 import { searchStatement } from "./SearchStatementRepo.ts"
 
@@ -13,21 +17,41 @@ export class SearchSql extends Context.Service<SearchSql, SqlClient.SqlClient>()
   "stoa/domain/search/SearchSql"
 ) {}
 
+/** The name under which an answer is remembered: all that it depends on but the catalog. In which words its hits are shown, it does not. */
+const nameOf = ({ query: { locales: _, ...query }, ...asked }: Asked): string => JSON.stringify({ ...asked, query })
+
 const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
+  const memory = new AnswerMemory()
+
+  /** The remembered answer with its hits as they are now, if it still holds. */
+  const again = Effect.fnUntraced(function*(asked: Asked, known: KnownAnswer | undefined) {
+    if (known === undefined) return undefined
+    const [row] = yield* knownAnswer(sql, asked, known)
+    return row?.holds === true ? { hits: row.hits, total: known.total, facets: known.facets } : undefined
+  })
+
+  const anew = Effect.fnUntraced(function*(asked: Asked, name: string) {
+    const [row] = yield* searchStatement(sql, asked)
+    const { at, facets, hits, ...found } = row ?? { at: "", facets: {}, hits: [], total: 0n }
+    const total = Number(found.total)
+    const places = hits.map(({ id, score }) => ({ id, score }))
+    memory.keep(name, { at, total, facets, places }, yield* Clock.currentTimeMillis)
+    return { hits, total, facets }
+  })
+
+  const answer = Effect.fnUntraced(function*(asked: Asked) {
+    const name = nameOf(asked)
+    const remembered = yield* again(asked, memory.find(name, yield* Clock.currentTimeMillis))
+    yield* countAnswer(remembered === undefined ? "index" : "memory")
+    const found: Found = remembered ?? (yield* anew(asked, name))
+    return found
+  })
+
   const search = Effect.fn("PostgresEngineRepo.search")(function*(query: SearchQuery, publicOnly: boolean) {
-    const organization = yield* currentOrganization
-    const ask = (isForgiving: boolean) =>
-      Effect.map(
-        searchStatement(sql, { organization, query, publicOnly, isForgiving }),
-        ([row]): Found => ({
-          hits: row?.hits ?? [],
-          total: Number(row?.total ?? 0),
-          facets: row?.facets ?? {}
-        })
-      )
-    const strict = yield* ask(false)
+    const asked = { organization: yield* currentOrganization, query, publicOnly }
+    const strict = yield* answer({ ...asked, isForgiving: false })
     // Typing errors are forgiven only to those who would find nothing: nobody gets likes beside what he asked for.
-    return strict.total === 0 && query.q !== undefined ? yield* ask(true) : strict
+    return strict.total === 0 && query.q !== undefined ? yield* answer({ ...asked, isForgiving: true }) : strict
   }, Effect.orDie)
 
   const suggest = Effect.fn("PostgresEngineRepo.suggest")(function*(query: SuggestionQuery, publicOnly: boolean) {

@@ -3,6 +3,7 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/search/migrations.ts"
 import { postgresEngineLayer } from "../../domain/search/PostgresEngineRepo.ts"
 import { Search } from "../../domain/search/Search.ts"
+import { searchChangesRepoLayer } from "../../domain/search/SearchChangesRepo.ts"
 import { SearchSettings } from "../../domain/search/SearchSettings.ts"
 import { searchHttp } from "../../http/search/SearchHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
@@ -23,7 +24,8 @@ export const search = defineModule({
   migrations,
   services: Search.layer.pipe(
     Layer.provide(Layer.provide(postgresEngineLayer, searchSqlLayer)),
-    Layer.provide(settings)
+    Layer.provide(settings),
+    Layer.merge(searchChangesRepoLayer)
   ),
   routes: searchHttp.pipe(seeing(Search, ...ofRoutes))
 })

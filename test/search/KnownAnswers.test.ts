@@ -1,0 +1,143 @@
+import { assert, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
+import { SearchChangesRepo, searchChangesRepoLayer } from "../../src/domain/search/SearchChangesRepo.ts"
+import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
+import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
+import { statementsOf } from "../pricing/Statements.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { catalogStatements } from "./CatalogStatements.ts"
+
+const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
+
+const all: SearchQuery = { page: 1, limit: 20, attributes: [], facets: usualFacets }
+
+const ask = Effect.fnUntraced(function*(query: Partial<SearchQuery>, publicOnly = true) {
+  return yield* (yield* SearchEngine).search({ ...all, ...query }, publicOnly)
+})
+
+/** The same of an engine that remembers nothing yet. */
+const askAnew = (query: Partial<SearchQuery>, publicOnly: boolean) =>
+  Effect.scoped(Effect.flatMap(
+    Layer.build(Layer.fresh(postgresEngineLayer)),
+    (context) => Context.get(context, SearchEngine).search({ ...all, ...query }, publicOnly)
+  ))
+
+/** Whether the answer comes from memory: by one statement, in which no word is looked for. */
+const isRemembered = (query: Partial<SearchQuery>) =>
+  Effect.map(statementsOf(ask(query)), (sent) => sent.length === 1 && !sent[0]?.[0].includes("search_words"))
+
+/** A product that is for sale, by one statement. */
+const aLamp = (organization: string, slug: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql`with made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+        values (gen_random_uuid(), ${organization}, 'product', ${slug}, 'active', true) returning *)
+      insert into entity_attributes (id, organization_id, entity_id, locale, title)
+        select gen_random_uuid(), organization_id, id, l, l || ' lamp ' || slug from made, unnest(array['en', 'de']) l`
+  )
+
+const aStore = (organization: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, ${organization})`
+  )
+
+const layer = Layer.provideMerge(Layer.merge(postgresEngineLayer, searchChangesRepoLayer), TestDatabase)
+
+it.layer(layer, { excludeTestServices: true })("a search that was answered before", (it) => {
+  it.effect("looks for no word again, in whichever language its hits are shown", () =>
+    Effect.gen(function*() {
+      yield* aStore("org_twice")
+      yield* aLamp("org_twice", "first")
+      const found = yield* ask({ q: "lamp", locales: ["en"] })
+      assert.isTrue(yield* isRemembered({ q: "lamp", locales: ["en"] }))
+      assert.deepStrictEqual(yield* ask({ q: "lamp", locales: ["en"] }), found)
+      const german = yield* ask({ q: "lamp", locales: ["de"] })
+      assert.deepStrictEqual(german.hits.map(({ document }) => document.title), ["de lamp first"])
+      assert.isFalse(yield* isRemembered({ q: "lamp", page: 2 }), "another page is another question")
+      for (const time of ["first", "second"]) assert.strictEqual((yield* ask({ q: "lmap" })).total, 1, `${time} time`)
+    }).pipe(as("org_twice")))
+
+  it.effect("is answered as if it had not been, whatever was done to the catalog since", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* aStore("org_bulk")
+      const questions: ReadonlyArray<readonly [Partial<SearchQuery>, boolean]> = [
+        [{ type: "product" }, true],
+        [{ q: "bulk" }, true],
+        [{ q: "bulk" }, false],
+        [{ q: "more" }, false],
+        [{ q: "sku" }, false],
+        [{ q: "bukl" }, true],
+        [{ brand: "b", facets: ["brand", "size", "measure"] }, true]
+      ]
+      for (const statement of catalogStatements) {
+        yield* Effect.forEach(questions, ([query, publicOnly]) => ask(query, publicOnly))
+        yield* sql.unsafe(statement)
+        for (const [query, publicOnly] of questions) {
+          const found = yield* ask(query, publicOnly)
+          assert.deepStrictEqual(
+            found,
+            yield* askAnew(query, publicOnly),
+            `${JSON.stringify(query)} after ${statement}`
+          )
+        }
+      }
+    }).pipe(as("org_bulk")))
+
+  it.effect("finds what a transaction brings that began before and ends after", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* aStore("org_slow")
+      yield* aLamp("org_slow", "early")
+      const [written, ending] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = yield* Effect.forkChild(sql.withTransaction(
+        aLamp("org_slow", "late").pipe(
+          Effect.andThen(Deferred.succeed(written, undefined)),
+          Effect.andThen(Deferred.await(ending))
+        )
+      ))
+      yield* Deferred.await(written)
+      // Others commit meanwhile, so that the snapshot of the answer is later than the transaction.
+      yield* aLamp("org_slow", "between")
+      assert.strictEqual((yield* ask({ q: "lamp" })).total, 2)
+      assert.isTrue(yield* isRemembered({ q: "lamp" }))
+      yield* Deferred.succeed(ending, undefined)
+      yield* Fiber.join(slow)
+      assert.strictEqual((yield* ask({ q: "lamp" })).total, 3)
+    }).pipe(as("org_slow")))
+
+  it.effect("is not asked anew for changes of another organization", () =>
+    Effect.gen(function*() {
+      yield* Effect.all([aStore("org_still"), aStore("org_busy")])
+      yield* aLamp("org_still", "one")
+      for (const slug of ["two", "three"]) yield* aLamp("org_busy", slug)
+      assert.strictEqual((yield* ask({ q: "lamp" })).total, 1)
+      assert.strictEqual((yield* ask({ q: "lamp" }).pipe(as("org_busy"))).total, 2)
+      yield* aLamp("org_busy", "four")
+      assert.isTrue(yield* isRemembered({ q: "lamp" }))
+    }).pipe(as("org_still")))
+
+  it.effect("finds what came before the record of changes was cleared", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const changes = yield* SearchChangesRepo
+      const rows = Effect.map(
+        sql<{ n: number }>`select count(*)::int4 as n from search_changes where organization_id = 'org_purged'`,
+        ([row]) => row?.n
+      )
+      yield* aStore("org_purged")
+      for (let n = 0; n < 5; n++) yield* aLamp("org_purged", `lamp-${n}`)
+      assert.strictEqual((yield* ask({ q: "lamp" })).total, 5)
+      yield* aLamp("org_purged", "sixth")
+      for (let removed = 2; removed >= 2;) removed = yield* changes.purge(2)
+      assert.strictEqual(yield* rows, 1)
+      assert.strictEqual((yield* ask({ q: "lamp" })).total, 6)
+      assert.strictEqual(yield* changes.purge(2), 0, "a single row stays, and what is remembered holds")
+      assert.isTrue(yield* isRemembered({ q: "lamp" }))
+    }).pipe(as("org_purged")))
+})
