@@ -23,8 +23,14 @@ const byTitles = (sql: SqlClient.SqlClient, { organization, publicOnly, query }:
     ])
   } order by d.sort_title, d.doc limit ${query.limit} offset ${offsetOf(query)})`
 
+/** Whether a page may come from the first titles: a later one does not, nor titles that have to have several words. */
+const mayBeNear = (all: Asked): boolean => offsetOf(all.query) + all.query.limit <= usual.page && wordsSent(all) < 2
+
 /** How many hits a class has given, of those that the page needs. */
-const given = (place: number) => `greatest((select count(*) from near_${place}), (select count(*) from far_${place}))`
+const given = (all: Asked, place: number) =>
+  mayBeNear(all)
+    ? `greatest((select count(*) from near_${place}), (select count(*) from far_${place}))`
+    : `(select count(*) from far_${place})`
 
 /**
  * The best hits of one class (see `search_classes`), as many as the page needs, in the order of titles; none where earlier
@@ -33,21 +39,22 @@ const given = (place: number) => `greatest((select count(*) from near_${place}),
  */
 const classOf = (sql: SqlClient.SqlClient, all: Asked, place: number): ReadonlyArray<Statement.Fragment> => {
   const last = offsetOf(all.query) + all.query.limit
-  const before = ["0", ...Array.from({ length: place - 1 }, (_, n) => given(n + 1))].join(" + ")
+  const before = ["0", ...Array.from({ length: place - 1 }, (_, n) => given(all, n + 1))].join(" + ")
   const words = `(select classes[${place}] from asked)`
   const isOpen = sql`${sql.literal(before)} < ${last}::int8`
-  const isUsual = last > usual.page ? sql.literal("false") : sql`(select total from found) > ${usual.found}::int8`
-  return [
-    sql`${sql.literal(`near_${place}`)} as materialized (select t.doc, t.sort_title
+  const [near, far] = [sql.literal(`near_${place}`), sql.literal(`far_${place}`)]
+  const first = sql`${near} as materialized (select t.doc, t.sort_title
       from (select s.entity_id, s.doc, s.sort_title from search_documents s
         where s.organization_id = ${all.organization} order by s.sort_title, s.doc limit ${usual.titles}) t
       cross join lateral (select d.* from search_words d where d.entity_id = t.entity_id
         and d.organization_id = ${all.organization} offset 0) d
-      where ${isUsual} and ${isOpen} and ${matching(sql, all, words)}
-      order by t.sort_title, t.doc limit ${last})`,
-    sql`${sql.literal(`far_${place}`)} as materialized (select d.doc, d.sort_title from search_words d
-      where (select count(*) from ${sql.literal(`near_${place}`)}) < ${last}::int8 and ${isOpen}
-        and ${matching(sql, all, words)}
+      where (select total from found) > ${usual.found}::int8 and ${isOpen} and ${matching(sql, all, words)}
+      order by t.sort_title, t.doc limit ${last})`
+  const isNotFull = sql`(select count(*) from ${near}) < ${last}::int8`
+  const clauses = [...mayBeNear(all) ? [isNotFull] : [], isOpen, matching(sql, all, words)]
+  return [
+    ...mayBeNear(all) ? [first] : [],
+    sql`${far} as materialized (select d.doc, d.sort_title from search_words d where ${sql.and(clauses)}
       order by d.sort_title, d.doc limit ${last})`
   ]
 }
@@ -57,11 +64,15 @@ const byClasses = (sql: SqlClient.SqlClient, all: Asked, classes: number): State
   const last = offsetOf(all.query) + all.query.limit
   const places = Array.from({ length: classes }, (_, n) => n + 1)
   const looked = `least(${classes - 1}, ${everyWord})`
-  const hits = places.map((place) => {
-    const score = `${everyWord} + ${looked} + 1 - ${place} as score`
-    return sql`select doc, sort_title, ${sql.literal(score)} from ${sql.literal(`far_${place}`)}
-      union all select doc, sort_title, ${sql.literal(score)} from ${sql.literal(`near_${place}`)}
-        where (select count(*) from ${sql.literal(`near_${place}`)}) >= ${last}::int8`
+  const hits = places.flatMap((place) => {
+    const score = sql.literal(`${everyWord} + ${looked} + 1 - ${place} as score`)
+    const [near, far] = [sql.literal(`near_${place}`), sql.literal(`far_${place}`)]
+    return [
+      sql`select doc, sort_title, ${score} from ${far}`,
+      ...mayBeNear(all)
+        ? [sql`select doc, sort_title, ${score} from ${near} where (select count(*) from ${near}) >= ${last}::int8`]
+        : []
+    ]
   })
   return sql`${sql.csv(places.flatMap((place) => classOf(sql, all, place)))},
     page as (select * from (${sql.join(" union all ", false)(hits)}) hits
