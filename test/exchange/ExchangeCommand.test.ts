@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Import } from "../../src/domain/exchange/Import.ts"
 import { barOf, progressOn } from "../../src/layers/exchange/Progress.ts"
+import { onDatabase } from "../support/Audit.ts"
 import { stoa } from "../support/Command.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { jsonl } from "./ImportCalls.ts"
@@ -64,6 +65,23 @@ it.live(
       assert.include(yield* Effect.promise(() => readFile(out, "utf8")), "#1002,fulfilled,2021-03-04T05:06:07.089Z")
     }).pipe(Effect.scoped),
   180_000
+)
+
+it.live(
+  "stoa import says that a file is not there, and begins no import for it",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const path = yield* folder
+      for (const [file, why] of [["nowhere.csv", "there is no such file"], [".", "it is a folder"]] as const) {
+        const refused = yield* stoa(["import", join(path, file), "--format", "csv"], { DATABASE_URL: url })
+        assert.strictEqual(refused.code, 1, refused.output)
+        assert.include(refused.output, `${join(path, file)} cannot be read: ${why}.`)
+        assert.notInclude(refused.output, "    at ")
+      }
+      assert.deepStrictEqual(yield* onDatabase(url, (sql) => sql`select 1 from imports`), [])
+    }).pipe(Effect.scoped),
+  60_000
 )
 
 const half: Import = {
