@@ -192,6 +192,10 @@ const warehouse = Flag.String("warehouse").pipe(
   Flag.withDescription("Code of the warehouse of stock that names none; the first one when absent"),
   Flag.optional
 )
+const pictures = Flag.Boolean("pictures").pipe(
+  Flag.withDescription("Fetch pictures that files of other shops name; done when absent, --no-pictures leaves them"),
+  Flag.optional
+)
 const out = Flag.String("out").pipe(
   Flag.withAlias("o"),
   Flag.withDescription("File to write; the terminal when absent"),
@@ -205,7 +209,8 @@ const importFlags = {
   org: fileOrg,
   dryRun,
   currency,
-  warehouse
+  warehouse,
+  pictures
 }
 
 const importFile = (asked: AskedImport) =>

@@ -93,6 +93,7 @@ const half: Import = {
   dryRun: false,
   currency: null,
   warehouse: null,
+  pictures: false,
   state: "running",
   bytes: 1,
   rows: 2_000,

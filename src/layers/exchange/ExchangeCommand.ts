@@ -37,6 +37,7 @@ export interface AskedImport {
   readonly dryRun: boolean
   readonly currency: Option.Option<string>
   readonly warehouse: Option.Option<string>
+  readonly pictures: Option.Option<boolean>
 }
 
 /** What `stoa export` was told. */
@@ -133,7 +134,8 @@ const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen
     fileName: basename(asked.file),
     dryRun: asked.dryRun,
     currency: Option.getOrElse(asked.currency, () => isForeign(format) ? defaultCurrency : null),
-    warehouse: Option.getOrNull(asked.warehouse)
+    warehouse: Option.getOrNull(asked.warehouse),
+    pictures: Option.getOrUndefined(asked.pictures)
   }
   const actor = yield* actingIn(asked.org)
   const work = Effect.gen(function*() {
