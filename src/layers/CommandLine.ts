@@ -248,7 +248,8 @@ const stoa = Command.make("stoa").pipe(
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */
 const explain = (error: { readonly _tag: string; readonly message?: string }) =>
-  Console.error(`stoa: ${error.message ?? error._tag}`)
+  // How a command is used was shown already, with what is wrong.
+  error._tag === "ShowHelp" ? Effect.void : Console.error(`stoa: ${error.message ?? error._tag}`)
 
 /** Does what the arguments of the process say, and ends it: exit code 0 when that went well. */
 export const runCommandLine = (): void =>

@@ -84,6 +84,18 @@ it.live(
   60_000
 )
 
+it.live(
+  "a command that there is not is told with those that there are, and nothing behind it",
+  () =>
+    Effect.gen(function*() {
+      const refused = yield* stoa(["inport"], {})
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.output, "Unknown subcommand \"inport\"")
+      assert.notInclude(refused.output, "stoa: ")
+    }),
+  30_000
+)
+
 const half: Import = {
   id: "00000000-0000-0000-0000-000000000000",
   organizationId: "org",

@@ -59,6 +59,23 @@ withApp("products of other shops", (it) => {
       )
     }))
 
+  it.effect("have their pictures in the order of their places, whichever line they stand on", () =>
+    Effect.gen(function*() {
+      const lines = [["3", 3], ["1", 1], ["2", 2]] as const
+      const file = [
+        "Handle,Title,Image Src,Image Position",
+        ...lines.map(([name, place], index) =>
+          `ring,${index === 0 ? "Ring" : ""},https://cdn.example/${name}.jpg,${place}`
+        )
+      ].join("\n")
+      yield* imported(file, { query: "format=shopify&pictures=false" })
+      const ring = yield* api("GET", "/api/catalog/entities/ring", { as })
+      assert.deepStrictEqual(
+        ring.at("data.metadata.images"),
+        ["1", "2", "3"].map((name) => ({ src: `https://cdn.example/${name}.jpg` }))
+      )
+    }))
+
   it.effect("come from WooCommerce, variations with their product", () =>
     Effect.gen(function*() {
       const done = yield* imported(woo, { query: "format=woocommerce&pictures=false" })
