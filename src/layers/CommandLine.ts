@@ -192,6 +192,10 @@ const warehouse = Flag.String("warehouse").pipe(
   Flag.withDescription("Code of the warehouse of stock that names none; the first one when absent"),
   Flag.optional
 )
+const pictures = Flag.Boolean("pictures").pipe(
+  Flag.withDescription("Fetch pictures that files of other shops name; done when absent, --no-pictures leaves them"),
+  Flag.optional
+)
 const out = Flag.String("out").pipe(
   Flag.withAlias("o"),
   Flag.withDescription("File to write; the terminal when absent"),
@@ -205,7 +209,8 @@ const importFlags = {
   org: fileOrg,
   dryRun,
   currency,
-  warehouse
+  warehouse,
+  pictures
 }
 
 const importFile = (asked: AskedImport) =>
@@ -243,7 +248,8 @@ const stoa = Command.make("stoa").pipe(
 
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */
 const explain = (error: { readonly _tag: string; readonly message?: string }) =>
-  Console.error(`stoa: ${error.message ?? error._tag}`)
+  // How a command is used was shown already, with what is wrong.
+  error._tag === "ShowHelp" ? Effect.void : Console.error(`stoa: ${error.message ?? error._tag}`)
 
 /** Does what the arguments of the process say, and ends it: exit code 0 when that went well. */
 export const runCommandLine = (): void =>

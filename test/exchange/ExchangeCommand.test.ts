@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Import } from "../../src/domain/exchange/Import.ts"
 import { barOf, progressOn } from "../../src/layers/exchange/Progress.ts"
+import { onDatabase } from "../support/Audit.ts"
 import { stoa } from "../support/Command.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { jsonl } from "./ImportCalls.ts"
@@ -66,6 +67,35 @@ it.live(
   180_000
 )
 
+it.live(
+  "stoa import says that a file is not there, and begins no import for it",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const path = yield* folder
+      for (const [file, why] of [["nowhere.csv", "there is no such file"], [".", "it is a folder"]] as const) {
+        const refused = yield* stoa(["import", join(path, file), "--format", "csv"], { DATABASE_URL: url })
+        assert.strictEqual(refused.code, 1, refused.output)
+        assert.include(refused.output, `${join(path, file)} cannot be read: ${why}.`)
+        assert.notInclude(refused.output, "    at ")
+      }
+      assert.deepStrictEqual(yield* onDatabase(url, (sql) => sql`select 1 from imports`), [])
+    }).pipe(Effect.scoped),
+  60_000
+)
+
+it.live(
+  "a command that there is not is told with those that there are, and nothing behind it",
+  () =>
+    Effect.gen(function*() {
+      const refused = yield* stoa(["inport"], {})
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.output, "Unknown subcommand \"inport\"")
+      assert.notInclude(refused.output, "stoa: ")
+    }),
+  30_000
+)
+
 const half: Import = {
   id: "00000000-0000-0000-0000-000000000000",
   organizationId: "org",
@@ -75,6 +105,7 @@ const half: Import = {
   dryRun: false,
   currency: null,
   warehouse: null,
+  pictures: false,
   state: "running",
   bytes: 1,
   rows: 2_000,

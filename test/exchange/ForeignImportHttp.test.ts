@@ -26,7 +26,7 @@ const woo =
 withApp("products of other shops", (it) => {
   it.effect("come from Shopify with variants, prices, stock, tags and pictures", () =>
     Effect.gen(function*() {
-      const done = yield* imported(shopify, { query: "format=shopify&currency=EUR" })
+      const done = yield* imported(shopify, { query: "format=shopify&currency=EUR&pictures=false" })
       assert.deepStrictEqual(counts(done), [2, 0, 0, 1], JSON.stringify(yield* reasons(done.text("data.id"))))
       const tee = yield* api("GET", "/api/catalog/entities/tee?include=attributes,variants,pricing,inventory,brands", {
         as
@@ -53,12 +53,32 @@ withApp("products of other shops", (it) => {
       )
       const mug = yield* api("GET", "/api/catalog/entities/mug?include=variants,pricing", { as })
       assert.deepStrictEqual([mug.at("data.status"), mug.at("data.pricing.0.amount")], ["draft", 500])
-      assert.deepStrictEqual(counts(yield* imported(shopify, { query: "format=shopify&currency=EUR" })), [0, 0, 2, 1])
+      assert.deepStrictEqual(
+        counts(yield* imported(shopify, { query: "format=shopify&currency=EUR&pictures=false" })),
+        [0, 0, 2, 1]
+      )
+    }))
+
+  it.effect("have their pictures in the order of their places, whichever line they stand on", () =>
+    Effect.gen(function*() {
+      const lines = [["3", 3], ["1", 1], ["2", 2]] as const
+      const file = [
+        "Handle,Title,Image Src,Image Position",
+        ...lines.map(([name, place], index) =>
+          `ring,${index === 0 ? "Ring" : ""},https://cdn.example/${name}.jpg,${place}`
+        )
+      ].join("\n")
+      yield* imported(file, { query: "format=shopify&pictures=false" })
+      const ring = yield* api("GET", "/api/catalog/entities/ring", { as })
+      assert.deepStrictEqual(
+        ring.at("data.metadata.images"),
+        ["1", "2", "3"].map((name) => ({ src: `https://cdn.example/${name}.jpg` }))
+      )
     }))
 
   it.effect("come from WooCommerce, variations with their product", () =>
     Effect.gen(function*() {
-      const done = yield* imported(woo, { query: "format=woocommerce" })
+      const done = yield* imported(woo, { query: "format=woocommerce&pictures=false" })
       assert.deepStrictEqual(counts(done), [2, 0, 0, 1], JSON.stringify(yield* reasons(done.text("data.id"))))
       const found = yield* api("GET", "/api/catalog/entities/hoodie?include=variants,pricing,inventory,categories", {
         as
@@ -75,6 +95,6 @@ withApp("products of other shops", (it) => {
       )
       const cap = yield* api("GET", "/api/catalog/entities/cap?include=pricing,inventory", { as })
       assert.deepStrictEqual([cap.at("data.pricing.0.amount"), cap.at("data.inventory.0.onHand")], [1200, 7])
-      assert.deepStrictEqual(counts(yield* imported(woo, { query: "format=woocommerce" })), [0, 0, 2, 1])
+      assert.deepStrictEqual(counts(yield* imported(woo, { query: "format=woocommerce&pictures=false" })), [0, 0, 2, 1])
     }))
 })

@@ -4,6 +4,7 @@ import { CatalogBatches } from "../catalog/exchange/CatalogBatches.ts"
 import { Sellables } from "../catalog/Sellables.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
 import { StockBatches } from "../inventory/StockBatches.ts"
+import { ForeignPictures, type ShownPicture } from "../media/ForeignPictures.ts"
 import { CurrencyCode, parseAmount } from "../money/Currency.ts"
 import { PriceBatches } from "../pricing/PriceBatches.ts"
 import { strictly } from "../text/Issues.ts"
@@ -78,6 +79,16 @@ const together = (
   return product._tag === "unchanged" && moved ? { _tag: "updated" } : product
 }
 
+const isPicture = (one: unknown): one is ShownPicture =>
+  typeof one === "object" && one !== null && "src" in one && typeof one.src === "string" &&
+  (!("alt" in one) || typeof one.alt === "string")
+
+/** The pictures of a product, as the formats of other shops keep them in its metadata. */
+const picturesOf = ({ product: { metadata } }: ForeignProduct): ReadonlyArray<ShownPicture> => {
+  const images = metadata?.["images"]
+  return Array.isArray(images) ? images.filter(isPicture) : []
+}
+
 /** Products of other shops: the catalog first, then prices and stock of what is in it. */
 export class ForeignProducts extends Context.Service<ForeignProducts, {
   readonly apply: (
@@ -92,9 +103,10 @@ export class ForeignProducts extends Context.Service<ForeignProducts, {
       const sellables = yield* Sellables
       const prices = yield* PriceBatches
       const levels = yield* StockBatches
+      const pictures = yield* ForeignPictures
 
       const apply = Effect.fn("ForeignProducts.apply")(
-        function*(products: ReadonlyArray<ForeignProduct>, { warehouse }: Import) {
+        function*(products: ReadonlyArray<ForeignProduct>, of: Import) {
           const made = yield* catalog.apply(products.map(({ product }) => product))
           const written = products.map((product, index) => ({ product, index })).filter(({ index }) =>
             made.outcomes[index]?._tag !== "refused"
@@ -103,9 +115,22 @@ export class ForeignProducts extends Context.Service<ForeignProducts, {
             prices.map((price) => ({ index, name: { ...price, slug: product.slug }, price: { ...price, currency } }))
           )
           const counted = written.flatMap(({ index, product: { product, stock } }) =>
-            stock.map((level) => ({ index, name: { ...level, slug: product.slug }, level: { ...level, warehouse } }))
+            stock.map((level) => ({
+              index,
+              name: { ...level, slug: product.slug },
+              level: { ...level, warehouse: of.warehouse }
+            }))
           )
-          const targets = yield* sellables.find([...priced, ...counted].map(({ name }) => name))
+          // A rehearsal has nothing fetched: an engine of jobs outside of the database would not undo it.
+          const shown = of.pictures && !of.dryRun
+            ? written.map(({ product }) => ({ name: { slug: product.product.slug }, pictures: picturesOf(product) }))
+              .filter(({ pictures }) => pictures.length > 0)
+            : []
+          const targets = yield* sellables.find([...priced, ...counted, ...shown].map(({ name }) => name))
+          yield* pictures.expect(shown.flatMap(({ pictures }, at) => {
+            const target = targets[priced.length + counted.length + at]
+            return typeof target === "object" ? [{ entityId: target.entityId, pictures }] : []
+          }))
           const set = yield* prices.apply(priced.map(({ price: { options: _, sku: __, ...record } }, at) => ({
             record,
             target: targets[at] ?? ""

@@ -24,6 +24,7 @@ export const Import = Schema.Struct({
   dryRun: Schema.Boolean.annotate({ description: "Says what would happen, and changes nothing." }),
   currency: Schema.NullOr(Schema.String),
   warehouse: Schema.NullOr(Schema.String),
+  pictures: Schema.Boolean.annotate({ description: "Pictures that lie with another shop are fetched." }),
   state: ImportState,
   bytes: Count,
   rows: Count.annotate({ description: "Records of the file." }),
@@ -59,6 +60,8 @@ export interface ImportOptions {
   readonly currency: string | null
   /** Code of the warehouse of stock that names none. */
   readonly warehouse: string | null
+  /** Whether pictures of another shop are fetched; absent: where that can be done. */
+  readonly pictures?: boolean | undefined
 }
 
 /** A record as it was read from the file, or why it could not be. */

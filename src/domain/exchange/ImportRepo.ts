@@ -92,10 +92,12 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
     const id = newId()
-    yield* sql`insert into imports (id, organization_id, kind, format, file_name, dry_run, currency, warehouse, actor,
-        created_by)
+    yield* sql`insert into imports (id, organization_id, kind, format, file_name, dry_run, currency, warehouse,
+        pictures, actor, created_by)
       values (${id}::uuid, ${actor.organizationId}, ${options.kind}, ${options.format}, ${options.fileName},
-        ${options.dryRun}, ${options.currency}, ${options.warehouse}, ${JSON.stringify(actor)}::jsonb,
+        ${options.dryRun}, ${options.currency}, ${options.warehouse}, ${options.pictures ?? false}, ${
+      JSON.stringify(actor)
+    }::jsonb,
         ${actor.userId ?? actor.keyId ?? null})`
     return id
   }, Effect.orDie)

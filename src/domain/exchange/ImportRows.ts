@@ -11,6 +11,7 @@ export interface ImportRow {
   readonly dry_run: boolean
   readonly currency: string | null
   readonly warehouse: string | null
+  readonly pictures: boolean
   readonly state: ImportState
   readonly bytes: bigint
   readonly rows: number
@@ -36,6 +37,7 @@ export const toImport = (row: ImportRow): Import => ({
   dryRun: row.dry_run,
   currency: row.currency,
   warehouse: row.warehouse,
+  pictures: row.pictures,
   state: row.state,
   bytes: Number(row.bytes),
   rows: row.rows,

@@ -53,11 +53,14 @@ const stockOf = (row: Row, names: ReadonlyArray<string | undefined>) => {
   return [{ ...nameOf(row, names), onHand, ...present({ unitCost: row.get("Cost per item") }) }]
 }
 
+/** Pictures in the order in which the other shop shows them; where no places are named, in that of the lines. */
 const imagesOf = (rows: ReadonlyArray<Row>) =>
-  rows.flatMap((row) => {
-    const src = row.get("Image Src")
-    return src === undefined ? [] : [present({ src, alt: row.get("Image Alt Text") })]
-  })
+  rows.flatMap((row, index) => {
+    const [src, place] = [row.get("Image Src"), Number(row.get("Image Position"))]
+    return src === undefined
+      ? []
+      : [{ image: present({ src, alt: row.get("Image Alt Text") }), place: place || index + 1 }]
+  }).toSorted((one, other) => one.place - other.place).map(({ image }) => image)
 
 const lastOf = (path: string | undefined): string | undefined => path?.split(">").at(-1)?.trim()
 

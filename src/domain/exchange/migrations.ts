@@ -70,5 +70,6 @@ export const migrations = {
   "0003_groups": statements(
     `alter table imports drop constraint imports_kind_check, add constraint imports_kind_check
       check (kind in ('catalog', 'categories', 'brands', 'prices', 'stock', 'customers', 'orders'))`
-  )
+  ),
+  "0004_pictures": statements(`alter table imports add column pictures boolean not null default false`)
 }

@@ -95,6 +95,8 @@ export interface NewAsset {
   readonly height: number | null
   readonly alt: string | null
   readonly isPublic: boolean
+  /** Absent: from the merchant. */
+  readonly origin?: "imported"
 }
 
 /** Whose name a file keeps when it is saved: nothing that a path, a header or a terminal would take for its own. */

@@ -108,10 +108,10 @@ const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
           and organization_id = ${actor.organizationId} and attempts = 0 returning storage_key),
       written as (
         insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, width, height,
-          alt, is_public)
+          alt, is_public, origin)
         select ${asset.id}::uuid, ${actor.organizationId}, k.storage_key, ${asset.filename}, ${asset.contentType},
           ${asset.size}::bigint, ${asset.digest}, ${asset.width}::int, ${asset.height}::int, ${asset.alt}::text,
-          ${asset.isPublic}::boolean
+          ${asset.isPublic}::boolean, ${asset.origin ?? "merchant"}
         from kept k returning *),
       entry as (${noted(sql, actor, "media.upload")})${mark(sql, actor, "written")}
       select * from written`

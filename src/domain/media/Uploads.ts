@@ -20,12 +20,19 @@ export interface ReceivedFile {
   readonly declared: string
   readonly alt: string | null
   readonly isPublic: boolean
+  /** Where it comes from; absent: from the merchant. */
+  readonly origin?: "imported"
 }
 
 /** Files become media of the organization (spec §4 `/media/upload`, contract §10). */
 export class Uploads extends Context.Service<Uploads, {
   /** 501 where no files are kept; to be asked before a byte of the file is read. */
   readonly admit: Effect.Effect<void, StorageNotSupported>
+  /**
+   * Looks at a file and stores it without its row, which the caller writes (`MediaRepo.create`) together with whatever
+   * belongs to it; without a row the file goes.
+   */
+  readonly put: (received: ReceivedFile) => Effect.Effect<NewAsset, ValidationFailed | Unavailable, CurrentActor>
   /** 422 for a file that is not what may be uploaded, 503 when the storage does not take it. Nothing is left of either. */
   readonly store: (received: ReceivedFile) => Effect.Effect<MediaAsset, ValidationFailed | Unavailable, CurrentActor>
 }>()("stoa/domain/media/Uploads") {
@@ -70,7 +77,7 @@ const makeUploads = Effect.gen(function*() {
       )
       : Effect.succeed({ width: null, height: null })
 
-  const store = Effect.fn("Uploads.store")(function*(received: ReceivedFile) {
+  const put = Effect.fn("Uploads.put")(function*(received: ReceivedFile) {
     const { file } = received
     const type = yield* typeOf(received)
     const size = yield* sizeOf(type, received)
@@ -84,13 +91,19 @@ const makeUploads = Effect.gen(function*() {
       digest: file.digest,
       alt: received.alt,
       isPublic: received.isPublic,
+      ...received.origin === undefined ? {} : { origin: received.origin },
       ...size
     }
     // The file is expected to go until its row is written: whatever dies in between leaves none behind.
     yield* removals.expect(storageKey)
     yield* storage.put(storageKey, file, type.contentType)
-    return (yield* repo.create(asset)) ?? (yield* Effect.fail(Unavailable.of("The upload took too long. Try again.")))
+    return asset
   }, Effect.catchTag("StorageFailed", storageAway))
 
-  return { admit, store }
+  const store = Effect.fn("Uploads.store")(function*(received: ReceivedFile) {
+    const asset = yield* put(received)
+    return (yield* repo.create(asset)) ?? (yield* Effect.fail(Unavailable.of("The upload took too long. Try again.")))
+  })
+
+  return { admit, put, store }
 })

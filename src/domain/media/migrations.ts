@@ -70,5 +70,23 @@ export const migrations = {
       referencing old table as gone for each statement execute function media_file_doomed()`,
     `create trigger media_renditions_file after delete on media_renditions
       referencing old table as gone for each statement execute function media_file_doomed()`
+  ),
+  "0002_foreign_pictures": statements(
+    // Pictures that lie with another shop. The row outlives the medium, so that one that was deleted is not fetched anew.
+    `create table foreign_pictures (
+      id uuid primary key,
+      organization_id text not null,
+      entity_id uuid not null references catalog_entities on delete cascade,
+      url text not null,
+      position int not null,
+      alt text,
+      state text not null default 'waiting' check (state in ('waiting', 'attached', 'refused')),
+      reason text,
+      media_asset_id uuid references media_assets on delete set null,
+      updated_at timestamptz not null default now()
+    )`,
+    // An address can be longer than an entry of an index.
+    `create unique index foreign_pictures_once on foreign_pictures (entity_id, md5(url))`,
+    `create index foreign_pictures_medium on foreign_pictures (media_asset_id) where media_asset_id is not null`
   )
 }

@@ -36,6 +36,10 @@ const sent = {
   currency: Schema.optional(CurrencyCode.annotate({
     description: "Of prices in the formats of other shops, which name none. Default: the store's."
   })),
+  pictures: Schema.optional(Flag.annotate({
+    description: "Whether pictures that files of other shops name are fetched and attached. Default: if the caller " +
+      "may upload media and the deployment keeps files."
+  })),
   warehouse: Schema.optional(Text.annotate({
     description: "Code of the warehouse of stock that names none. Default: the first one."
   }))

@@ -15,6 +15,7 @@ interface SentQuery {
   readonly fileName?: string | undefined
   readonly currency?: string | undefined
   readonly warehouse?: string | undefined
+  readonly pictures?: "true" | "false" | undefined
 }
 
 const byType: ReadonlyMap<string, ImportFormat> = new Map([
@@ -41,7 +42,8 @@ export const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers:
     fileName: query.fileName ?? null,
     dryRun: query.dryRun === "true",
     currency: query.currency ?? (isForeign(format) ? ownCurrency : null),
-    warehouse: query.warehouse ?? null
+    warehouse: query.warehouse ?? null,
+    pictures: query.pictures === undefined ? undefined : query.pictures === "true"
   }
   return options
 })

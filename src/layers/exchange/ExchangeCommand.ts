@@ -1,5 +1,6 @@
 import { Data, Effect, Fiber, Layer, Option, Stream } from "effect"
-import { createReadStream, createWriteStream } from "node:fs"
+import { createWriteStream } from "node:fs"
+import { open } from "node:fs/promises"
 import { basename, extname } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -36,6 +37,7 @@ export interface AskedImport {
   readonly dryRun: boolean
   readonly currency: Option.Option<string>
   readonly warehouse: Option.Option<string>
+  readonly pictures: Option.Option<boolean>
 }
 
 /** What `stoa export` was told. */
@@ -100,8 +102,27 @@ const reasonsOf = Effect.fnUntraced(function*({ id, refused }: Import) {
     : lines
 })
 
-const bytesOf = (file: string) =>
-  Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(file), (error) => error)
+/** Opened before an import is begun for it: a name that leads nowhere leaves none behind that waits for its file. */
+const bytesOf = Effect.fnUntraced(function*(file: string) {
+  const handle = yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        const opened = await open(file)
+        if (!(await opened.stat()).isDirectory()) return opened
+        await opened.close()
+        throw new Error("it is a folder")
+      },
+      catch: (error) => new ExchangeRefused({ message: `${file} cannot be read: ${reasonOf(error)}.` })
+    }),
+    (opened) => Effect.promise(() => opened.close())
+  )
+  return Stream.fromAsyncIterable<Uint8Array, unknown>(handle.createReadStream({ autoClose: false }), (error) => error)
+})
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return "code" in error && error.code === "ENOENT" ? "there is no such file" : error.message
+}
 
 const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen) {
   const format = Option.getOrUndefined(asked.format) ?? byName.get(extname(asked.file).toLowerCase())
@@ -113,11 +134,15 @@ const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen
     fileName: basename(asked.file),
     dryRun: asked.dryRun,
     currency: Option.getOrElse(asked.currency, () => isForeign(format) ? defaultCurrency : null),
-    warehouse: Option.getOrNull(asked.warehouse)
+    warehouse: Option.getOrNull(asked.warehouse),
+    pictures: Option.getOrUndefined(asked.pictures)
   }
   const actor = yield* actingIn(asked.org)
   const work = Effect.gen(function*() {
-    const begun = yield* (yield* ImportUploads).receive(options, bytesOf(asked.file), null)
+    const begun = yield* Effect.scoped(Effect.flatMap(
+      bytesOf(asked.file),
+      (bytes) => Effect.flatMap(ImportUploads, (uploads) => uploads.receive(options, bytes, null))
+    ))
     const record = yield* untilOver(begun, progressOn(screen))
     if (screen.isTTY === true) screen.write("\n")
     return { record, reasons: yield* reasonsOf(record) }

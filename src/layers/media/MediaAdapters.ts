@@ -5,6 +5,8 @@ import { type MediaKey, MediaKeys } from "../../domain/media/MediaLink.ts"
 import { MediaAddress, MediaSettings } from "../../domain/media/MediaSettings.ts"
 import type { SecretsKey } from "../../domain/webhooks/SecretBox.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
+import { hostResolver, targetPolicy } from "../webhooks/WebhookAdapters.ts"
+import { guardedPictures } from "./GuardedPictures.ts"
 import { localStaging } from "./LocalStaging.ts"
 import { localStorage, noStorage } from "./LocalStorage.ts"
 import { s3Storage } from "./S3Storage.ts"
@@ -31,7 +33,8 @@ export const mediaAdapters = (settings: AppSettings) => {
     MediaSettings.layerOf(settings.media.settings),
     Layer.succeed(MediaAddress, settings.media.address),
     MediaKeys.layerOf(mediaKeys(settings.webhooks.keyring ?? [])),
-    sharpImages(arriving, settings.media.settings)
+    sharpImages(arriving, settings.media.settings),
+    Layer.provide(guardedPictures(targetPolicy(settings)), hostResolver(settings))
   ).pipe(
     Layer.provideMerge(storageOf(settings, folder)),
     Layer.provideMerge(localStaging(arriving))

@@ -1,4 +1,7 @@
 import { Layer } from "effect"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { ForeignPictureRepo } from "../../domain/media/ForeignPictureRepo.ts"
+import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
 import { Media } from "../../domain/media/Media.ts"
 import { MediaBatches } from "../../domain/media/MediaBatches.ts"
 import { MediaBatchRepo } from "../../domain/media/MediaBatchRepo.ts"
@@ -10,6 +13,7 @@ import { MediaRemovals } from "../../domain/media/MediaRemovals.ts"
 import { MediaRepo } from "../../domain/media/MediaRepo.ts"
 import { MediaSettings } from "../../domain/media/MediaSettings.ts"
 import { migrations } from "../../domain/media/migrations.ts"
+import { PictureFetches } from "../../domain/media/PictureFetches.ts"
 import { Renditions } from "../../domain/media/Renditions.ts"
 import { Staging } from "../../domain/media/Staging.ts"
 import { Uploads } from "../../domain/media/Uploads.ts"
@@ -20,6 +24,7 @@ import { receptionLayer } from "../../http/media/ReceptionLayer.ts"
 import { uploadsHttp } from "../../http/media/UploadsHttp.ts"
 import { AccessControl } from "../../http/middleware/Access.ts"
 import { Errors } from "../../http/middleware/Errors.ts"
+import { fetchPicture } from "../../workflows/media/FetchPicture.ts"
 import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
@@ -27,20 +32,24 @@ const repositories = Layer.mergeAll(
   MediaLinkRepo.layer,
   MediaBatchRepo.layer,
   MediaFileRepo.layer,
-  MediaRemovalRepo.layer
+  MediaRemovalRepo.layer,
+  ForeignPictureRepo.layer
 )
+
+const fetching = Tasks.add(fetchPicture).pipe(Layer.provide(PictureFetches.layer))
 
 /** Files of a store and what shows them (contract §10, docs/media.md). Needs where they lie (`MediaAdapters.ts`). */
 export const media = defineModule({
   id: "media",
   version: "1.0.0",
-  requires: ["tenancy", "catalog"],
+  requires: ["tenancy", "jobs", "catalog"],
   permissions: [
     { scope: "media:read", description: "See all media, and make addresses that work for everybody for some minutes." },
     { scope: "media:write", description: "Upload, change, attach and delete media." }
   ],
   migrations,
-  services: Layer.mergeAll(Media.layer, MediaBatches.layer, MediaFiles.layer, Uploads.layer).pipe(
+  services: Layer.mergeAll(Media.layer, MediaBatches.layer, MediaFiles.layer, ForeignPictures.layer, fetching).pipe(
+    Layer.provideMerge(Uploads.layer),
     Layer.provideMerge(Layer.merge(Renditions.layer, MediaRemovals.layer)),
     Layer.provideMerge(repositories)
   ),

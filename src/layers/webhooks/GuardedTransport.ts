@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
-import { isIP } from "node:net"
-import { addressRefusal, type Target, targetOf, type TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
-import { NoAnswer, type Post, TargetRefused, WebhookTransport } from "../../domain/webhooks/WebhookTransport.ts"
-import { HostResolver } from "./HostResolver.ts"
+import type { TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
+import { NoAnswer, type Post, WebhookTransport } from "../../domain/webhooks/WebhookTransport.ts"
+import type { HostResolver } from "./HostResolver.ts"
 import { exchange } from "./PinnedRequest.ts"
+import { TargetGuard } from "./TargetGuard.ts"
 
 /** A registration waits no longer for a name server than this: deliveries ask it again. */
 const admissionLimit = "3 seconds"
@@ -17,23 +17,7 @@ export const guardedTransport = (policy: TargetPolicy): Layer.Layer<WebhookTrans
   Layer.effect(
     WebhookTransport,
     Effect.gen(function*() {
-      const { resolve } = yield* HostResolver
-
-      const judged = (url: string): Effect.Effect<Target, TargetRefused> => {
-        const target = targetOf(url, policy)
-        return typeof target === "string"
-          ? Effect.fail(new TargetRefused({ message: target }))
-          : Effect.succeed(target)
-      }
-
-      const addressesOf = Effect.fnUntraced(function*({ host }: Target) {
-        const addresses = isIP(host) === 0 ? yield* resolve(host) : [host]
-        for (const address of addresses) {
-          const refusal = addressRefusal(address, policy)
-          if (refusal !== undefined) return yield* new TargetRefused({ message: refusal })
-        }
-        return addresses
-      })
+      const { addressesOf, judged } = yield* TargetGuard
 
       const admit = Effect.fn("WebhookTransport.admit")(function*(url: string) {
         yield* addressesOf(yield* judged(url)).pipe(
@@ -50,4 +34,4 @@ export const guardedTransport = (policy: TargetPolicy): Layer.Layer<WebhookTrans
 
       return WebhookTransport.of({ admit, post })
     })
-  )
+  ).pipe(Layer.provide(TargetGuard.layerOf(policy)))

@@ -21,16 +21,23 @@ const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, {
 const reason = (error: Error & { readonly code?: string }): string =>
   `No answer: ${error.code ?? error.message}`.slice(0, 500)
 
-/** A request that has not been sent. */
-const prepared = ({ host, port, url }: Target, addresses: ReadonlyArray<string>, { body, headers }: Post) => {
+/**
+ * A request that has not been sent, over a connection of its own to one of the addresses, all of which were checked. To be
+ * destroyed by whoever has it.
+ */
+export const prepared = (
+  { host, port, url }: Target,
+  addresses: ReadonlyArray<string>,
+  { headers, method }: { readonly method: "GET" | "POST"; readonly headers: Readonly<Record<string, string | number>> }
+): ClientRequest => {
   const secure = url.protocol === "https:"
   const request = (secure ? httpsRequest : httpRequest)({
-    method: "POST",
+    method,
     host,
     port,
     path: `${url.pathname}${url.search}`,
     // The URL's own host: the address that is connected to serves many names.
-    headers: { ...headers, host: url.host, connection: "close", "content-length": Buffer.byteLength(body) },
+    headers: { ...headers, host: url.host, connection: "close" },
     lookup: pinnedTo(addresses),
     // Its certificate must be that of the host, whatever the address is and whatever the environment says.
     ...(secure ? { rejectUnauthorized: true } : {}),
@@ -44,7 +51,7 @@ const prepared = ({ host, port, url }: Target, addresses: ReadonlyArray<string>,
 }
 
 /** Sends a request and waits for the head of its answer. */
-const answered = (request: ClientRequest, body: string) =>
+export const answered = (request: ClientRequest, body?: string) =>
   Effect.callback<IncomingMessage, NoAnswer>((resume) => {
     request.on("response", (response) => resume(Effect.succeed(response)))
     request.on("error", (error) => resume(Effect.fail(new NoAnswer({ message: reason(error) }))))
@@ -93,7 +100,12 @@ export const exchange = (
   post: Post
 ): Effect.Effect<PostAnswer, NoAnswer> =>
   Effect.acquireUseRelease(
-    Effect.sync(() => prepared(target, addresses, post)),
+    Effect.sync(() =>
+      prepared(target, addresses, {
+        method: "POST",
+        headers: { ...post.headers, "content-length": Buffer.byteLength(post.body) }
+      })
+    ),
     (request) =>
       Effect.gen(function*() {
         const response = yield* answered(request, post.body)

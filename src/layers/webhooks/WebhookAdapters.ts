@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import type { TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
 import { defaultWebhookOptions, WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { guardedTransport } from "./GuardedTransport.ts"
@@ -6,15 +7,25 @@ import { HostResolver } from "./HostResolver.ts"
 
 const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (docs/security.md)"
 
+/** What the deployment's requests to addresses that strangers name may reach. */
+export const targetPolicy = ({ deployment, environment, webhooks: { allowPrivate } }: AppSettings): TargetPolicy => ({
+  allowPrivate,
+  allowHttp: environment !== "production",
+  ports: deployment.webhooks?.allowedPorts
+})
+
+/** Who finds the hosts of these. */
+export const hostResolver = ({ webhooks: { allowPrivate } }: AppSettings): Layer.Layer<HostResolver> =>
+  allowPrivate ? HostResolver.system : HostResolver.dns
+
 /** The settings of webhooks and their way out, as the deployment configured them. */
-export const webhookAdapters = ({ deployment, environment, webhooks }: AppSettings) => {
-  const { allowPrivate, keyring } = webhooks
+export const webhookAdapters = (settings: AppSettings) => {
+  const { deployment, webhooks: { keyring } } = settings
   const { disableAfterDays, retentionDays, rotationHours } = { ...defaultWebhookOptions, ...deployment.webhooks }
   const backoff = { ...defaultWebhookOptions.backoff, ...deployment.webhooks?.backoff }
-  const policy = { allowPrivate, allowHttp: environment !== "production", ports: deployment.webhooks?.allowedPorts }
   return Layer.mergeAll(
     keyring === undefined ? Layer.effectDiscard(Effect.logWarning(withoutKey)) : Layer.empty,
     WebhookSettings.layerOf({ keyring, disableAfterDays, retentionDays, rotationHours, backoff }),
-    Layer.provide(guardedTransport(policy), allowPrivate ? HostResolver.system : HostResolver.dns)
+    Layer.provide(guardedTransport(targetPolicy(settings)), hostResolver(settings))
   )
 }

@@ -12,7 +12,9 @@ import { ExchangeSettings } from "../../domain/exchange/ExchangeSettings.ts"
 import type { FileText, Import, ImportOptions } from "../../domain/exchange/Import.ts"
 import { ImportRepo } from "../../domain/exchange/ImportRepo.ts"
 import { Imports } from "../../domain/exchange/Imports.ts"
+import { isForeign } from "../../domain/exchange/Kind.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
+import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
 import { FileRefused } from "./FileRefused.ts"
 import { fileRows } from "./FileRows.ts"
 import { type Arrival, textOf } from "./FileText.ts"
@@ -66,7 +68,7 @@ type Refused = Unauthorized | Forbidden | PayloadTooLarge | ValidationFailed | C
 /** Takes files in: their records are put away while they arrive, and worked on by a job once all of them are there. */
 export class ImportUploads extends Context.Service<ImportUploads, {
   /**
-   * Reads a file to its end. 403 for a kind that is not the caller's, 413 for one that is too large, 422 for one that
+   * Reads a file to its end. 403 for a kind that is not the caller's, and for pictures that he may not upload, 413 for one that is too large, 422 for one that
    * cannot be read; then nothing of it stays. The same `key` gives the import that its first request made, and 422 for
    * another file or other options.
    */
@@ -83,6 +85,7 @@ export class ImportUploads extends Context.Service<ImportUploads, {
       const repo = yield* ImportRepo
       const { maxFileBytes } = yield* ExchangeSettings
       const jobs = yield* Jobs
+      const pictures = yield* ForeignPictures
 
       const store = Effect.fnUntraced(
         function*(id: string, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
@@ -116,9 +119,17 @@ export class ImportUploads extends Context.Service<ImportUploads, {
           return queued
         }))
 
+      const settled = Effect.fnUntraced(function*(asked: ImportOptions) {
+        yield* imports.admit(asked.kind, asked.format)
+        if (isForeign(asked.format)) return { ...asked, pictures: yield* pictures.admit(asked.pictures) }
+        return asked.pictures === true
+          ? yield* ValidationFailed.of("pictures", "can only be fetched for files of other shops")
+          : { ...asked, pictures: false }
+      })
+
       const receive = Effect.fn("ImportUploads.receive")(
-        function*(options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>, key: string | null) {
-          yield* imports.admit(options.kind, options.format)
+        function*(asked: ImportOptions, file: Stream.Stream<Uint8Array, unknown>, key: string | null) {
+          const options = yield* settled(asked)
           const id = yield* repo.begin(options)
           return yield* Effect.gen(function*() {
             const hash = yield* store(id, options, file)

@@ -1,0 +1,107 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+
+/** A picture that a file of another shop names, and where it stands among those of its entity. */
+export interface NamedPicture {
+  readonly entityId: string
+  readonly url: string
+  /** From 0, in the order of the file. */
+  readonly position: number
+  readonly alt: string | null
+}
+
+/** The same as it is kept; attached: it was fetched, whatever became of the medium since. */
+export interface ForeignPicture extends NamedPicture {
+  readonly id: string
+  readonly slug: string
+  readonly isAttached: boolean
+}
+
+/** A picture whose medium is about to be attached; nobody else attaches it meanwhile. */
+export interface OpenPicture extends NamedPicture {
+  /** The entity itself shows a primary picture already. */
+  readonly hasPrimary: boolean
+}
+
+/** Addresses of pictures, each once for its entity. */
+export class ForeignPictureRepo extends Context.Service<ForeignPictureRepo, {
+  /**
+   * Notes pictures and gives the ids of those that are to be fetched: new ones, those that were refused, and those that
+   * nobody saw to for a day. No address may come twice for an entity. One statement.
+   */
+  readonly expect: (pictures: ReadonlyArray<NamedPicture>) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<ForeignPicture | undefined, never, CurrentActor>
+  /**
+   * Has `make` write a medium and attach it, in one transaction with the note that it is done; it gives the medium's id.
+   * Undefined where it makes none. `done`: it was attached before, or is gone, and nothing was made.
+   */
+  readonly attach: (
+    id: string,
+    make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>
+  ) => Effect.Effect<"attached" | "done" | undefined, never, CurrentActor>
+  /** Keeps why it is not fetched; nothing for one that is attached. */
+  readonly refuse: (id: string, reason: string) => Effect.Effect<void, never, CurrentActor>
+}>()("stoa/domain/media/ForeignPictureRepo") {
+  static readonly layer = Layer.effect(ForeignPictureRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+const make = (sql: SqlClient.SqlClient): ForeignPictureRepo["Service"] => {
+  const expect = Effect.fn("ForeignPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
+    if (pictures.length === 0) return []
+    const organization = yield* currentOrganization
+    const named = JSON.stringify(pictures.map((picture) => ({ id: newId(), ...picture })))
+    const rows = yield* sql<{ readonly id: string }>`insert into foreign_pictures as p
+        (id, organization_id, entity_id, url, position, alt)
+      select x.id, ${organization}, x."entityId", x.url, x.position, x.alt
+      from jsonb_to_recordset(${named}::jsonb) as x(id uuid, "entityId" uuid, url text, position int, alt text)
+      on conflict (entity_id, md5(url)) do update
+        set state = 'waiting', reason = null, position = excluded.position, alt = excluded.alt, updated_at = now()
+        where p.organization_id = ${organization}
+          and (p.state = 'refused' or p.state = 'waiting' and p.updated_at < now() - interval '1 day')
+      returning p.id`
+    return rows.map(({ id }) => id)
+  }, Effect.orDie)
+
+  const find = Effect.fn("ForeignPictureRepo.find")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<ForeignPicture>`select p.id, p.entity_id as "entityId", p.url, p.position, p.alt, e.slug,
+        p.state = 'attached' as "isAttached"
+      from foreign_pictures p join catalog_entities e on e.id = p.entity_id and e.organization_id = p.organization_id
+      where p.id = ${id}::uuid and p.organization_id = ${organization}`
+    return rows[0]
+  }, Effect.orDie)
+
+  const attach = Effect.fn("ForeignPictureRepo.attach")(
+    function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
+      const organization = yield* currentOrganization
+      // The entity before the picture, as whoever deletes it locks them.
+      yield* sql`select 1 from catalog_entities where organization_id = ${organization}
+        and id = (select entity_id from foreign_pictures where id = ${id}::uuid and organization_id = ${organization})
+        for key share`
+      const [open] = yield* sql<OpenPicture>`select p.entity_id as "entityId", p.url, p.position, p.alt,
+          exists (select 1 from entity_media l where l.entity_id = p.entity_id and l.variant_id is null
+            and l.role = 'primary') as "hasPrimary"
+        from foreign_pictures p where p.id = ${id}::uuid and p.organization_id = ${organization}
+          and p.state <> 'attached' for no key update`
+      if (open === undefined) return "done" as const
+      const mediaAssetId = yield* make(open)
+      if (mediaAssetId === undefined) return undefined
+      yield* sql`update foreign_pictures set state = 'attached', reason = null, media_asset_id = ${mediaAssetId}::uuid,
+          updated_at = now()
+        where id = ${id}::uuid and organization_id = ${organization}`
+      return "attached" as const
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  const refuse = Effect.fn("ForeignPictureRepo.refuse")(function*(id: string, reason: string) {
+    const organization = yield* currentOrganization
+    yield* sql`update foreign_pictures set state = 'refused', reason = ${reason}, updated_at = now()
+      where id = ${id}::uuid and organization_id = ${organization} and state <> 'attached'`
+  }, Effect.orDie)
+
+  return { expect, find, attach, refuse }
+}

@@ -1,0 +1,116 @@
+import { Context, Effect, Layer } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { type ForeignPicture, ForeignPictureRepo } from "./ForeignPictureRepo.ts"
+import { MediaLinkRepo } from "./MediaLinkRepo.ts"
+import { MediaRepo } from "./MediaRepo.ts"
+import { MediaSettings } from "./MediaSettings.ts"
+import { detectedType } from "./MediaTypes.ts"
+import { PictureDelayed, PictureHosts, PictureRefused } from "./PictureHosts.ts"
+import { countFetch } from "./PictureMetrics.ts"
+import { Staging } from "./Staging.ts"
+import { Uploads } from "./Uploads.ts"
+
+/** How long a picture may take from the look-up of its host to its last byte. */
+const timeLimit = "60 seconds"
+
+/** What became of a picture; `gone`: nobody waits for it any more, `there`: it was attached before. */
+export type Fetched = "attached" | "there" | "gone"
+
+/** Fetches pictures that lie with another shop, and attaches them to their entities. */
+export class PictureFetches extends Context.Service<PictureFetches, {
+  /**
+   * One try, which may be made twice and by two workers at once: a picture is attached once. A refusal is kept, and so is
+   * a delay at the last try.
+   */
+  readonly run: (
+    id: string,
+    isLastTry: boolean
+  ) => Effect.Effect<Fetched, PictureRefused | PictureDelayed, CurrentActor>
+}>()("stoa/domain/media/PictureFetches") {
+  static readonly layer = Layer.effect(PictureFetches, Effect.suspend(() => makeFetches))
+}
+
+const nameOf = (url: string): string => {
+  const last = new URL(url).pathname.split("/").at(-1) ?? ""
+  try {
+    return decodeURIComponent(last)
+  } catch {
+    return last
+  }
+}
+
+/** Brings a picture of at most `limit` bytes to the disk, where it lies for as long as the scope is open. */
+export const pictureArrivals =
+  (hosts: PictureHosts["Service"], staging: Staging["Service"], limit: number) => (url: string) =>
+    Effect.flatMap(hosts.fetch(url, limit), (bytes) => staging.receive(bytes, limit)).pipe(
+      Effect.timeoutOrElse({
+        duration: timeLimit,
+        orElse: () => Effect.fail(new PictureDelayed({ message: `did not come within ${timeLimit}` }))
+      }),
+      Effect.catchTags({
+        FileTooLarge: () => Effect.fail(new PictureRefused({ message: `is larger than ${limit} bytes` })),
+        StorageFailed: ({ message }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${message}` }))
+      })
+    )
+
+const makeFetches = Effect.gen(function*() {
+  const [repo, assets, links] = [yield* ForeignPictureRepo, yield* MediaRepo, yield* MediaLinkRepo]
+  const [hosts, staging, uploads] = [yield* PictureHosts, yield* Staging, yield* Uploads]
+  const { maxUploadSize } = yield* MediaSettings
+
+  const received = pictureArrivals(hosts, staging, maxUploadSize)
+
+  /** The same rules as for an upload, and a picture only. What the host says of its type is not asked: many guess. */
+  const stored = Effect.fnUntraced(
+    function*({ alt, url }: ForeignPicture) {
+      const file = yield* received(url)
+      if (detectedType(file.head)?.contentType.startsWith("image/") !== true) {
+        return yield* new PictureRefused({ message: "is not a picture" })
+      }
+      return yield* uploads.put({ file, filename: nameOf(url), declared: "", alt, isPublic: false, origin: "imported" })
+    },
+    Effect.catchTags({
+      ValidationFailed: ({ error }) =>
+        Effect.fail(new PictureRefused({ message: error.details.issues.map(({ message }) => message).join("; ") })),
+      Unavailable: ({ error }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${error.message}` }))
+    })
+  )
+
+  const fetched = Effect.fnUntraced(function*(picture: ForeignPicture) {
+    const asset = yield* stored(picture)
+    const end = yield* repo.attach(picture.id, ({ entityId, hasPrimary, position }) =>
+      Effect.gen(function*() {
+        const made = yield* assets.create(asset)
+        if (made === undefined) return undefined
+        const role = position === 0 && !hasPrimary ? "primary" : "gallery"
+        yield* links.attach({ entityId, mediaAssetId: made.id, role, sortOrder: position })
+        return made.id
+      }))
+    return end ?? (yield* new PictureDelayed({ message: "took too long" }))
+  }, Effect.scoped)
+
+  const noted = (picture: ForeignPicture, isLastTry: boolean, { _tag, message }: PictureRefused | PictureDelayed) =>
+    Effect.gen(function*() {
+      const reason = `The picture ${picture.url} of '${picture.slug}' ${message}.`
+      if (_tag === "PictureDelayed" && !isLastTry) {
+        yield* countFetch("delayed")
+        return yield* new PictureDelayed({ message: reason })
+      }
+      yield* countFetch("refused")
+      yield* repo.refuse(picture.id, reason)
+      // Addresses may hold what lets whoever has it in; the job's record has the whole of it.
+      yield* Effect.logWarning(`picture ${picture.position + 1} of '${picture.slug}' was not fetched: it ${message}`)
+      return yield* new PictureRefused({ message: reason })
+    })
+
+  const run = Effect.fn("PictureFetches.run")(function*(id: string, isLastTry: boolean) {
+    const picture = yield* repo.find(id)
+    if (picture === undefined) return "gone" as const
+    if (picture.isAttached) return "there" as const
+    const end = yield* Effect.catch(fetched(picture), (error) => noted(picture, isLastTry, error))
+    if (end === "attached") yield* countFetch("attached")
+    return end === "attached" ? end : "there" as const
+  })
+
+  return { run }
+})

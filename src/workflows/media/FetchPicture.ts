@@ -1,0 +1,42 @@
+import { Effect, Schema } from "effect"
+import { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
+import { fetchPictureSlug } from "../../domain/media/ForeignPictures.ts"
+import { PictureFetches } from "../../domain/media/PictureFetches.ts"
+
+const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ pictureId: Schema.String }))
+
+/** Pictures of one organization that are fetched at once: the shop that they lie with is still somebody's. */
+const lanes = 4
+
+/** A picture stays in its lane, so that no two workers ever fetch the same one. */
+const laneOf = (pictureId: unknown): number => {
+  const last = Number.parseInt(String(pictureId).slice(-1), 16)
+  return Number.isNaN(last) ? 0 : last % lanes
+}
+
+/**
+ * The task `media/fetch-picture`: one try a run, with waits of 10 seconds up to an hour between them, two hours in all. Its
+ * queue is its own, so that thousands of pictures delay nothing else. What is refused for good fails at once, and stands
+ * with its reason among the failed jobs, where it can be tried again.
+ */
+export const fetchPicture: Effect.Effect<Task, never, PictureFetches> = Effect.map(
+  PictureFetches,
+  (pictures) =>
+    defineTask({
+      slug: fetchPictureSlug,
+      queue: "pictures",
+      retries: {
+        attempts: 8,
+        backoff: { type: "exponential", delay: 10_000, factor: 3, ceiling: 3_600_000, jitter: 0.2 }
+      },
+      timeLimitMs: 180_000,
+      concurrency: { key: ({ pictureId }) => `pictures:${laneOf(pictureId)}` },
+      handler: Effect.fn("media/fetch-picture")(function*({ input, job }) {
+        const { pictureId } = yield* Effect.mapError(inputOf(input), () => new GiveUp("It names no picture."))
+        const state = yield* pictures.run(pictureId, job.attemptNumber >= job.maxAttempts).pipe(
+          Effect.catchTag("PictureRefused", ({ message }) => Effect.fail(new GiveUp(message)))
+        )
+        return { output: { state } }
+      })
+    })
+)

@@ -1,0 +1,193 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { fetched } from "../media/MediaCalls.ts"
+import { aPage, aPicture } from "../media/Pictures.ts"
+import { arriving, withShelf } from "../media/Shelf.ts"
+import { eventually } from "../support/Eventually.ts"
+import { pictureHost } from "../support/PictureHost.ts"
+import { api, asAdmin } from "../support/TestApp.ts"
+import { atRest, failures, jobs, kept, shopifyFile, shownBy } from "./ForeignPictureCalls.ts"
+import { counts, imported, upload } from "./ImportCalls.ts"
+
+const as = asAdmin
+const shopify = { query: "format=shopify" }
+const reachable = { webhooks: { keyring: undefined, allowPrivate: true } }
+
+withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250 } } }, reachable)(
+  "pictures that lie with another shop",
+  (it) => {
+    it.effect("are fetched after the import and attached in their order, once however often the file comes", () =>
+      Effect.gen(function*() {
+        const host = yield* pictureHost
+        const [front, back] = [yield* aPicture("png", 40, 30, 1), yield* aPicture("webp", 40, 30, 2)]
+        host.put("/files/front%20view.png?v=1", { bytes: front })
+        // As a CDN does that chooses the format by itself: the name and the type that is told are another one's.
+        host.put("/files/back.jpg", { bytes: back, type: "image/jpeg" })
+        const file = shopifyFile(
+          "tee",
+          [`${host.url}/files/front%20view.png?v=1`, "Front"],
+          [`${host.url}/files/back.jpg`],
+          [`${host.url}/files/front%20view.png?v=1`, "Again"]
+        )
+        assert.deepStrictEqual(counts(yield* imported(file, shopify)), [1, 0, 0, 0])
+        yield* atRest
+        assert.deepStrictEqual(yield* shownBy("tee"), [["primary", 0, "Front"], ["gallery", 1, null]])
+        const tee = yield* api("GET", "/api/catalog/entities/tee?include=media", { as })
+        const shown = yield* fetched(tee.text("data.media.0.url"))
+        assert.deepStrictEqual([shown.status, Buffer.from(shown.bytes).equals(front)], [200, true])
+        const medium = yield* api("GET", `/api/media/${tee.text("data.media.0.mediaAssetId")}/record`, { as })
+        assert.deepStrictEqual(
+          [medium.at("data.origin"), medium.at("data.filename"), medium.at("data.width")],
+          ["imported", "front view.png", 40]
+        )
+        assert.lengthOf(tee.list("data.metadata.images"), 3)
+        const asked = host.asked.length
+        assert.deepStrictEqual(counts(yield* imported(file, shopify)), [0, 0, 1, 0])
+        yield* onDatabase((sql) =>
+          sql`insert into commerce_jobs (id, organization_id, queue, task_slug, input)
+          select gen_random_uuid(), organization_id, queue, task_slug, input from commerce_jobs
+          where task_slug = 'media/fetch-picture'`
+        )
+        yield* atRest
+        assert.deepStrictEqual([host.asked.length, yield* jobs], [asked, { succeeded: 4 }])
+        assert.deepStrictEqual(yield* kept, { waiting: 0, attached: 2, refused: 0, assets: 2, links: 2 })
+      }))
+
+    it.effect("that staff has deleted are not fetched anew, and its own primary picture stays the primary one", () =>
+      Effect.gen(function*() {
+        const host = yield* pictureHost
+        host.put("/a.png", { bytes: yield* aPicture("png", 40, 30, 3) })
+        const tee = yield* api("GET", "/api/catalog/entities/tee?include=media", { as })
+        yield* api("DELETE", `/api/media/${tee.text("data.media.1.mediaAssetId")}`, { as })
+        const metadata = tee.at("data.metadata") as { readonly images: ReadonlyArray<{ readonly src: string }> }
+        const file = shopifyFile("tee", [`${host.url}/a.png`], ...metadata.images.map(({ src }) => [src] as const))
+        yield* imported(file, shopify)
+        yield* atRest
+        assert.deepStrictEqual((yield* shownBy("tee")).map(([role]) => role), ["primary", "gallery"])
+        assert.deepStrictEqual(yield* kept, { waiting: 0, attached: 3, refused: 0, assets: 2, links: 2 })
+      }))
+
+    it.effect("are attached once also by two workers who have fetched them both", () =>
+      Effect.gen(function*() {
+        const host = yield* pictureHost
+        const letGo = host.hold()
+        host.put("/twice.png", { bytes: yield* aPicture("png", 40, 30, 4) })
+        const before = yield* kept
+        yield* imported(shopifyFile("cap", [`${host.url}/twice.png`]), shopify)
+        yield* eventually("one to be asked", Effect.sync(() => host.asked.length === 1))
+        yield* onDatabase((sql) =>
+          sql`insert into commerce_jobs (id, organization_id, queue, task_slug, input)
+          select gen_random_uuid(), organization_id, queue, task_slug, input from commerce_jobs
+          where task_slug = 'media/fetch-picture' and status = 'processing'`
+        )
+        yield* eventually("another one to be asked", Effect.sync(() => host.asked.length === 2))
+        letGo()
+        yield* atRest
+        assert.deepStrictEqual(yield* shownBy("cap"), [["primary", 0, null]])
+        const after = yield* kept
+        assert.strictEqual(after?.assets, (before?.assets ?? 0) + 1)
+      }))
+
+    it.effect("stay addresses where there is no picture, with a reason that an operator sees", () =>
+      Effect.gen(function*() {
+        const host = yield* pictureHost
+        host.put("/page.jpg", { bytes: aPage, type: "image/jpeg" })
+        host.put("/large.png", { bytes: new Uint8Array(20_001).fill(0x89) })
+        host.put("/announced.png", { announced: 20_001 })
+        host.put("/endless.jpg", "endless")
+        host.put("/round", { redirect: "/round" })
+        host.put("/inside", { redirect: "file:///etc/passwd" })
+        const names = ["gone.png", "page.jpg", "large.png", "announced.png", "endless.jpg", "round", "inside"]
+        const pictures = names.map((name) => [`${host.url}/${name}`] as const)
+        yield* imported(shopifyFile("bag", ...pictures, ["not an address"]), shopify)
+        yield* atRest
+        const told = (name: string, why: string) => `The picture ${host.url}/${name} of 'bag' ${why}.`
+        assert.deepStrictEqual(
+          yield* failures,
+          [
+            "The picture not an address of 'bag' must be a URL.",
+            told("announced.png", "is larger than 20000 bytes"),
+            told("endless.jpg", "is larger than 20000 bytes"),
+            told("gone.png", "is answered with 404"),
+            told("inside", "must begin with https:// or http://"),
+            told("large.png", "is larger than 20000 bytes"),
+            told("page.jpg", "is not a picture"),
+            told("round", "leads on more than 5 times")
+          ].toSorted()
+        )
+        const bag = yield* api("GET", "/api/catalog/entities/bag?include=media", { as })
+        assert.deepStrictEqual([bag.list("data.media"), bag.list("data.metadata.images").length], [[], 8])
+        yield* eventually("connections to close", Effect.sync(() => host.open() === 0))
+        assert.deepStrictEqual(yield* arriving, [])
+        const { body } = yield* api("GET", "/api/metrics", { headers: { "x-api-key": "dev-admin-key" } })
+        assert.match(String(body), /stoa_picture_fetches_total\{outcome="refused"\} 8/)
+        // What was refused is tried again with the next import, or when somebody tries its job again.
+        host.put("/gone.png", { bytes: yield* aPicture("png", 40, 30, 5) })
+        yield* imported(shopifyFile("bag", ...pictures), shopify)
+        yield* atRest
+        assert.deepStrictEqual(yield* shownBy("bag"), [["primary", 0, null]])
+      }))
+
+    it.effect("wait for a host that is busy or breaks off", () =>
+      Effect.gen(function*() {
+        const host = yield* pictureHost
+        host.put("/busy.png", { status: 503 })
+        host.put("/torn.png", "torn")
+        host.put("/moved.png", { redirect: "/there.png" })
+        host.put("/there.png", { bytes: yield* aPicture("png", 40, 30, 6) })
+        const names = ["busy.png", "torn.png", "moved.png"]
+        yield* imported(shopifyFile("hat", ...names.map((name) => [`${host.url}/${name}`] as const)), shopify)
+        const waits = onDatabase((sql) =>
+          sql<{ error: string }>`select error from commerce_jobs where task_slug = 'media/fetch-picture'
+          and status = 'pending' and attempts = 1 order by error`
+        )
+        const waiting = yield* eventually("two to wait", Effect.map(waits, (rows) => rows.length === 2 && rows))
+        assert.match(JSON.stringify(waiting), /busy.png of 'hat' is answered with 503.*torn.png of 'hat' broke off/)
+        const shown = yield* eventually("the third", Effect.map(shownBy("hat"), (media) => media.length > 0 && media))
+        assert.deepStrictEqual(shown, [["gallery", 2, null]])
+        for (const name of ["busy.png", "torn.png"]) host.put(`/${name}`, { bytes: yield* aPicture("png", 40, 30, 7) })
+        yield* onDatabase((sql) => sql`update commerce_jobs set wait_until = now() where status = 'pending'`)
+        yield* atRest
+        assert.deepStrictEqual((yield* shownBy("hat")).map(([role]) => role), ["primary", "gallery", "gallery"])
+      }), 40_000)
+
+    it.effect("are left where they are when the import is to, is tried only, or its sender may not upload", () =>
+      Effect.gen(function*() {
+        const host = yield* pictureHost
+        const file = shopifyFile("sock", [`${host.url}/sock.png`])
+        const keeper = { ...as, permissions: keeping }
+        const tried = yield* imported(file, { query: "format=shopify&dryRun=true" })
+        const left = yield* imported(file, { query: "format=shopify&pictures=false" })
+        const unable = yield* imported(file, { ...shopify, as: keeper })
+        assert.deepStrictEqual([tried, left, unable].map((one) => one.at("data.pictures")), [true, false, false])
+        const refused = yield* upload(file, { query: "format=shopify&pictures=true", as: keeper })
+        assert.deepStrictEqual([refused.status, refused.at("error.code")], [403, "FORBIDDEN"])
+        const strange = yield* upload("slug\nsock\n", { query: "pictures=true" })
+        assert.deepStrictEqual([strange.status, strange.at("error.details.issues.0.path")], [422, "pictures"])
+        yield* atRest
+        assert.strictEqual(host.connections(), 0)
+      }))
+  }
+)
+
+const keeping = ["catalog:create", "catalog:update", "pricing:create", "inventory:adjust"]
+
+withShelf()("pictures on internal addresses", (it) => {
+  it.effect("are refused before anybody is asked", () =>
+    Effect.gen(function*() {
+      const host = yield* pictureHost
+      host.put("/a.png", { bytes: yield* aPicture() })
+      const targets = [`${host.url}/a.png`, `http://localhost:${host.port}/a.png`, "http://169.254.169.254/latest"]
+      yield* imported(shopifyFile("tee", ...targets.map((target) => [target] as const)), shopify)
+      yield* atRest
+      const reasons = yield* failures
+      assert.lengthOf(reasons, 3)
+      for (const reason of reasons) assert.match(reason, /must not (lead to|name) an internal/)
+      assert.deepStrictEqual([host.connections(), yield* shownBy("tee")], [0, []])
+      assert.strictEqual(
+        (yield* api("GET", "/api/catalog/entities/tee", { as })).list("data.metadata.images").length,
+        3
+      )
+    }))
+})
