@@ -81,11 +81,14 @@ const sender = (url: string): PluginTestApp["app"]["request"] => async (method, 
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
 }
 
-const query = (url: string): PluginTestApp["db"]["query"] => (text, values = []) =>
-  SqlClient.SqlClient.pipe(
-    Effect.flatMap((sql) => sql.unsafe<Readonly<Record<string, unknown>>>(text, values)),
-    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
-    Effect.runPromise
+/** Over connections of the test's own, which are there once it asks and end with the scope. */
+const queryIn = (url: string, scope: Scope.Scope) =>
+  Effect.map(
+    Layer.buildWithScope(PgClient.layer({ url: Redacted.make(url), maxConnections: 10 }), scope),
+    (client): PluginTestApp["db"]["query"] => (text, values = []) =>
+      Effect.runPromise(
+        Context.get(client, SqlClient.SqlClient).unsafe<Readonly<Record<string, unknown>>>(text, values)
+      )
   )
 
 const kernelOf = (kernel: Kernel["Service"]): PluginTestApp["kernel"] => {
@@ -122,12 +125,13 @@ export const createPluginTestApp = async (
   }
   try {
     const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    const query = await Effect.runPromise(queryIn(url, scope))
     const { address } = Context.get(services, HttpServer.HttpServer)
     const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
     return {
       app: { url: base, request: sender(base) },
       kernel: kernelOf(Context.get(services, Kernel)),
-      db: { query: query(url) },
+      db: { query },
       clock: Context.get(services, TestTime),
       routes: Context.get(services, InstalledPlugins).routes.map(({ described }) => described),
       plugins,

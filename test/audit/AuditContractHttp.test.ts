@@ -1,6 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
@@ -9,6 +8,7 @@ import { eventually } from "../support/Eventually.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
 import { journalAtRest } from "../tenancy/Footprint.ts"
 import { aNewcomer, assertEntry, audit, auditTable, doneBy, historyOf, trail } from "./Entries.ts"
@@ -23,7 +23,7 @@ const aPaidOrder = Effect.gen(function*() {
   const { databaseUrl } = yield* TestApp
   const order = yield* Effect.provide(
     buildOrder({ captured: null }),
-    PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })
+    sharedClient(databaseUrl)
   )
   const metadata = { orderId: order.id, organizationId: order.organizationId }
   const object = { id: order.intentId, amount: order.grandTotal, currency: "usd", metadata }

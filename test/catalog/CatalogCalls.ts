@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, TestApp } from "../support/TestApp.ts"
 
 export const entities = "/api/catalog/entities"
@@ -43,5 +43,5 @@ export const onDatabase = <A, E, R>(body: (sql: SqlClient.SqlClient) => Effect.E
   Effect.flatMap(TestApp, ({ databaseUrl }) =>
     Effect.provide(
       Effect.flatMap(SqlClient.SqlClient, body),
-      PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 })
+      sharedClient(databaseUrl)
     ))

@@ -4,26 +4,21 @@ import { SqlClient } from "effect/sql"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
 import { type Include, includesOf } from "../../src/domain/catalog/Expansion.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { asShopkeeper, asShopper, catalogLayer } from "./CatalogServices.ts"
 
-/** What is searched is not what these plans are about, and would be made anew with each kind of rows that comes. */
-const withoutSearchIndex = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql`do $$ declare one record; begin
-    for one in select tgrelid::regclass as on_table, tgname from pg_trigger where starts_with(tgname, 'search_') loop
-      execute format('alter table %s disable trigger %I', one.on_table, one.tgname);
-    end loop;
-  end $$`)
-
 /** 21,000 entities, two thirds of them of another organization, with words, prices, links, options and stock. */
-const seedMany = Effect.gen(function*() {
+const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  yield* withoutSearchIndex
   yield* sql`insert into organizations (id, slug, name) values ('org_other', 'other', 'Other')`
   yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible, created_at)
     select gen_random_uuid(), case n % 3 when 0 then 'org_default' else 'org_other' end,
       case n % 2 when 0 then 'product' else 'download' end, 'p-' || n, case n % 5 when 0 then 'draft' else 'active' end,
       n % 5 <> 0, now() - n * interval '1 minute'
     from generate_series(1, 21000) n`
+  // What a list says of how many there are.
+  yield* sql`insert into catalog_totals (organization_id, type, status, is_visible, slot, entities)
+    select organization_id, type, status, is_visible, 0, count(*) from catalog_entities group by 1, 2, 3, 4`
   yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
     select gen_random_uuid(), organization_id, id, 'en', slug from catalog_entities`
   yield* sql`insert into entity_attribute_drafts (id, organization_id, entity_id, locale, changes)
@@ -65,7 +60,7 @@ const seedMany = Effect.gen(function*() {
   yield* sql`insert into entity_media (organization_id, entity_id, media_asset_id, role)
     select organization_id, id, id, 'primary' from catalog_entities`
   yield* sql`analyze`
-})
+}))
 
 const everything = includesOf("attributes,variants,categories,brands,media,inventory,pricing,optionTypes,customFields")
 const query = { page: 1, limit: 20, sort: { field: "createdAt", ascending: false } } as const

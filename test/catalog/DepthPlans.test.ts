@@ -10,18 +10,12 @@ import { RevisionRepo } from "../../src/domain/catalog/revisions/RevisionRepo.ts
 import { Revisions } from "../../src/domain/catalog/revisions/Revisions.ts"
 import { Schedules } from "../../src/domain/catalog/schedules/Schedules.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { asShopkeeper, asShopper, catalogLayer } from "./CatalogServices.ts"
 
 /** 20,000 entities with revisions, drafts, schedules and values of fields, and 20,000 categories, ten below each. */
-const seedMany = Effect.gen(function*() {
+const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`do $$ declare one record; begin
-    for one in select tgrelid::regclass as on_table, tgname from pg_trigger
-      where starts_with(tgname, 'search_') or tgname = 'categories_guard'
-    loop
-      execute format('alter table %s disable trigger %I', one.on_table, one.tgname);
-    end loop;
-  end $$`
   yield* sql`insert into organizations (id, slug, name) values ('org_other', 'other', 'Other')`
   yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
     select md5('e' || n)::uuid, case n % 2 when 0 then 'org_default' else 'org_other' end,
@@ -34,9 +28,11 @@ const seedMany = Effect.gen(function*() {
   yield* sql`insert into entity_schedules (entity_id, organization_id, publish_at, unpublish_at)
     select id, organization_id, now() + n * interval '1 minute', now() + (n + 50) * interval '1 minute'
     from (select *, row_number() over () as n from catalog_entities) e`
-  yield* sql`insert into entity_revisions (organization_id, entity_id, number, snapshot, source, superseded_at)
-    select organization_id, id, n, entity_snapshot(id), 'rest', case when n < 3 then now() - n * interval '1 day' end
-    from catalog_entities, generate_series(1, 3) n`
+  yield* sql`with e as materialized (
+      select organization_id, id, entity_snapshot(id) as snapshot from catalog_entities)
+    insert into entity_revisions (organization_id, entity_id, number, snapshot, source, superseded_at)
+    select organization_id, id, n, snapshot, 'rest', case when n < 3 then now() - n * interval '1 day' end
+    from e, generate_series(1, 3) n`
   yield* sql`insert into entity_field_schemas (organization_id, entity_type) values ('org_default', 'product')`
   yield* sql`insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required,
       is_unique, is_filterable, is_public, rules)
@@ -53,7 +49,7 @@ const seedMany = Effect.gen(function*() {
     select 'org_default', e.id, c.id from catalog_entities e join categories c on c.slug = 'c' || substr(e.slug, 2)
     where e.organization_id = 'org_default' and c.organization_id = 'org_default'`
   yield* sql`analyze`
-})
+}))
 
 /** Plans of what an effect sends, of which none goes through a table of size. */
 const plans = Effect.fnUntraced(function*<A, E, R>(count: number, effect: Effect.Effect<A, E, R>) {

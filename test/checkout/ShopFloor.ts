@@ -1,15 +1,15 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { aProduct, aWarehouse } from "../support/Purchase.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { type Answer, api, asAdmin, asNobody, at, inOrganization, TestApp } from "../support/TestApp.ts"
 
 /** Runs statements of a test on the service's own database. */
 export const onDatabase = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>) =>
   Effect.flatMap(TestApp, ({ databaseUrl }) =>
     Effect.flatMap(SqlClient.SqlClient, body).pipe(
-      Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 })),
+      Effect.provide(sharedClient(databaseUrl)),
       Effect.orDie
     ))
 

@@ -18,6 +18,7 @@ import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
 import { OwnOrders } from "../../src/domain/orders/OwnOrders.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -169,6 +170,16 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
 /** 20,000 customers and as many orders, two of three of others; 200 orders, notes and 20 addresses of one. */
 const aLargeShop = Effect.fnUntraced(function*(customerId: string) {
   const sql = yield* SqlClient.SqlClient
+  yield* inBulk(ordersAndNotes(customerId))
+  yield* sql`insert into customer_group_members (organization_id, group_id, customer_id)
+    select 'org_default', g.id, c.id from customers c
+      join customer_groups g on g.name = 'g' || (1 + substr(c.user_id, 6)::int / 2 % 50)
+    where c.organization_id = 'org_default' and c.user_id like 'bulk-%'`
+  yield* sql`vacuum analyze`
+})
+
+const ordersAndNotes = Effect.fnUntraced(function*(customerId: string) {
+  const sql = yield* SqlClient.SqlClient
   yield* sql`insert into customers (id, organization_id, user_id, created_at)
     select gen_random_uuid(), case n % 2 when 0 then 'org_default' else 'org_two' end, 'bulk-' || n,
       now() - n * interval '1 minute'
@@ -187,10 +198,6 @@ const aLargeShop = Effect.fnUntraced(function*(customerId: string) {
   yield* sql`insert into customer_groups (id, organization_id, name)
     select gen_random_uuid(), case when n <= 500 then 'org_default' else 'org_two' end, 'g' || n
     from generate_series(1, 20000) n`
-  yield* sql`insert into customer_group_members (organization_id, group_id, customer_id)
-    select 'org_default', g.id, c.id from customers c
-      join customer_groups g on g.name = 'g' || (1 + substr(c.user_id, 6)::int / 2 % 50)
-    where c.organization_id = 'org_default' and c.user_id like 'bulk-%'`
   yield* sql`insert into customer_interactions (id, organization_id, customer_id, kind, notes)
     select gen_random_uuid(), organization_id, id, 'call', 'x' from customers`
   yield* sql`insert into customer_interactions (id, organization_id, customer_id, kind, notes)
@@ -198,5 +205,4 @@ const aLargeShop = Effect.fnUntraced(function*(customerId: string) {
   yield* sql`insert into customer_addresses (id, organization_id, customer_id, type, first_name, last_name, line1, city,
       country)
     select gen_random_uuid(), organization_id, id, 'shipping', 'a', 'b', 'c', 'd', 'e' from customers`
-  yield* sql`vacuum analyze`
 })

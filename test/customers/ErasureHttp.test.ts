@@ -1,11 +1,11 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { JournalCheckRepo, journalCheckRepoLayer } from "../../src/domain/events/JournalCheckRepo.ts"
 import { holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import type { Entry } from "../events/Journal.ts"
 import { aProduct } from "../support/Purchase.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, at, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
 import { journalAtRest, tables } from "../tenancy/Footprint.ts"
 import { anAddress } from "../tenancy/Stores.ts"
@@ -104,7 +104,7 @@ const verified = Effect.flatMap(
       Effect.map((reports) => reports.map(({ broken }) => broken)),
       Effect.provide(
         journalCheckRepoLayer.pipe(
-          Layer.provide(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
+          Layer.provide(sharedClient(databaseUrl))
         )
       ),
       Effect.orDie

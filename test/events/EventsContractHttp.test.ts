@@ -1,11 +1,11 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { holding, refused } from "../checkout/ShopFloor.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
 import { aDigitalCart, bringAbout, causes } from "./Causes.ts"
 import { allAfter, awaitEvents, cursorOf, events, eventsAfter, sequenceOf } from "./EventStream.ts"
@@ -28,7 +28,7 @@ const reportPayment = Effect.gen(function*() {
   const { databaseUrl } = yield* TestApp
   const order = yield* Effect.provide(
     buildOrder({ captured: null }),
-    PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })
+    sharedClient(databaseUrl)
   )
   const metadata = { orderId: order.id, organizationId: order.organizationId }
   const object = { id: order.intentId, amount: order.grandTotal, currency: "usd", metadata }

@@ -1,16 +1,17 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { type Answer, api, asAdmin, asCustomer, asNobody, at, type Call, TestApp, withApp } from "../support/TestApp.ts"
 
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+    ({ databaseUrl }) => Effect.provide(effect, sharedClient(databaseUrl))
   )
 
 /** A paid order that waits for its parcel, its lines' stock reserved. */

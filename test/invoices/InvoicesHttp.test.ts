@@ -1,11 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { AdapterMail } from "../../src/layers/mail/AdapterTransport.ts"
 import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { mailing } from "../mail/MailedShop.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import {
   api,
   asAdmin,
@@ -20,7 +21,7 @@ import {
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+    ({ databaseUrl }) => Effect.provide(effect, sharedClient(databaseUrl))
   )
 
 /** Mails that left. */

@@ -80,7 +80,7 @@ it.layer(Claims, { excludeTestServices: true, timeout: "120 seconds" })("a flood
         const sql = yield* SqlClient.SqlClient
         yield* fill("org_few", 200)
         const few = yield* touched
-        yield* fill("org_flood", 200_000)
+        yield* fill("org_flood", 100_000)
         const fresh = yield* touched
         yield* sql`vacuum analyze commerce_jobs`
         const many = yield* touched

@@ -10,6 +10,7 @@ import { MediaLinkRepo } from "../../src/domain/media/MediaLinkRepo.ts"
 import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const repos = Layer.mergeAll(
@@ -21,7 +22,7 @@ const repos = Layer.mergeAll(
 ).pipe(Layer.provide(recording), Layer.provideMerge(TestDatabase))
 
 /** 200 organizations, 40,000 pictures of 20,000 products, half of them with smaller versions, 5,000 files that have to go. */
-const seedMany = Effect.gen(function*() {
+const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into organizations (id, slug, name) select 'many-' || n, 'many-' || n, 'Many' from generate_series(1, 200) n`
   yield* sql`alter table catalog_entities disable trigger user`
@@ -40,7 +41,7 @@ const seedMany = Effect.gen(function*() {
   yield* sql`insert into media_removals (storage_key, organization_id, due_at)
     select 'gone/' || n, 'many-1', now() + (n - 100) * interval '1 minute' from generate_series(1, 5000) n`
   yield* sql`analyze`
-})
+}))
 
 const inStore = Effect.provideService(CurrentActor, systemActor("many-7"))
 const page = { page: 1, limit: 20 }

@@ -1,6 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import {
   aProductInSizes,
@@ -14,6 +13,7 @@ import {
 } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { type Answer, api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
 
 const write = (body: object, as: typeof asAdmin = asAdmin, headers = {}) =>
@@ -48,8 +48,7 @@ const usesOf = (promotionId: string) =>
 const inOneMoment = <A, E, R>(lock: Parameters<typeof atOnce>[0], all: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) =>
-      Effect.provide(atOnce(lock, all), PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+    ({ databaseUrl }) => Effect.provide(atOnce(lock, all), sharedClient(databaseUrl))
   )
 
 const aPromotion = (body: object) =>

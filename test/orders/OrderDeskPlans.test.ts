@@ -7,11 +7,12 @@ import { orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts
 import { StaleOrderRepo, staleOrderRepoLayer } from "../../src/domain/orders/StaleOrderRepo.ts"
 import { TimelineRepo, timelineRepoLayer } from "../../src/domain/orders/TimelineRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** 100,000 orders of two organizations, a fifth of them of 5,000 customers, a fifth of them with steps, events and mails. */
-const many = Effect.gen(function*() {
+const many = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into organizations (id, slug, name) values ('org_0', 'o0', 'O0'), ('org_1', 'o1', 'O1')`
   yield* sql`insert into customers (id, organization_id, email, first_name, last_name)
@@ -37,7 +38,7 @@ const many = Effect.gen(function*() {
   for (const table of ["customers", "orders", "order_status_history", "payment_events", "order_mails"]) {
     yield* sql`analyze ${sql(table)}`
   }
-})
+}))
 
 const asOrg1 = Effect.provideService(CurrentActor, manager("org_1"))
 const lookUp = (text: string) => asOrg1(Effect.flatMap(OrderLookup, (lookup) => lookup.find(text)))

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Redacted } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** A hook that takes its time has been reached, and may go on. */
@@ -36,8 +36,7 @@ const hooks: ReadonlyArray<Hook> = [
 const given = (spec: OrderSpec = {}) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) =>
-      Effect.provide(buildOrder(spec), PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+    ({ databaseUrl }) => Effect.provide(buildOrder(spec), sharedClient(databaseUrl))
   )
 
 layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("hooks of orders", (it) => {

@@ -6,6 +6,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderLookupRepo, orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { plansOf } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, asCustomer, asStaff, at, withApp } from "../support/TestApp.ts"
@@ -87,7 +88,7 @@ withApp("looking orders up at the desk", (it) => {
 })
 
 /** Two stores with 20,000 orders each, half of them of 5,000 customers, half of guests. */
-const seedMany = Effect.gen(function*() {
+const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into organizations (id, slug, name) select 'many-' || n, 'many-' || n, 'Many' from generate_series(1, 2) n`
   yield* sql`insert into customers (id, organization_id, email, first_name, last_name)
@@ -103,7 +104,7 @@ const seedMany = Effect.gen(function*() {
     from organizations o cross join generate_series(1, 20000) g
     left join people p on p.organization_id = o.id and p.n = g / 2`
   yield* sql`analyze`
-})
+}))
 
 plain.layer(Layer.provideMerge(orderLookupRepoLayer, TestDatabase), { excludeTestServices: true })(
   "a look-up among 40,000 orders",

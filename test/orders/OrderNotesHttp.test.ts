@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { aProduct } from "../support/Purchase.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
 
 const write = (body: object, as: typeof asAdmin = asAdmin) =>
@@ -52,7 +52,7 @@ withApp("notes about an order", (it) => {
       const note = api("POST", `/api/orders/${id}/notes`, { as: asStaff, body: { text: "Late." } })
       const { databaseUrl } = yield* TestApp
       const answers = yield* atOnce((sql) => sql`update orders set email = null where id = ${id}::uuid`, [note]).pipe(
-        Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+        Effect.provide(sharedClient(databaseUrl))
       )
       assert.deepStrictEqual(answers.map(({ status }) => status), [201])
     }))

@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStatus, transitions } from "../../src/domain/orders/OrderStatus.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import {
   type Answer,
   api,
@@ -21,7 +22,7 @@ import {
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+    ({ databaseUrl }) => Effect.provide(effect, sharedClient(databaseUrl))
   )
 
 const given = (spec: OrderSpec = {}) => onDatabase(buildOrder(spec))

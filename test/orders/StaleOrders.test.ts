@@ -1,6 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -8,6 +7,7 @@ import { onDatabase } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { eventually } from "../support/Eventually.ts"
 import { buildOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { at, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Orders that a hook of the deployment does not let go. */
@@ -107,7 +107,7 @@ withShop("orders that nobody paid for two days", (it) => {
       const { databaseUrl } = yield* TestApp
       const [cancelled] = yield* Effect.provide(
         atOnce((sql) => sql`update orders set amount_captured = grand_total where id = ${order.id}::uuid`, [cleanUp]),
-        PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })
+        sharedClient(databaseUrl)
       )
       assert.strictEqual(cancelled, 0)
       assert.strictEqual(yield* statusOf(order.id), "pending")

@@ -1,6 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { type PaymentAdapter, PaymentDeclined, PaymentUnknown } from "../../src/domain/payments/PaymentAdapter.ts"
@@ -8,6 +7,7 @@ import { testProvider } from "../../src/layers/payments/TestProvider.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, asStaff, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** What each payment's provider was asked, in order: key and amount of its refunds. */
@@ -297,7 +297,7 @@ withProviders("refunds over HTTP", (it) => {
     it.effect("are not begun anew when somebody resolves them, or gives the money back, in that very moment", () =>
       Effect.gen(function*() {
         const { databaseUrl } = yield* TestApp
-        const database = PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })
+        const database = sharedClient(databaseUrl)
         for (
           const [what, change] of [
             ["compensation_failures", "status = 'resolved'"],

@@ -1,15 +1,16 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
 
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) => Effect.provide(effect, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 }))
+    ({ databaseUrl }) => Effect.provide(effect, sharedClient(databaseUrl))
   )
 
 const given = (spec: OrderSpec = {}) => onDatabase(buildOrder({ captured: null, ...spec }))

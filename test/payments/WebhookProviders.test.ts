@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { scriptedProvider } from "../checkout/ScriptedProvider.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
+import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const named = (providerId: string, secret?: string) => ({ ...scriptedProvider(secret).adapter, providerId })
@@ -16,7 +16,7 @@ const orderOf = (provider: string) =>
   Effect.flatMap(TestApp, ({ databaseUrl }) =>
     Effect.provide(
       buildOrder({ captured: null, provider }),
-      PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 })
+      sharedClient(databaseUrl)
     ))
 
 /** The provider's report that an order is paid, signed with a secret. */

@@ -6,12 +6,13 @@ import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidateRepo.ts"
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asStaff, seedOrganization } from "./Seed.ts"
 import { plansOf, recording, statementsOf } from "./Statements.ts"
 
 /** 12,000 entities in each of two organizations, 24,000 prices in all, every tenth for a group; 5,000 modifiers. */
-const seedMany = Effect.gen(function*() {
+const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* seedOrganization
   yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
@@ -30,7 +31,7 @@ const seedMany = Effect.gen(function*() {
     { id: string }
   >`select id from catalog_entities where organization_id = 'org_default' limit 50`
   return rows.map((row) => row.id)
-})
+}))
 
 const layer = Prices.layer.pipe(
   Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, Hooks.layerNone)),

@@ -8,6 +8,7 @@ import { ShippingRateRepo, shippingRateRepoLayer } from "../../src/domain/shippi
 import { ShippingRuleRepo, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
 import { ShippingZoneRepo, shippingZoneRepoLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const repos = Layer.mergeAll(
@@ -18,7 +19,7 @@ const repos = Layer.mergeAll(
 ).pipe(Layer.provide(recording), Layer.provideMerge(TestDatabase))
 
 /** 300 organizations with 20 zones of 5 rates each: 30,000 rates. */
-const seedMany = Effect.gen(function*() {
+const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into organizations (id, slug, name) select 'many-' || n, 'many-' || n, 'Many' from generate_series(1, 300) n`
   yield* sql`insert into shipping_zones (id, organization_id, name, countries, priority)
@@ -30,7 +31,7 @@ const seedMany = Effect.gen(function*() {
   yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
     select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD' from carts`
   yield* sql`analyze`
-})
+}))
 
 const inStore = Effect.provideService(CurrentActor, systemActor("many-7"))
 const page = { page: 1, limit: 20 }

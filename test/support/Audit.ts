@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { PaymentEmulator } from "./PaymentEmulator.ts"
+import { sharedClient } from "./SharedClients.ts"
 
 /** Runs statements on a database from outside of the service. */
 export const onDatabase = <A>(
@@ -11,7 +11,7 @@ export const onDatabase = <A>(
 ): Effect.Effect<A> =>
   SqlClient.SqlClient.pipe(
     Effect.flatMap(body),
-    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.provide(sharedClient(url)),
     Effect.orDie
   )
 

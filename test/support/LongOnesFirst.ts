@@ -6,8 +6,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  * last would be waited for by all.
  */
 const long = [
-  // Collects garbage again and again: of a process that has no other files behind it, which is a fraction of the work.
+  // They collect garbage again and again: of processes that have no other files behind them, which is a fraction of the work.
   "exchange/ImportMemory",
+  "exchange/FileReading",
   "scenarios/Crashes",
   "scenarios/JobKills",
   "checkout/CheckoutRepeats",
@@ -40,7 +41,6 @@ const long = [
   "media/MediaKills",
   "media/LargeUpload",
   "exchange/ExchangeCommand",
-  "exchange/FileReading",
   "scenarios/Readiness",
   "retention/Retention",
   "postgres/Binaries",

@@ -12,6 +12,20 @@ const worthwhile = 10
 
 const made = new Map<string, Promise<string>>()
 
+const told = new WeakMap<object, string>()
+
+/** What a table or a list of migrations says, in short; in full it has megabytes, and the next file brings the same one. */
+const digestOf = (part: object): string => {
+  const digest = told.get(part) ?? createHash("sha256").update(inspect(part, { depth: null })).digest("hex")
+  told.set(part, digest)
+  return digest
+}
+
+const keyOf = (plugins: ReadonlyArray<Plugin>): string => {
+  const said = plugins.map(({ id, migrations, tables }) => [id, digestOf(migrations), tables.map(digestOf)])
+  return createHash("sha256").update(JSON.stringify(said)).digest("hex").slice(0, 12)
+}
+
 const make = async (name: string, plugins: ReadonlyArray<Plugin>): Promise<string> => {
   const { url } = await Effect.runPromise(makeDatabase(name))
   await Effect.runPromise(Effect.provide(migratePlugins(plugins), PgClient.layer({ url: Redacted.make(url) })))
@@ -29,8 +43,7 @@ export const freshDatabaseWith = (
     ? freshDatabase
     : Effect.flatMap(
       Effect.promise(() => {
-        const what = inspect(plugins.map(({ id, migrations, tables }) => [id, migrations, tables]), { depth: null })
-        const key = createHash("sha256").update(what).digest("hex").slice(0, 12)
+        const key = keyOf(plugins)
         const template = made.get(key) ?? make(`${inject("postgres").template}_${process.pid}_${key}`, plugins)
         made.set(key, template)
         return template

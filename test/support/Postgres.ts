@@ -3,6 +3,7 @@ import { inject } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { closeClient, shareClient } from "./SharedClients.ts"
 
 /** A database of its own, with all migrations run and no rows but those of the migrations. */
 export interface FreshDatabase {
@@ -47,8 +48,12 @@ export const makeDatabase = (name: string): Effect.Effect<FreshDatabase> => crea
 /** A copy of a database to which nobody is connected, dropped like a fresh one. */
 export const copyOf = (template: string): Effect.Effect<FreshDatabase, never, Scope.Scope> =>
   Effect.acquireRelease(
-    create(template),
-    ({ name }) => onServer((sql) => sql`drop database if exists ${sql(name)} with (force)`)
+    Effect.tap(create(template), ({ url }) => shareClient(url)),
+    ({ name, url }) =>
+      Effect.andThen(
+        closeClient(url),
+        onServer((sql) => sql`drop database if exists ${sql(name)} with (force)`)
+      )
   )
 
 /**

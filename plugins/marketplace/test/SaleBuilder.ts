@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../../src/domain/access/Actor.ts"
 import { newId } from "../../../src/domain/ids/Id.ts"
 import { buildOrder, type BuiltLine } from "../../../test/support/OrderBuilder.ts"
+import { sharedClient } from "../../../test/support/SharedClients.ts"
 import { asCustomer, inOrganization, TestApp } from "../../../test/support/TestApp.ts"
 import { asVendor, insertVendor } from "./MarketBuilder.ts"
 
@@ -11,7 +11,7 @@ import { asVendor, insertVendor } from "./MarketBuilder.ts"
 export const inDatabase = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) => Effect.provide(work, PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 }))
+    ({ databaseUrl }) => Effect.provide(work, sharedClient(databaseUrl))
   ).pipe(Effect.orDie)
 
 /** A sub-order to be made, as its buyer has paid it. */

@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { atOnce } from "../../../../test/support/AtOnce.ts"
+import { sharedClient } from "../../../../test/support/SharedClients.ts"
 import { TestApp } from "../../../../test/support/TestApp.ts"
 
 /** Rows of a vendor's that the test holds. */
@@ -17,6 +17,5 @@ export const entriesOf = (vendorId: string): Held => (sql) =>
 export const heldWhileAllWait = <A, E>(held: Held, all: ReadonlyArray<Effect.Effect<A, E, TestApp>>) =>
   Effect.flatMap(
     TestApp,
-    ({ databaseUrl }) =>
-      atOnce(held, all).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 2 })))
+    ({ databaseUrl }) => atOnce(held, all).pipe(Effect.provide(sharedClient(databaseUrl)))
   )

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../../../src/domain/access/Actor.ts"
 import { PluginDatabase } from "../../../../src/domain/plugins/PluginDatabase.ts"
 import { plansOf } from "../../../../test/pricing/Statements.ts"
+import { inBulk } from "../../../../test/support/InBulk.ts"
 import { balanceRepo } from "../../ledger/BalanceRepo.ts"
 import { ledgerEntries } from "../../ledger/LedgerTables.ts"
 import { payoutRunRepo } from "../../payouts/PayoutRunRepo.ts"
@@ -50,7 +51,7 @@ const seedMany = Effect.gen(function*() {
       gen_random_uuid(), now() - n * interval '1 hour' from generate_series(201, 10000) n`
   yield* sql`analyze`
   return vendor?.id ?? ""
-}).pipe(Effect.orDie)
+}).pipe(inBulk, Effect.orDie)
 
 const page = { page: 1, limit: 20 }
 
