@@ -29,13 +29,13 @@ const askAnew = (query: Partial<SearchQuery>, publicOnly: boolean) =>
 const isRemembered = (query: Partial<SearchQuery>) =>
   Effect.map(statementsOf(ask(query)), (sent) => sent.length === 1 && !sent[0]?.[0].includes("search_words"))
 
-/** A product that is for sale, by one statement. */
-const aLamp = (organization: string, slug: string) =>
+/** Something that is for sale, by one statement. */
+const aLamp = (organization: string, slug: string, type = "product") =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) =>
       sql`with made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
-        values (gen_random_uuid(), ${organization}, 'product', ${slug}, 'active', true) returning *)
+        values (gen_random_uuid(), ${organization}, ${type}, ${slug}, 'active', true) returning *)
       insert into entity_attributes (id, organization_id, entity_id, locale, title)
         select gen_random_uuid(), organization_id, id, l, l || ' lamp ' || slug from made, unnest(array['en', 'de']) l`
   )
@@ -102,8 +102,9 @@ it.layer(layer, { excludeTestServices: true })("a search that was answered befor
         )
       ))
       yield* Deferred.await(written)
-      // Others commit meanwhile, so that the snapshot of the answer is later than the transaction.
-      yield* aLamp("org_slow", "between")
+      // Others commit meanwhile, so that the snapshot of the answer is later than the transaction. Of another type, because
+      // two writers of one kind may have to wait for each other (`catalog_totals`).
+      yield* aLamp("org_slow", "between", "service")
       assert.strictEqual((yield* ask({ q: "lamp" })).total, 2)
       assert.isTrue(yield* isRemembered({ q: "lamp" }))
       yield* Deferred.succeed(ending, undefined)
