@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs"
 import { runMutant } from "../support/MutantRun.ts"
 import { alwaysWith, copyOf, freshDatabase } from "../support/Postgres.ts"
 import { redundant } from "../support/RedundantFilters.ts"
+import { closeClient } from "../support/SharedClients.ts"
 import { filtered, filtersIn, switchName } from "../support/TenantFilter.ts"
 import { testAppOn } from "../support/TestApp.ts"
 import { footprintOf } from "../tenancy/Footprint.ts"
@@ -57,7 +58,11 @@ const street = Effect.gen(function*() {
     // Who reads an invoice for the first time issues it.
     yield* viewOf(theirs)
     return { name, ours, theirs, ourView, theirRows: yield* footprintOf("org_theirs") }
-  }).pipe(Effect.provide(appOn(url), { local: true }))
+  }).pipe(
+    Effect.provide(appOn(url), { local: true }),
+    // A database is copied only while nobody is connected to it.
+    Effect.ensuring(closeClient(url))
+  )
 })
 
 type Street = Effect.Success<typeof street>
