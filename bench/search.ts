@@ -29,7 +29,7 @@ const word = (n: number): string =>
     .map((digit) => letters[1][letters[0].indexOf(digit)]).join("")
 
 /** An id that follows from a text and is a UUID as answers have them. */
-const id = (text: string) => `overlay(overlay(md5(${text}) placing '4' from 13) placing '8' from 17)::uuid`
+const id = (text: string): string => `overlay(overlay(md5(${text}) placing '4' from 13) placing '8' from 17)::uuid`
 
 const each = (count: number) => `from generate_series(1, ${count}) n`
 
@@ -135,14 +135,27 @@ const asking = async (origin: string, query: SearchQuery) => {
   return { took, total }
 }
 
-/** As a change of the catalog does: nothing that is remembered holds any more. */
+/** As a bulk change does: nothing that is remembered holds any more, and each question is asked as if nobody had before. */
 const forget = (client: Client) => client.query(`insert into search_changes (organization_id) values ('${org}')`)
 
-/**
- * Asks each question `rounds` times, after a change of the catalog and then again without one; and in turn the same
- * statement by the raw driver.
- */
-const askAll = async (origin: string, url: string, client: Client, rounds: number) => {
+/** One product gets another title. */
+const change = (client: Client, products: number) =>
+  client.query(
+    `update entity_attributes set title = ${wordInSql.replaceAll("k", "$2::int")} || ' ' || split_part(title, ' ', 2)
+      where id = ${id("'a' || $1::int")}`,
+    [drawn(1, products), drawn(1, 7999)]
+  )
+
+/** Times of one question, in ms: as if nobody had asked it before, after a change, at once again, and by the raw driver. */
+const times = () => ({
+  anew: new Array<number>(),
+  changed: new Array<number>(),
+  again: new Array<number>(),
+  bare: new Array<number>()
+})
+
+/** Asks each question `rounds` times in each of these ways; the raw driver sends the statement that asks it anew. */
+const askAll = async (origin: string, url: string, client: Client, products: number, rounds: number) => {
   const compile = (query: SearchQuery) =>
     Effect.map(
       SqlClient.SqlClient,
@@ -150,32 +163,27 @@ const askAll = async (origin: string, url: string, client: Client, rounds: numbe
     )
   const found = []
   for (const [name, query] of questions) {
-    const [stoa, again, bare, totals]: [Array<number>, Array<number>, Array<number>, Array<number>] = [[], [], [], []]
+    const [took, totals]: [ReturnType<typeof times>, Array<number>] = [times(), []]
     for (let round = -10; round < rounds; round++) {
       const asked = query()
       const [text, parameters] = await Effect.runPromise(
         Effect.provide(compile(asked), PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
       )
       await forget(client)
-      const first = await asking(origin, asked)
-      const second = await asking(origin, asked)
-      const alone = await timed(() => client.query(text, [...parameters]))
+      const anew = await asking(origin, asked)
+      await change(client, products)
+      const changed = await asking(origin, asked)
+      const again = await asking(origin, asked)
+      const bare = await timed(() => client.query(text, [...parameters]))
       if (round < 0) continue
-      totals.push(first.total)
-      stoa.push(first.took)
-      again.push(second.took)
-      bare.push(alone)
+      totals.push(anew.total)
+      took.anew.push(anew.took)
+      took.changed.push(changed.took)
+      took.again.push(again.took)
+      took.bare.push(bare)
     }
-    found.push({
-      name,
-      hits: median(totals),
-      stoa: median(stoa),
-      p99: p99(stoa),
-      again: median(again),
-      againP99: p99(again),
-      bare: median(bare),
-      bareP99: p99(bare)
-    })
+    const figures = Object.entries(took).map(([way, ms]) => [way, { p50: median(ms), p99: p99(ms) }] as const)
+    found.push({ name, hits: median(totals), ways: Object.fromEntries(figures) })
   }
   return found
 }
@@ -184,18 +192,18 @@ const askAll = async (origin: string, url: string, client: Client, rounds: numbe
 const betweenChanges = [1_000, 10_000] as const
 
 /** What shoppers of a shop have to wait for: all questions in turn, while the catalog changes that often. */
-const askMixed = async (origin: string, client: Client, requests: number, between: number) => {
-  const times: Array<number> = []
+const askMixed = async (origin: string, client: Client, products: number, requests: number, between: number) => {
+  const took: Array<number> = []
   let changed = -Infinity
   for (let n = 0; n < requests; n++) {
     if (performance.now() - changed >= between) {
-      await forget(client)
+      await change(client, products)
       changed = performance.now()
     }
     const [, query] = questions[n % questions.length] ?? questions[0]
-    times.push((await asking(origin, query())).took)
+    took.push((await asking(origin, query())).took)
   }
-  return { between, p50: median(times), p99: p99(times) }
+  return { between, p50: median(took), p99: p99(took) }
 }
 
 /** One product more, written by the raw driver: with the triggers of the index, and without them. */
@@ -207,15 +215,15 @@ const writing = async (client: Client, rounds: number) => {
       select ${id(`'wa' || ${n}`)}, '${org}', ${id(`'w' || ${n}`)}, 'en', '${word(1)} ${word(50)} ${word(600)}',
         '${word(9)} ${word(1000)}'`
   ]
-  const times = async (from: number) => {
+  const written = async (from: number) => {
     const took: Array<number> = []
     for (let n = from; n < from + rounds; n++) took.push(await timed(() => client.query(write(n)[0] ?? "")))
     return took
   }
-  await times(0)
-  const indexed = await times(rounds)
+  await written(0)
+  const indexed = await written(rounds)
   await client.query("set session_replication_role = replica")
-  const plain = await times(2 * rounds)
+  const plain = await written(2 * rounds)
   await client.query("set session_replication_role = origin")
   return { indexed: median(indexed), indexedP99: p99(indexed), plain: median(plain), plainP99: p99(plain) }
 }
@@ -238,13 +246,19 @@ export const runSearch = async (options: Options): Promise<void> => {
       await client.query(
         "set jit = off; set work_mem = '32MB'; set plan_cache_mode = force_custom_plan; set random_page_cost = 1.1"
       )
-      const found = await askAll(server.origin, url, client, rounds)
+      const found = await askAll(server.origin, url, client, products, rounds)
       table(
-        ["search", "hits", "Stoa p50 ms", "p99 ms", "again p50 ms", "p99 ms", "statement bare p50 ms", "p99 ms"],
-        found.map((one) => [one.name, one.hits, one.stoa, one.p99, one.again, one.againP99, one.bare, one.bareP99])
+        [
+          "search",
+          "hits",
+          ...["anew", "after a change", "again", "bare"].flatMap((way) => [`${way} p50 ms`, "p99 ms"])
+        ],
+        found.map(({ hits, name, ways }) => [name, hits, ...Object.values(ways).flatMap(({ p50, p99 }) => [p50, p99])])
       )
       const mixed = []
-      for (const between of betweenChanges) mixed.push(await askMixed(server.origin, client, 12 * rounds, between))
+      for (const between of betweenChanges) {
+        mixed.push(await askMixed(server.origin, client, products, 12 * rounds, between))
+      }
       table(
         ["all of them in turn, between changes, s", "p50 ms", "p99 ms"],
         mixed.map((one) => [one.between / 1_000, one.p50, one.p99])
@@ -255,12 +269,13 @@ export const runSearch = async (options: Options): Promise<void> => {
         ["without its triggers", writes.plain, writes.plainP99]
       ])
       record("search", { products, found, mixed, writes })
-      for (const { againP99, name, p99 } of found) {
-        atMost(`${name}, p99`, p99, 50, " ms")
-        atMost(`${name} again, p99`, againP99, 50, " ms")
+      for (const { name, ways } of found) {
+        for (const [way, { p99 }] of Object.entries(ways)) {
+          if (way !== "bare") atMost(`${name}, ${way}, p99`, p99, 50, " ms")
+        }
       }
       for (const one of mixed) atMost(`all in turn, changes each ${one.between / 1_000} s, p99`, one.p99, 50, " ms")
-      note("bare: the same text and parameters by the driver pg, without typing errors forgiven")
+      note("anew: as if nobody had asked it before; bare: the same by the driver pg, without typing errors forgiven")
     })
     await server.stop()
   } finally {

@@ -246,10 +246,18 @@ const stoa = Command.make("stoa").pipe(
   ])
 )
 
+/** What an error says, and what the first one behind it says: of a migration what the database told. */
+const told = (error: { readonly _tag: string; readonly message?: string; readonly cause?: unknown }): string => {
+  const said = error.message ?? error._tag
+  let first = error.cause
+  while (first instanceof Error && first.cause instanceof Error) first = first.cause
+  return first instanceof Error && !said.includes(first.message) ? `${said}: ${first.message}` : said
+}
+
 /** One line for whoever started it wrongly; the whole story only where something is broken inside. */
-const explain = (error: { readonly _tag: string; readonly message?: string }) =>
+const explain = (error: { readonly _tag: string; readonly message?: string; readonly cause?: unknown }) =>
   // How a command is used was shown already, with what is wrong.
-  error._tag === "ShowHelp" ? Effect.void : Console.error(`stoa: ${error.message ?? error._tag}`)
+  error._tag === "ShowHelp" ? Effect.void : Console.error(`stoa: ${told(error)}`)
 
 /** Does what the arguments of the process say, and ends it: exit code 0 when that went well. */
 export const runCommandLine = (): void =>

@@ -45,6 +45,9 @@ export const migrateEach = (list: ReadonlyArray<readonly [string, Migrations]>) 
     const sql = yield* SqlClient.SqlClient
     if (yield* isUpToDate(list)) return []
     return yield* sql.withTransaction(Effect.gen(function*() {
+      // The limits of requests: building a large index anew takes minutes, and so does waiting for another process that does.
+      yield* sql`select set_config(name, '0', true)
+        from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
       yield* sql`select pg_advisory_xact_lock(${migrationLock})`
       const done = yield* Effect.forEach(list, ([owner, migrations]) =>
         Effect.map(

@@ -1,8 +1,9 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrateEach } from "../../src/layers/Migrations.ts"
-import { TestDatabase } from "../support/Postgres.ts"
+import { freshDatabase, TestDatabase } from "../support/Postgres.ts"
 
 /** A step that makes a table; made twice it fails. */
 const making = (table: string) =>
@@ -31,5 +32,24 @@ it.layer(TestDatabase)("migrations", (it) => {
         concurrency: "unbounded"
       })
       assert.deepStrictEqual(ran.flat(), ["at_once/0001_at_once"])
+    }))
+
+  it.effect("have the time that they take, though requests have less", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const hurried = PgClient.layer({
+        url: Redacted.make(url),
+        maxConnections: 1,
+        startupParameters: { statement_timeout: "100" }
+      })
+      const slow = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`select pg_sleep(0.2)`))
+      const [ran, limit] = yield* Effect.provide(
+        Effect.all([
+          migrateEach([["slow", { "0001_slow": slow }]]),
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`show statement_timeout`)
+        ]),
+        hurried
+      )
+      assert.deepStrictEqual([ran, limit], [["slow/0001_slow"], [{ statement_timeout: "100ms" }]])
     }))
 })

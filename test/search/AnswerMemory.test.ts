@@ -3,6 +3,7 @@ import { AnswerMemory, type KnownAnswer, longest } from "../../src/domain/search
 
 const answer = (total: number, values = 1): KnownAnswer => ({
   at: "1:1:",
+  parts: null,
   total,
   facets: { brand: Object.fromEntries(Array.from({ length: values }, (_, n) => [`brand-${n}`, 1])) },
   places: []

@@ -1,54 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
-import { SearchChangesRepo, searchChangesRepoLayer } from "../../src/domain/search/SearchChangesRepo.ts"
-import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
-import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
-import { statementsOf } from "../pricing/Statements.ts"
-import { TestDatabase } from "../support/Postgres.ts"
+import { SearchChangesRepo } from "../../src/domain/search/SearchChangesRepo.ts"
+import type { SearchQuery } from "../../src/domain/search/SearchQuery.ts"
 import { catalogStatements } from "./CatalogStatements.ts"
+import { aLamp, as, ask, askAnew, aStore, engineLayer, isRemembered } from "./Questions.ts"
 
-const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
-
-const all: SearchQuery = { page: 1, limit: 20, attributes: [], facets: usualFacets }
-
-const ask = Effect.fnUntraced(function*(query: Partial<SearchQuery>, publicOnly = true) {
-  return yield* (yield* SearchEngine).search({ ...all, ...query }, publicOnly)
-})
-
-/** The same of an engine that remembers nothing yet. */
-const askAnew = (query: Partial<SearchQuery>, publicOnly: boolean) =>
-  Effect.scoped(Effect.flatMap(
-    Layer.build(Layer.fresh(postgresEngineLayer)),
-    (context) => Context.get(context, SearchEngine).search({ ...all, ...query }, publicOnly)
-  ))
-
-/** Whether the answer comes from memory: by one statement, in which no word is looked for. */
-const isRemembered = (query: Partial<SearchQuery>) =>
-  Effect.map(statementsOf(ask(query)), (sent) => sent.length === 1 && !sent[0]?.[0].includes("search_words"))
-
-/** Something that is for sale, by one statement. */
-const aLamp = (organization: string, slug: string, type = "product") =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) =>
-      sql`with made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
-        values (gen_random_uuid(), ${organization}, ${type}, ${slug}, 'active', true) returning *)
-      insert into entity_attributes (id, organization_id, entity_id, locale, title)
-        select gen_random_uuid(), organization_id, id, l, l || ' lamp ' || slug from made, unnest(array['en', 'de']) l`
-  )
-
-const aStore = (organization: string) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, ${organization})`
-  )
-
-const layer = Layer.provideMerge(Layer.merge(postgresEngineLayer, searchChangesRepoLayer), TestDatabase)
-
-it.layer(layer, { excludeTestServices: true })("a search that was answered before", (it) => {
+it.layer(engineLayer, { excludeTestServices: true })("a search that was answered before", (it) => {
   it.effect("looks for no word again, in whichever language its hits are shown", () =>
     Effect.gen(function*() {
       yield* aStore("org_twice")

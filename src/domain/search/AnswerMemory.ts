@@ -4,11 +4,23 @@ import type { Facets } from "./SearchDocument.ts"
 export interface KnownAnswer {
   /** The snapshot of the database in which it was found, as PostgreSQL writes it (`pg_snapshot`). */
   readonly at: string
+  /** What the words of the question meant, a query for each; null where there were none. */
+  readonly parts: string | null
   readonly total: number
   readonly facets: Facets
   /** The hits of the page, the best first. */
   readonly places: ReadonlyArray<{ readonly id: string; readonly score: number }>
 }
+
+/** What is counted, and by how much it has changed; a value that nothing has any more is left out, as in an answer. */
+export const changedBy = (facets: Facets, changes: Facets): Facets =>
+  Object.fromEntries(
+    Object.entries(facets).map(([facet, values]) => {
+      const sums = new Map(Object.entries(values))
+      for (const [value, n] of Object.entries(changes[facet] ?? {})) sums.set(value, (sums.get(value) ?? 0) + n)
+      return [facet, Object.fromEntries([...sums].filter(([, n]) => n !== 0))]
+    })
+  )
 
 interface Entry {
   readonly answer: KnownAnswer

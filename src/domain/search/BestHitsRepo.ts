@@ -4,7 +4,7 @@ import { isWhole } from "./FacetFiguresRepo.ts"
 import { allWords, type Asked, matching, mostClasses, scoredWords, wordsSent } from "./MatchingRepo.ts"
 
 /** Two for each word in the title, one for each elsewhere: every word is found somewhere, or the document is not. */
-const everyWord = "coalesce(cardinality((select parts from asked)), 0)"
+export const everyWord = "coalesce(cardinality((select parts from asked)), 0)"
 
 /**
  * Where more was found than this, hits of a class are first looked for among so many titles, in their order: one in ten of
@@ -79,8 +79,8 @@ const byClasses = (sql: SqlClient.SqlClient, all: Asked, classes: number): State
       order by score desc, sort_title, doc limit ${all.query.limit} offset ${offsetOf(all.query)})`
 }
 
-/** How many of the words a title has. */
-const inTitle = ["0"].concat(Array.from(
+/** How many of the words the title of a document `t` has. */
+export const inTitle = ["0"].concat(Array.from(
   { length: scoredWords },
   (_, n) => `coalesce((t.title_words @@ (select parts[${n + 1}] from asked))::int, 0)`
 )).join(" + ")

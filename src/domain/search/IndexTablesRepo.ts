@@ -5,7 +5,8 @@
 const removed = `do $$
   declare one text;
   begin
-    drop table if exists search_documents, search_words, search_titles, search_vocabulary, search_changes cascade;
+    drop table if exists search_documents, search_words, search_titles, search_vocabulary, search_changes,
+      search_former cascade;
     -- By name, because some go along with others.
     foreach one in array array(select oid::regprocedure::text from pg_proc
       where pronamespace = current_schema()::regnamespace and starts_with(proname, 'search_'))
@@ -102,19 +103,49 @@ const vocabulary: ReadonlyArray<string> = [
 /**
  * The transactions that have changed what searches find: a row for each, written where the index is. Who remembers an answer
  * sees by them whether it still holds (`KnownAnswerRepo`). A counter would do too, and would have all writers of an
- * organization wait for one another.
+ * organization wait for one another. `is_told`: each document that it changed is in `search_former`.
  */
 const changes = `create table search_changes (
     organization_id text not null,
     xid xid8 not null default pg_current_xact_id(),
+    is_told boolean not null default false,
     primary key (organization_id, xid)
+  )`
+
+/**
+ * Documents as they were before a transaction changed them, by which a remembered answer is brought up to date
+ * (`ChangedAnswerRepo`); without words where there was none before. `change` says in which order a document was changed:
+ * who changes one has locked it, and the numbers of transactions have another order than their ends.
+ */
+const former = `create table search_former (
+    organization_id text not null,
+    xid xid8 not null default pg_current_xact_id(),
+    entity_id uuid not null,
+    change bigint not null generated always as identity,
+    is_public boolean,
+    type text,
+    status text,
+    categories text[],
+    brands text[],
+    attributes jsonb,
+    marks text[],
+    words tsvector,
+    primary key (organization_id, xid, entity_id)
   )`
 
 /** The languages of an organization are found by it. */
 const locales = "create index if not exists entity_attributes_locale on entity_attributes (organization_id, locale)"
 
 /** The tables of the index, empty. */
-export const indexTables: ReadonlyArray<string> = [...documents, ...words, ...titles, ...vocabulary, changes, locales]
+export const indexTables: ReadonlyArray<string> = [
+  ...documents,
+  ...words,
+  ...titles,
+  ...vocabulary,
+  changes,
+  former,
+  locales
+]
 
 /** Whatever there was before. */
 export const formerIndex: ReadonlyArray<string> = [removed]

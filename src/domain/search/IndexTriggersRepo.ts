@@ -1,4 +1,4 @@
-import { noted } from "./IndexWritesRepo.ts"
+import { recorded } from "./IndexWritesRepo.ts"
 
 /** A trigger once per statement: `ids` is a query over the changed rows that gives the entities to look at again. */
 const trigger = (table: string, operation: "insert" | "update" | "delete", ids: string): ReadonlyArray<string> => {
@@ -62,23 +62,30 @@ const ofEntities = (table: string, key: ReadonlyArray<string>, columns: Readonly
     notBuiltSince(table, "entity_id", key)
   )
 
-/** Entities leave the index when they go, and when they change hands. */
-const leaving = (operation: "delete" | "update", whichOfRemoved: string): ReadonlyArray<string> => [
-  `create function search_leaving_${operation}() returns trigger language plpgsql set enable_seqscan = off as $$
+/**
+ * Entities leave the index when they go, and when they change hands. What they were is what the last one to change them has
+ * left: who does so without a lock on the entity does it by a link (a brand that is renamed), and `search_index` has waited
+ * for him already, called for the links that go along, or for the entity that changed.
+ */
+const leaving = (operation: "delete" | "update", whichOfRemoved: string): ReadonlyArray<string> => {
+  const whose = (row: string) => `${row}.organization_id = r.organization_id and ${row}.entity_id = r.id`
+  const gone = "select r.organization_id, r.id as entity_id from removed r where r.id = any(ids)"
+  return [
+    `create function search_leaving_${operation}() returns trigger language plpgsql set enable_seqscan = off as $$
+    declare ids uuid[] := array(select r.id from removed r ${whichOfRemoved});
     begin
-      with gone as (delete from search_documents d using removed r
-        where d.organization_id = r.organization_id and d.entity_id = r.id ${whichOfRemoved} returning d.organization_id)
-      ${noted("gone")};
-      delete from search_words w using removed r
-        where w.organization_id = r.organization_id and w.entity_id = r.id ${whichOfRemoved};
-      delete from search_titles t using removed r
-        where t.organization_id = r.organization_id and t.entity_id = r.id ${whichOfRemoved};
+      if cardinality(ids) = 0 then return null; end if;
+      with ${recorded(gone, "ids")}
+      delete from search_titles t using removed r where ${whose("t")} and r.id = any(ids);
+      delete from search_documents d using removed r where ${whose("d")} and r.id = any(ids);
+      delete from search_words w using removed r where ${whose("w")} and r.id = any(ids);
       return null;
     end $$`,
-  `create trigger search_leaving_${operation} after ${operation} on catalog_entities
+    `create trigger search_leaving_${operation} after ${operation} on catalog_entities
     referencing old table as removed ${operation === "update" ? "new table as added" : ""}
     for each statement execute function search_leaving_${operation}()`
-]
+  ]
+}
 
 /**
  * The guard that nothing forgets the index: whoever changes the catalog, by whatever statement, changes it too, in the
@@ -97,7 +104,7 @@ export const indexTriggers: ReadonlyArray<string> = [
   ...leaving("delete", ""),
   ...leaving(
     "update",
-    "and not exists (select 1 from added a where a.id = r.id and a.organization_id = r.organization_id)"
+    "where not exists (select 1 from added a where a.id = r.id and a.organization_id = r.organization_id)"
   ),
   ...ofEntities("entity_attributes", ["id"], ["entity_id", "locale", "title", "subtitle", "description"]),
   ...ofEntities("entity_categories", ["entity_id", "category_id"], ["entity_id", "category_id"]),

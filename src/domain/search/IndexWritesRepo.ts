@@ -11,13 +11,38 @@ const upserted = (table: string, columns: ReadonlyArray<string>) =>
         set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}
         where (${listed(columns, "d.")}) is distinct from (${listed(columns, "excluded.")})`
 
+/** Of so many documents in one statement it is told what they were; one for many more is a bulk change, and says only that. */
+const mostTold = 100
+
+/** Whether the change of these documents, an expression for an array of ids, is told one by one. */
+const isTold = (ids: string) => `cardinality(${ids}) <= ${mostTold}`
+
 /**
- * Says in `search_changes` that this transaction has changed what is found in these organizations; once is enough. It says so
+ * Says in `search_changes` that this transaction has changed what is found in these organizations, a query. It says so
  * of every document that is looked at again, also of one that stays as it was: with its words a language may have come, in
- * which words are asked for from now on.
+ * which words are asked for from now on. All that a transaction changes is told, or none of it counts as told.
  */
-export const noted = (organizations: string) =>
-  `insert into search_changes (organization_id) select distinct organization_id from ${organizations} on conflict do nothing`
+const noted = (organizations: string, ids: string) =>
+  `insert into search_changes as c (organization_id, is_told)
+      select distinct organization_id, ${isTold(ids)} from ${organizations}
+      on conflict (organization_id, xid) do update set is_told = false where c.is_told and not excluded.is_told`
+
+const told = ["is_public", "type", "status", "categories", "brands", "attributes"]
+
+/**
+ * Writes down what documents were: `keys`, a query for the organizations and entities of those that change. The first time in
+ * a transaction counts, and whoever calls it has locked the documents, so that nobody else's change comes between.
+ */
+const written = (keys: string, ids: string) =>
+  `insert into search_former (organization_id, entity_id, ${listed(told)}, marks, words)
+      select k.organization_id, k.entity_id, ${listed(told, "d.")}, w.marks, w.words from (${keys}) k
+        left join search_documents d on d.entity_id = k.entity_id and d.organization_id = k.organization_id
+        left join search_words w on w.entity_id = k.entity_id and w.organization_id = k.organization_id
+      where ${isTold(ids)} on conflict do nothing`
+
+/** The change of documents as parts of a statement: `keys` is a query for their organizations and entities, `ids` has them all. */
+export const recorded = (keys: string, ids: string) =>
+  `noted as (${noted(`(${keys}) changed`, ids)}), former as (${written(keys, ids)})`
 
 /** Words of names, and words that a slip may have been made of (see `search_slips`), which no one has written down yet. */
 const learned = `insert into search_vocabulary (organization_id, word, is_name)
@@ -50,7 +75,7 @@ const indexed = `create function search_index(ids uuid[]) returns void language 
       from built b order by b.entity_id),
     shown as (${upserted("search_documents", shown)}),
     found as (${upserted("search_words", found)}),
-    changed as (${noted("numbered")})
+    ${recorded("select organization_id, entity_id from numbered", "ids")}
     ${learned};
     delete from search_titles t where t.entity_id = any(ids)
       and not exists (select 1 from entity_attributes a where a.entity_id = t.entity_id and a.locale = t.locale);

@@ -1,7 +1,8 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { AnswerMemory, type KnownAnswer } from "./AnswerMemory.ts"
+import { AnswerMemory, changedBy, type KnownAnswer } from "./AnswerMemory.ts"
+import { changedAnswer } from "./ChangedAnswerRepo.ts"
 import { knownAnswer } from "./KnownAnswerRepo.ts"
 import type { Asked } from "./MatchingRepo.ts"
 import { type Found, SearchEngine } from "./SearchEngine.ts"
@@ -23,27 +24,43 @@ const nameOf = ({ query: { locales: _, ...query }, ...asked }: Asked): string =>
 const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
   const memory = new AnswerMemory()
 
-  /** The remembered answer with its hits as they are now, if it still holds. */
-  const again = Effect.fnUntraced(function*(asked: Asked, known: KnownAnswer | undefined) {
-    if (known === undefined) return undefined
+  const keep = Effect.fnUntraced(
+    function*(name: string, { hits, ...found }: Found & Pick<KnownAnswer, "at" | "parts">) {
+      const places = hits.map(({ id, score }) => ({ id, score }))
+      memory.keep(name, { ...found, places }, yield* Clock.currentTimeMillis)
+      return { hits, total: found.total, facets: found.facets }
+    }
+  )
+
+  /** The remembered answer with what has changed since, if that can be told. */
+  const changed = Effect.fnUntraced(function*(asked: Asked, name: string, known: KnownAnswer) {
+    const [row] = yield* changedAnswer(sql, asked, known)
+    if (row?.holds !== true) return undefined
+    const [total, facets] = [known.total + Number(row.total), changedBy(known.facets, row.facets)]
+    return yield* keep(name, { at: row.at, parts: known.parts, total, facets, hits: row.hits })
+  })
+
+  /** The remembered answer with its hits as they are now, if it still holds or can be brought up to date. */
+  const again = Effect.fnUntraced(function*(asked: Asked, name: string, known: KnownAnswer) {
     const [row] = yield* knownAnswer(sql, asked, known)
-    return row?.holds === true ? { hits: row.hits, total: known.total, facets: known.facets } : undefined
+    if (row?.holds === true) return { from: "memory", found: { ...known, hits: row.hits } } as const
+    const found = row?.canChange === true ? yield* changed(asked, name, known) : undefined
+    return found && { from: "changes", found } as const
   })
 
   const anew = Effect.fnUntraced(function*(asked: Asked, name: string) {
     const [row] = yield* searchStatement(sql, asked)
-    const { at, facets, hits, ...found } = row ?? { at: "", facets: {}, hits: [], total: 0n }
-    const total = Number(found.total)
-    const places = hits.map(({ id, score }) => ({ id, score }))
-    memory.keep(name, { at, total, facets, places }, yield* Clock.currentTimeMillis)
-    return { hits, total, facets }
+    const found = row ?? { at: "", parts: null, facets: {}, hits: [], total: 0n }
+    return { from: "index", found: yield* keep(name, { ...found, total: Number(found.total) }) } as const
   })
 
   const answer = Effect.fnUntraced(function*(asked: Asked) {
     const name = nameOf(asked)
-    const remembered = yield* again(asked, memory.find(name, yield* Clock.currentTimeMillis))
-    yield* countAnswer(remembered === undefined ? "index" : "memory")
-    const found: Found = remembered ?? (yield* anew(asked, name))
+    const known = memory.find(name, yield* Clock.currentTimeMillis)
+    const remembered = known === undefined ? undefined : yield* again(asked, name, known)
+    const { found: { facets, hits, total }, from } = remembered ?? (yield* anew(asked, name))
+    yield* countAnswer(from)
+    const found: Found = { hits, total, facets }
     return found
   })
 

@@ -13,6 +13,8 @@ export interface FoundRow {
   readonly hits: ReadonlyArray<SearchHit>
   /** The snapshot in which all of it was found, see `KnownAnswerRepo`. */
   readonly at: string
+  /** What the words meant, see `ChangedAnswerRepo`. */
+  readonly parts: string | null
 }
 
 /**
@@ -27,4 +29,4 @@ export const searchStatement = (sql: SqlClient.SqlClient, all: Asked) =>
     select (select total from found), ${facetFigures(sql, all.query)} as facets, ${
     shown(sql, all.query.locales)
   } as hits,
-      pg_current_snapshot()::text as at`
+      pg_current_snapshot()::text as at, (select parts::text from asked) as parts`

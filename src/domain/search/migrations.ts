@@ -11,7 +11,7 @@ import { firstFill, indexWrites } from "./IndexWritesRepo.ts"
  * are those of earlier layouts, which are taken away: an index is built anew and not led over.
  */
 export const migrations = {
-  "0006_search": statements(
+  "0007_search": statements(
     ...formerIndex,
     ...comparableWords,
     ...indexTables,
