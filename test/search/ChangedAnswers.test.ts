@@ -82,13 +82,13 @@ it.layer(engineLayer, { excludeTestServices: true })(
         yield* ask(oak)
         const [numbered, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         const first = yield* Effect.forkChild(sql.withTransaction(
-          sql`select pg_current_xact_id()`.pipe(
+          sql`select pg_current_xact_id()::text`.pipe(
             Effect.andThen(Deferred.succeed(numbered, undefined)),
             Effect.andThen(Deferred.await(goOn)),
             Effect.andThen(paint("org_order", "green", ["thing-1"]))
           )
         ))
-        yield* Deferred.await(numbered)
+        yield* Effect.raceFirst(Deferred.await(numbered), Fiber.join(first))
         yield* paint("org_order", "blue", ["thing-1"])
         yield* Deferred.succeed(goOn, undefined)
         yield* Fiber.join(first)

@@ -59,7 +59,7 @@ it.layer(engineLayer, { excludeTestServices: true })("a search that was answered
           Effect.andThen(Deferred.await(ending))
         )
       ))
-      yield* Deferred.await(written)
+      yield* Effect.raceFirst(Deferred.await(written), Fiber.join(slow))
       // Others commit meanwhile, so that the snapshot of the answer is later than the transaction. Of another type, because
       // two writers of one kind may have to wait for each other (`catalog_totals`).
       yield* aLamp("org_slow", "between", "service")

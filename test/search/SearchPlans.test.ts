@@ -13,7 +13,7 @@ const seedMany = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into search_documents (doc, organization_id, entity_id, cell, is_public, type, status, sort_title,
       categories, brands, attributes, title_words)
-    select nextval('search_docs'), case n % 3 when 0 then 'org_default' else 'org_other' end, gen_random_uuid(), n % 40,
+    select nextval('search_docs'), case n % 3 when 0 then 'org_default' else 'org_other' end, gen_random_uuid(), n % 120,
       n % 5 <> 0, 'product', case when n % 5 = 0 then 'draft' else 'active' end, 'title ' || n, array['c-' || n % 40],
       array['b-' || n % 40], '{}', to_tsvector('simple', 'title ' || n)
     from generate_series(1, 30000) n`
@@ -21,7 +21,7 @@ const seedMany = Effect.gen(function*() {
     select doc, organization_id, entity_id, cell, 0, is_public, sort_title,
       array[o || 'c:' || categories[1], o || 'b:' || brands[1], o || 't:product'],
       search_owned(o, to_tsvector('simple', sort_title || ' w' || doc % 5000), title_words,
-        (case when cell = 7 and not is_public then 'drafted' else '' end)::tsvector)
+        (case when cell % 40 = 7 and not is_public then 'drafted' else '' end)::tsvector)
     from search_documents, search_owner(organization_id) o`
   yield* sql`insert into search_vocabulary (organization_id, word, is_name)
     select 'org_default', left(md5(n::text), 12), n % 2 = 0 from generate_series(1, 20000) n`
@@ -98,6 +98,23 @@ describe("search among 32,000 documents", () => {
         for (const key of ["search_changes_pkey", "search_documents_pkey"]) assert.include(plan, key)
         assert.notInclude(plan, "search_words")
         assert.strictEqual((yield* searched({ q: "w78" })).total, total)
+      }).pipe(asShopper))
+
+    it.effect("that was answered before a change reads by key what has changed, before and after", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into search_former (organization_id, xid, entity_id)
+          select case when n < 300 then 'org_default' else 'org_other' end, n::text::xid8, gen_random_uuid()
+          from generate_series(3, 100000) n`
+        yield* sql`analyze search_former`
+        const { total } = yield* searched({ q: "real" })
+        yield* sql`update catalog_entities set status = 'draft' where slug in ('real-7', 'real-1999')`
+        const [, plan = ""] = yield* plansOf(searched({ q: "real" }))
+        for (const key of ["search_changes_pkey", "search_former_pkey", "search_documents_pkey", "search_words_pkey"]) {
+          assert.include(plan, key)
+        }
+        assert.notMatch(plan, /Seq Scan|search_words_found/)
+        assert.deepStrictEqual([total, (yield* searched({ q: "real" })).total], [2000, 1998])
       }).pipe(asShopper))
 
     it.effect("finds likes of a word over the words that there are", () =>

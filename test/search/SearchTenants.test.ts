@@ -71,8 +71,10 @@ it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestSer
           where organization_id = 'org_elsewhere'`
         const engine = yield* SearchEngine
         for (const [q, total] of [["xylophone", 0], ["xylophnoe", 0], ["shelf", 2]] as const) {
-          const { hits, total: found } = yield* engine.search({ ...all, q }, false)
+          const { facets, hits, total: found } = yield* engine.search({ ...all, q, facets: ["type", "color"] }, false)
           assert.deepStrictEqual([hits.length, found], [total, total], q)
+          const counted = total === 0 ? { type: {}, color: {} } : { type: { product: total }, color: { red: total } }
+          assert.deepStrictEqual(facets, counted, q)
         }
       }).pipe(as("org_default")))
 

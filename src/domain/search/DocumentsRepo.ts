@@ -90,8 +90,8 @@ const built =
     attributes jsonb, marks text[], title_words tsvector, names text, words tsvector)
     language sql stable as $$
   select e.organization_id, e.id,
-    hashtextextended(jsonb_build_array(e.type, e.status, c.slugs, b.slugs)::text, 0), hashtextextended(a.attributes::text, 0),
-    e.status = 'active' and e.is_visible, e.type, e.status,
+    hashtextextended(jsonb_build_array(e.organization_id, seen.is_public, e.type, e.status, c.slugs, b.slugs)::text, 0),
+    hashtextextended(jsonb_build_array(e.organization_id, seen.is_public, a.attributes)::text, 0), seen.is_public, e.type, e.status,
     search_sort(coalesce(t.title, e.slug)), c.slugs, b.slugs, a.attributes,
     array(select o.name || mark from unnest(array['t:' || e.type, 's:' || e.status]
       || array(select 'c:' || slug from unnest(c.slugs) slug) || array(select 'b:' || slug from unnest(b.slugs) slug)
@@ -113,6 +113,7 @@ const built =
   cross join lateral (select strip(to_tsvector('simple', coalesce(t.folded_title, '')) || coalesce(t.title_stems, ''))
     as words offset 0) titled
   cross join lateral (select search_owner(e.organization_id) as name offset 0) o
+  cross join lateral (select e.status = 'active' and e.is_visible as is_public) seen
   where e.id = any(ids) $$`
 
 const titlesBuilt =

@@ -1,5 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { allWords, type Asked, matching } from "./MatchingRepo.ts"
+import { allWords, type Asked, indexed, visible } from "./MatchingRepo.ts"
 import { facetAttribute, type SearchQuery } from "./SearchQuery.ts"
 
 /** Whether a facet is asked for that counts an attribute. */
@@ -10,34 +10,39 @@ export const isWhole = ({ attributes, brand, category, q }: SearchQuery): boolea
   attributes.length === 0 && [q, category, brand].every((part) => part === undefined)
 
 /**
- * `cells`: how many documents of each group were found. Of a whole catalog they are read from the index of groups alone;
- * else from the rows that the index of words finds.
+ * `cells`: how many documents of each group were found, and one of them. Of a whole catalog they are read from the index of
+ * groups alone; else from the rows that the index of words finds.
  */
-const cells = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment =>
-  isWhole(all.query)
-    ? sql`cells as (select d.cell, count(*) as n, min(d.doc) as doc from search_documents d
-        where d.organization_id = ${all.organization} ${sql.literal(all.publicOnly ? "and d.is_public" : "")}
-        group by d.cell)`
-    : sql`cells as (select d.cell, count(*) as n, min(d.doc) as doc
-        from search_words d where ${matching(sql, all, allWords)} group by d.cell)`
+const cells = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment => {
+  const counted = sql.literal("d.cell, count(*) as n, min(d.doc) as doc")
+  return isWhole(all.query)
+    ? sql`cells as (select ${counted} from search_documents d where ${visible(sql, all)} group by d.cell)`
+    : sql`cells as (select ${counted} from search_words d where ${indexed(sql, all, allWords)} group by d.cell)`
+}
 
-/** Groups of a whole catalog are narrowed here; else their documents have been asked for type and status already. */
-const known = (sql: SqlClient.SqlClient, { query }: Asked): Statement.Fragment => {
-  const { status, type } = isWhole(query) ? query : {}
+/** One document `d` of a group `c`, by its key: conditions on it are not looked for in the whole catalog (`offset 0`). */
+const oneOf = "cross join lateral (select * from search_documents where doc = c.doc offset 0) d"
+
+/**
+ * `known`: the groups that the asking one may see, with what their documents have in common. Groups of a whole catalog are
+ * narrowed here; else their documents have been asked for type and status already.
+ */
+const known = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment => {
+  const { status, type } = isWhole(all.query) ? all.query : {}
   const own = sql.and([
-    sql`true`,
-    ...type === undefined ? [] : [sql`r.type = ${type}`],
-    ...status === undefined ? [] : [sql`r.status = ${status}`]
+    visible(sql, all),
+    ...type === undefined ? [] : [sql`d.type = ${type}`],
+    ...status === undefined ? [] : [sql`d.status = ${status}`]
   ])
-  return sql`known as materialized (select c.n, r.type, r.status, r.categories, r.brands
-    from cells c join search_documents r using (doc) where ${own})`
+  return sql`known as materialized (select c.n, d.type, d.status, d.categories, d.brands
+    from cells c ${sql.literal(oneOf)} where ${own})`
 }
 
 /** `dressed`: the same by attributes, only where they are counted: documents with the same ones are looked at once. */
 const dressed = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment =>
-  sql`dressed as (select s.n, r.attributes from (
-      select d.shade, count(*) as n, min(d.doc) as doc from search_words d
-      where ${matching(sql, all, allWords)} group by d.shade) s join search_documents r using (doc))`
+  sql`dressed as (select c.n, d.attributes from (select d.shade, count(*) as n, min(d.doc) as doc from search_words d
+      where ${indexed(sql, all, allWords)} group by d.shade) c
+    ${sql.literal(oneOf)} where ${visible(sql, all)})`
 
 /** Groups of documents with what they have in common, each looked at once; and how many documents were found in all. */
 export const groups = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment =>

@@ -17,9 +17,9 @@ const removed = `do $$
 
 /**
  * What is shown and counted of an entity. Keys begin with the entity, so that no other index can serve a look-up by it.
- * `doc` is a short name of a document inside of statements; `cell` is the same for all documents with one type, status,
- * categories and brands, so that facets are counted by groups and not row by row, and `shade` for all with the same
- * attributes. Ordered text is compared by bytes, so that its indexes serve any database.
+ * `doc` is a short name of a document inside of statements; `cell` is the same for all documents of an organization with one
+ * type, status, categories and brands that the same people may see, so that facets are counted, and tenants told apart, by
+ * groups and not row by row; and `shade` for all with the same attributes. Ordered text is compared by bytes, so that its indexes serve any database.
  */
 const documents: ReadonlyArray<string> = [
   "create sequence if not exists search_docs",

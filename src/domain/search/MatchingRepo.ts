@@ -23,24 +23,35 @@ const marksOf = ({ brand, category, status, type }: SearchQuery): ReadonlyArray<
 /** What stands before words and marks of an organization in the index: what `search_owner` says, known to the planner. */
 const ownerOf = (organization: string) => `${createHash("md5").update(organization).digest("hex").slice(0, 6)}:`
 
-/** Conditions on rows `d` of `search_words` but for the words. */
-const filters = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: Asked) => {
+/** Whose rows `d` are shown or counted. */
+export const visible = (sql: SqlClient.SqlClient, { organization, publicOnly }: Asked): Statement.Fragment =>
+  sql.and([sql`d.organization_id = ${organization}`, ...publicOnly ? [sql`d.is_public`] : []])
+
+/**
+ * What the index finds: rows `d` of `search_words` with these marks and words (`asked`, an expression, which is looked at
+ * only where words were asked for), also of an organization whose short name is the same. Whole groups of them are left out
+ * when they have been counted, because every document of a group has the same organization and the same people who may see it.
+ */
+export const indexed = (
+  sql: SqlClient.SqlClient,
+  { organization, query }: Asked,
+  asked: string
+): Statement.Fragment => {
   const owned = (marks: ReadonlyArray<string>) => marks.map((mark) => `${ownerOf(organization)}${mark}`)
   const marks = marksOf(query)
   return sql.and([
-    sql`d.organization_id = ${organization}`,
-    ...publicOnly ? [sql`d.is_public`] : [],
     ...marks.length > 0 ? [sql`d.marks @> ${owned(marks)}::text[]`] : [],
     ...query.attributes.map(({ name, values }) => {
       const any = values.map((value) => `a:${cut(`${name}=${value}`)}`)
       return sql`d.marks && ${owned(any)}::text[]`
-    })
+    }),
+    ...query.q === undefined ? [] : [sql.literal(`d.words @@ ${asked}`)]
   ])
 }
 
-/** The same with words: `asked`, an expression, which is looked at only where words were asked for. */
+/** What is found: rows `d` of `search_words` that the index finds and the asking one may see. */
 export const matching = (sql: SqlClient.SqlClient, all: Asked, asked: string): Statement.Fragment =>
-  all.query.q === undefined ? filters(sql, all) : sql`${filters(sql, all)} and ${sql.literal(`d.words @@ ${asked}`)}`
+  sql`${visible(sql, all)} and ${indexed(sql, all, asked)}`
 
 /** All words together, of `askedFor`. */
 export const allWords = "(select whole from asked)"
