@@ -6,6 +6,7 @@ import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
 import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
 import { asShopper } from "../catalog/CatalogServices.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** 30,000 documents of two organizations, written past the catalog, and three entities that have theirs from the triggers. */
@@ -31,6 +32,8 @@ const seedMany = Effect.gen(function*() {
     select gen_random_uuid(), 'org_default', 'product', 'real-' || n, 'active', true from generate_series(1, 2000) n`
   yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
     select gen_random_uuid(), organization_id, id, 'en', slug from catalog_entities`
+  yield* inBulk(sql`insert into entity_attribute_drafts (id, organization_id, entity_id, locale, changes, proposed_by)
+    select gen_random_uuid(), 'org_other', gen_random_uuid(), 'en', '{}', 'somebody' from generate_series(1, 5000)`)
   yield* sql`analyze`
 })
 
@@ -55,6 +58,7 @@ describe("search among 32,000 documents", () => {
         for (const query of [{ q: "w77", category: "c-37" }, { q: "w77", type: "product" }]) {
           const ofStaff = yield* onePlan(searched(query, false))
           assert.include(ofStaff, "search_words_found")
+          assert.include(ofStaff, "entity_attribute_drafts_queue")
           assert.notMatch(ofStaff, /Filter: [^\n]*\(words @@/, "words are asked of the index and not of rows")
         }
         assert.strictEqual((yield* statementsOf(searched({ q: "xqzwvy nothing", limit: 100 }))).length, 2)

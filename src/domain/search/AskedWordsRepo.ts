@@ -114,15 +114,15 @@ const has = `create function search_has(organization text, part tsquery, public_
         and d.organization_id = organization and (d.is_public or not public_only));
   end $$`
 
-/** All words together: what a document must have, whoever asks. Null where nothing was asked that could be found. */
+/** All words together: what a document must have, as it is or as a draft. Null where nothing was asked that could be found. */
 const whole =
-  `create function search_whole(parts tsquery[], public_only boolean) returns tsquery language plpgsql immutable as $$
+  `create function search_whole(parts tsquery[], without_drafts boolean) returns tsquery language plpgsql immutable as $$
   declare
     together tsquery;
     part tsquery;
   begin
     for i in 1 .. coalesce(cardinality(parts), 0) loop
-      part := case when public_only then parts[i] else search_with_drafts(parts[i]) end;
+      part := case when without_drafts then parts[i] else search_with_drafts(parts[i]) end;
       together := case when together is null then part else together && part end;
     end loop;
     return together;

@@ -4,7 +4,7 @@ import type { Asked } from "./MatchingRepo.ts"
 import type { SearchHit } from "./SearchDocument.ts"
 import { shown } from "./ShownHitsRepo.ts"
 
-/** The one row of it: the hits are those of the page where the answer holds, and nothing to go by where it does not. */
+/** The one row of it: the hits are those of the page where the answer holds; where it does not, none are looked for. */
 export interface HoldsRow {
   readonly holds: boolean
   /** Where it does not: whether it can be brought up to date (`ChangedAnswerRepo`). */
@@ -38,6 +38,6 @@ export const knownAnswer = (sql: SqlClient.SqlClient, asked: Asked, known: Known
   sql<HoldsRow>`with ${unseen(sql, asked, known)},
     page as (select d.doc, d.sort_title, p.score from ${placesOf(sql, known)}
       join search_documents d on d.entity_id = p.id and d.organization_id = ${asked.organization})
-    select not exists (select 1 from unseen) as holds,
-      ${canChange(sql)} as "canChange",
-      ${shown(sql, asked.query.locales)} as hits`
+    select holds, ${canChange(sql)} as "canChange",
+      case when holds then ${shown(sql, asked.query.locales)} else '[]' end as hits
+    from (select not exists (select 1 from unseen) as holds offset 0) looked`

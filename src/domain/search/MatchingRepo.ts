@@ -69,6 +69,16 @@ export const wordsSent = ({ query }: Asked): number =>
 /** Of so many words the hits are told apart by the index, which has one more class of hits for each. */
 export const mostClasses = 3
 
+/**
+ * Whether words that wait for approval need not be asked for: to shoppers they are not shown, and where none wait there is
+ * nothing to find. Asking the index for them beside the others costs 3 of 45 ms where most is found. The first of
+ * the queue by its index: whether there is one at all would be looked for among those of all organizations.
+ */
+const isWithoutDrafts = (sql: SqlClient.SqlClient, { organization, publicOnly }: Asked): Statement.Fragment =>
+  publicOnly
+    ? sql`true`
+    : sql`(select 1 from entity_attribute_drafts where organization_id = ${organization} order by proposed_at limit 1) is null`
+
 /** `asked`: the words as they came or with typing errors forgiven, all of them together, and the classes of hits. */
 export const askedFor = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment => {
   const { isForgiving, organization, publicOnly, query } = all
@@ -80,6 +90,8 @@ export const askedFor = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragme
   return sql`asked as materialized (select parts, search_meant(${organization}, whole) as whole,
       array(select search_meant(${organization}, class)
         from unnest(search_classes(parts, whole, ${most}::int)) with ordinality c(class, n) order by n) as classes
-    from (select parts, search_whole(parts, ${publicOnly}::boolean) as whole from (select ${parts} as parts offset 0) typed
+    from (select parts, search_whole(parts, ${
+    isWithoutDrafts(sql, all)
+  }) as whole from (select ${parts} as parts offset 0) typed
       offset 0) meant)`
 }
