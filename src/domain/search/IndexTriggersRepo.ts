@@ -68,7 +68,6 @@ const ofEntities = (table: string, key: ReadonlyArray<string>, columns: Readonly
  * for him already, called for the links that go along, or for the entity that changed.
  */
 const leaving = (operation: "delete" | "update", whichOfRemoved: string): ReadonlyArray<string> => {
-  const whose = (row: string) => `${row}.organization_id = r.organization_id and ${row}.entity_id = r.id`
   const gone = "select r.organization_id, r.id as entity_id from removed r where r.id = any(ids)"
   return [
     `create function search_leaving_${operation}() returns trigger language plpgsql set enable_seqscan = off as $$
@@ -76,9 +75,12 @@ const leaving = (operation: "delete" | "update", whichOfRemoved: string): Readon
     begin
       if cardinality(ids) = 0 then return null; end if;
       with ${recorded(gone, "ids")}
-      delete from search_titles t using removed r where ${whose("t")} and r.id = any(ids);
-      delete from search_documents d using removed r where ${whose("d")} and r.id = any(ids);
-      delete from search_words w using removed r where ${whose("w")} and r.id = any(ids);
+      delete from search_titles t using removed r
+        where t.organization_id = r.organization_id and t.entity_id = r.id and r.id = any(ids);
+      delete from search_documents d using removed r
+        where d.organization_id = r.organization_id and d.entity_id = r.id and r.id = any(ids);
+      delete from search_words w using removed r
+        where w.organization_id = r.organization_id and w.entity_id = r.id and r.id = any(ids);
       return null;
     end $$`,
     `create trigger search_leaving_${operation} after ${operation} on catalog_entities
