@@ -47,8 +47,8 @@ export const start = async (options: EmbeddedPostgresOptions): Promise<EmbeddedP
 let pristine: Promise<string> | undefined
 
 const makePristine = async (): Promise<string> => {
-  const parent = await mkdtemp(join(await parentOfDatabases(), "stoa-launcher-"))
-  // Files of tests share the process.
+  // Files of tests share the process. One that is killed leaves it behind, and the next run finds it by this name.
+  const parent = await mkdtemp(join(await parentOfDatabases(), `stoa-test-${process.pid}-`))
   process.once("exit", () => rmSync(parent, { recursive: true, force: true }))
   await chmod(parent, 0o755)
   const dir = join(parent, "pg")

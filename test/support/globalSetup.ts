@@ -33,7 +33,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** A run that was killed could not remove its directory; its server is gone, because it ends with the run. */
+/** A run, or a process of one, that was killed could not remove its directory; its server is gone, because it ends with it. */
 const removeLeftovers = async () => {
   for (const parent of [memory, tmpdir()]) {
     for (const name of await readdir(parent).catch(() => [])) {
