@@ -135,7 +135,7 @@ const asking = async (origin: string, query: SearchQuery) => {
   return { took, total }
 }
 
-/** As a bulk change does: nothing that is remembered holds any more, and each question is asked as if nobody had before. */
+/** As a bulk change does: nothing that is remembered holds any more, and each question is asked anew. */
 const forget = (client: Client) => client.query(`insert into search_changes (organization_id) values ('${org}')`)
 
 /** One product gets another title. */
@@ -146,7 +146,7 @@ const change = (client: Client, products: number) =>
     [drawn(1, products), drawn(1, 7999)]
   )
 
-/** Times of one question, in ms: as if nobody had asked it before, after a change, at once again, and by the raw driver. */
+/** Times of one question, in ms: after a bulk change, after a change of one product, at once again, and by the raw driver. */
 const times = () => ({
   anew: new Array<number>(),
   changed: new Array<number>(),
@@ -275,7 +275,7 @@ export const runSearch = async (options: Options): Promise<void> => {
         }
       }
       for (const one of mixed) atMost(`all in turn, changes each ${one.between / 1_000} s, p99`, one.p99, 50, " ms")
-      note("anew: as if nobody had asked it before; bare: the same by the driver pg, without typing errors forgiven")
+      note("anew: after a bulk change; bare: its statement by the driver pg, without typing errors forgiven")
     })
     await server.stop()
   } finally {

@@ -1,8 +1,9 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { anOffer, assertEndsWell, interleavedStore } from "../payments/InterleavedCheckout.ts"
-import { drawn, happenings, sequencesOf } from "../payments/Sequences.ts"
+import { happenings, sequencesOf } from "../payments/Sequences.ts"
 import { audit } from "../support/Audit.ts"
+import { drawn } from "../support/Drawn.ts"
 import { TestApp } from "../support/TestApp.ts"
 
 /** Most happenings of a sequence, and which part of all sequences: `1/4` is the first of four. */

@@ -3,6 +3,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrateEach } from "../../src/layers/Migrations.ts"
+import { onDatabase } from "../support/Audit.ts"
+import { stoa } from "../support/Command.ts"
 import { freshDatabase, TestDatabase } from "../support/Postgres.ts"
 
 /** A step that makes a table; made twice it fails. */
@@ -12,6 +14,18 @@ const making = (table: string) =>
 const one = { "0001_one": making("step_one") }
 const two = { ...one, "0002_two": making("step_two") }
 const other = { "0001_other": making("step_other") }
+
+it.live("stoa migrate says what the database told of a migration that failed", () =>
+  Effect.scoped(Effect.gen(function*() {
+    const { url } = yield* freshDatabase
+    yield* onDatabase(url, (sql) => sql`delete from ratelimits_migrations`)
+    const failed = yield* stoa(["migrate"], { DATABASE_URL: url })
+    assert.strictEqual(failed.code, 1)
+    assert.include(
+      failed.output,
+      "stoa: Migration \"1_ratelimits\" failed: relation \"rate_limit_counters\" already exists"
+    )
+  })))
 
 it.layer(TestDatabase)("migrations", (it) => {
   it.effect("run once, and then only what is new of an owner, and owners that are new", () =>

@@ -1,13 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
 import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
 import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-
-const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
+import { as } from "./Questions.ts"
 
 /** The same shelf in an organization, with one product that only it has. */
 const aShelf = Effect.fnUntraced(function*(organization: string, own: string) {

@@ -41,7 +41,7 @@ const latter = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment =>
 const known = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragment =>
   sql`known as materialized (
       select -1 as n, d.type, d.status, d.categories, d.brands, d.attributes from former d
-        where d.type is not null and ${matching(sql, all, allWords)}
+        where ${matching(sql, all, allWords)}
       union all select 1, type, status, categories, brands, attributes from latter),
     dressed as (select n, attributes from known)`
 

@@ -36,8 +36,8 @@ const told = ["is_public", "type", "status", "categories", "brands", "attributes
 const written = (keys: string, ids: string) =>
   `insert into search_former (organization_id, entity_id, ${listed(told)}, marks, words)
       select k.organization_id, k.entity_id, ${listed(told, "d.")}, w.marks, w.words from (${keys}) k
-        left join search_documents d on d.entity_id = k.entity_id and d.organization_id = k.organization_id
-        left join search_words w on w.entity_id = k.entity_id and w.organization_id = k.organization_id
+        left join (search_documents d join search_words w using (entity_id, organization_id))
+          on d.entity_id = k.entity_id and d.organization_id = k.organization_id
       where ${isTold(ids)} on conflict do nothing`
 
 /** The change of documents as parts of a statement: `keys` is a query for their organizations and entities, `ids` has them all. */

@@ -87,11 +87,10 @@ export const askedFor = (sql: SqlClient.SqlClient, all: Asked): Statement.Fragme
     ? sql`search_alike(${organization}, ${query.q}, ${publicOnly}::boolean)`
     : sql`search_asked(${organization}, ${query.q})`
   const most = Math.min(wordsSent(all), mostClasses)
+  const withoutDrafts = isWithoutDrafts(sql, all)
   return sql`asked as materialized (select parts, search_meant(${organization}, whole) as whole,
       array(select search_meant(${organization}, class)
         from unnest(search_classes(parts, whole, ${most}::int)) with ordinality c(class, n) order by n) as classes
-    from (select parts, search_whole(parts, ${
-    isWithoutDrafts(sql, all)
-  }) as whole from (select ${parts} as parts offset 0) typed
+    from (select parts, search_whole(parts, ${withoutDrafts}) as whole from (select ${parts} as parts offset 0) typed
       offset 0) meant)`
 }
