@@ -85,6 +85,10 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/search/ChangedAnswerRepo.ts#1",
     "src/domain/search/ChangedAnswerRepo.ts#2"
   ],
+  "words and marks of the other organization have its short name before them: found only where two of those are the same":
+    [
+      "src/domain/search/IndexWritesRepo.ts#0"
+    ],
   "it names its job": ["src/domain/jobs/JobSettleRepo.ts#0"]
 }
 
