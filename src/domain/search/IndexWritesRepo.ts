@@ -31,13 +31,16 @@ const told = ["is_public", "type", "status", "categories", "brands", "attributes
 
 /**
  * Writes down what documents were: `keys`, a query for the organizations and entities of those that change. The first time in
- * a transaction counts, and whoever calls it has locked the documents, so that nobody else's change comes between.
+ * a transaction counts, and whoever calls it has locked the documents, so that nobody else's change comes between. By the
+ * entity alone (`offset 0`): asked for the organization too, a young table is gone through by an index that begins with it.
  */
 const written = (keys: string, ids: string) =>
   `insert into search_former (organization_id, entity_id, ${listed(told)}, marks, words)
       select k.organization_id, k.entity_id, ${listed(told, "d.")}, w.marks, w.words from (${keys}) k
-        left join (search_documents d join search_words w using (entity_id, organization_id))
-          on d.entity_id = k.entity_id and d.organization_id = k.organization_id
+        left join lateral (select * from search_documents where entity_id = k.entity_id offset 0) d
+          on d.organization_id = k.organization_id
+        left join lateral (select * from search_words where entity_id = d.entity_id offset 0) w
+          on w.organization_id = d.organization_id
       where ${isTold(ids)} on conflict do nothing`
 
 /** The change of documents as parts of a statement: `keys` is a query for their organizations and entities, `ids` has them all. */
