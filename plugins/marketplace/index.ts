@@ -70,6 +70,6 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
         Effect.all([payoutRoom.tasks, subOrderRoom.tasks, disputeRoom.tasks, returnRoom.tasks, performanceRoom.tasks]),
         (tasks) => tasks.flat()
       ),
-    followsOrders: () => Effect.map(Reconcile, ({ orders }) => orders)
+    followsOrders: () => Reconcile
   })
 }

@@ -85,7 +85,8 @@ export const sqlLayer = Layer.unwrap(
       startupParameters: {
         ...onePlan,
         statement_timeout: "15000",
-        idle_in_transaction_session_timeout: "30000"
+        // A frozen process must not hold the locks of a transaction that it does not go on with.
+        idle_in_transaction_session_timeout: "5000"
       }
     }))
 )

@@ -48,7 +48,7 @@ export interface PluginManifest<Services = never> {
   readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
   readonly events?: ReadonlyArray<string>
-  /** What it keeps of orders and brings into line in the transaction of their changes (`OrderFollower`). */
+  /** What it keeps of orders and must be true together with them (`OrderFollower`). */
   readonly followsOrders?: (
     context: PluginContext
   ) => OrderFollower | Effect.Effect<OrderFollower, never, NoInfer<Services>>

@@ -12,19 +12,24 @@ const cursed = new Set<string>()
 /** How many orders it was told of at once. */
 const batches: Array<number> = []
 
-/** A follower that keeps a row of each order, and dies over some after it has written. */
+/** A follower that keeps a row of each order, and dies over some. */
 const following = Layer.effectDiscard(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create table followed (organization_id text, order_id uuid, lines bigint)`
-  yield* (yield* OrderFollowers).register((orderIds) =>
-    Effect.gen(function*() {
-      const organization = yield* currentOrganization
-      batches.push(orderIds.length)
-      yield* Effect.orDie(sql`insert into followed select ${organization}, o.id, (select count(*) from order_lines l
-        where l.order_id = o.id) from orders o where o.id = any(${orderIds}::uuid[])`)
-      if (orderIds.some((id) => cursed.has(id))) return yield* Effect.die(new Error("a plugin stumbles"))
-    })
-  )
+  yield* (yield* OrderFollowers).register({
+    created: (orders, prefix) =>
+      Effect.gen(function*() {
+        batches.push(orders.length)
+        if (orders.some(({ id }) => cursed.has(id))) return yield* Effect.die(new Error("a plugin stumbles"))
+        const organization = yield* currentOrganization
+        const lines = orders.map(({ id, lineItems }) => ({ id, lines: lineItems.length }))
+        return sql`${sql.literal(prefix)}followed as (insert into followed select ${organization}, p.id, l.lines
+          from placed p join jsonb_to_recordset(${
+          JSON.stringify(lines)
+        }::jsonb) as l(id uuid, lines bigint) on l.id = p.id)`
+      }),
+    changed: () => Effect.void
+  })
 }))
 
 const repos = placeRepoLayer.pipe(

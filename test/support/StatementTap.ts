@@ -44,8 +44,11 @@ export const reader = (run: (text: string) => void) => {
   }
 }
 
-/** Opens one; it is closed with the scope. */
-export const tapOn = (databaseUrl: string): Effect.Effect<StatementTap, never, Scope.Scope> =>
+/** Opens one; it is closed with the scope. `before` is called with each statement before it reaches the database. */
+export const tapOn = (
+  databaseUrl: string,
+  before: (text: string) => void = () => {}
+): Effect.Effect<StatementTap, never, Scope.Scope> =>
   Effect.gen(function*() {
     const url = new URL(databaseUrl)
     const target = { host: url.hostname, port: Number(url.port) }
@@ -54,7 +57,10 @@ export const tapOn = (databaseUrl: string): Effect.Effect<StatementTap, never, S
     const server = createServer((client) => {
       const database = connect(target)
       const connection = ++connections
-      const read = reader((text) => sent.push({ connection, text: text.replaceAll(/\s+/g, " ").trim() }))
+      const read = reader((text) => {
+        before(text)
+        sent.push({ connection, text: text.replaceAll(/\s+/g, " ").trim() })
+      })
       client.on("data", (chunk) => read(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
       forward(client, database, open)
     })

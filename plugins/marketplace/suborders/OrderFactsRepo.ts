@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type Order, type PluginDatabase } from "stoa/plugin"
 import type { SoldLine, SoldOrder } from "./SubOrderShares.ts"
 
 /** A line of an order, and whose it is; null: the store's own. */
@@ -78,6 +78,39 @@ export const readOrders = Effect.fnUntraced(
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[])
       order by o.id`
     return rows.map(toFacts)
+  },
+  Effect.orDie
+)
+
+interface OwnedRow {
+  readonly entity_id: string
+  readonly vendor_id: string
+  readonly created_at: Date
+}
+
+/** The same for orders that a checkout is about to create: nothing of them is paid or given back. One statement. */
+export const factsOfNew = Effect.fnUntraced(
+  function*({ sql }: PluginDatabase["Service"], orders: ReadonlyArray<Order>) {
+    const { organizationId } = yield* CurrentActor
+    const entityIds = [...new Set(orders.flatMap(({ lineItems }) => lineItems.map(({ entityId }) => entityId)))]
+    const owned = yield* sql<OwnedRow>`select entity_id, vendor_id, created_at from marketplace_vendor_entities
+      where organization_id = ${organizationId} and entity_id = any(${entityIds}::uuid[])`
+    const owners = new Map(owned.map((row) => [row.entity_id, row]))
+    return orders.map(({ currency, id, lineItems, placedAt, shippingTotal, taxIncluded }): OrderFacts => ({
+      id,
+      currency,
+      isCancelled: false,
+      cancellationReason: null,
+      taxIncluded,
+      shippingTotal,
+      captured: null,
+      givenBack: 0,
+      shippingGivenBack: 0,
+      lines: lineItems.map((line) => {
+        const owner = owners.get(line.entityId)
+        return { ...line, givenBack: 0, vendorId: owner && owner.created_at <= placedAt ? owner.vendor_id : null }
+      })
+    }))
   },
   Effect.orDie
 )

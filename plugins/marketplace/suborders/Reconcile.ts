@@ -1,23 +1,23 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, newId, PluginDatabase } from "stoa/plugin"
+import { newId, type OrderFollower, PluginDatabase } from "stoa/plugin"
 import { Commissions } from "../commissions/Commissions.ts"
 import type { CommissionTerms } from "../commissions/CommissionTerms.ts"
 import { plainTerms } from "../commissions/CommissionTerms.ts"
 import { Ledger, type Posting } from "../ledger/Ledger.ts"
 import { lockSubOrders } from "./FoundSubOrderRepo.ts"
-import { type OrderFacts, readOrders, type VendorLine } from "./OrderFactsRepo.ts"
+import { factsOfNew, type OrderFacts, readOrders, type VendorLine } from "./OrderFactsRepo.ts"
 import { dueEntries, lineShares, type Posted } from "./SubOrderShares.ts"
 import { type FoundSubOrder, type WantedSubOrder, wantedSubOrder } from "./SubOrderState.ts"
-import { writeSubOrders } from "./SubOrderWriteRepo.ts"
+import { newSubOrderParts, writeSubOrders } from "./SubOrderWriteRepo.ts"
 
 /**
- * Brings sub-orders and the ledger into line with orders as they are by then (contract, plugins §1.3, §1.5). To be called
- * inside of the transaction that changed the orders and holds their locks; doing it again changes nothing. At most six
- * statements for any number of orders and lines.
+ * Brings sub-orders and the ledger into line with orders (contract, plugins §1.3, §1.5). `changed` is to be called inside
+ * of the transaction that changed the orders and holds their locks, and takes at most six statements for any number of
+ * orders and lines. `created` takes at most three, and one where no vendor is in the orders.
  */
-export class Reconcile extends Context.Service<Reconcile, {
-  readonly orders: (orderIds: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/plugins/marketplace/suborders/Reconcile") {
+export class Reconcile
+  extends Context.Service<Reconcile, OrderFollower>()("stoa/plugins/marketplace/suborders/Reconcile")
+{
   static readonly layer = Layer.effect(
     Reconcile,
     Effect.gen(function*() {
@@ -38,20 +38,27 @@ export class Reconcile extends Context.Service<Reconcile, {
         return new Map(sold.map(({ id }, index) => [id, terms[index] ?? plainTerms(0)]))
       })
 
-      const orders = Effect.fn("Reconcile.orders")(function*(orderIds: ReadonlyArray<string>) {
+      const created: OrderFollower["created"] = Effect.fn("Reconcile.created")(function*(orders, prefix) {
+        const facts = yield* factsOfNew(db, orders)
+        const terms = yield* newTerms(facts, [])
+        const wanted = facts.flatMap((order) => wantedOf(order, [], terms))
+        return wanted.length === 0 ? undefined : yield* newSubOrderParts(db, wanted, prefix)
+      })
+
+      const changed: OrderFollower["changed"] = Effect.fn("Reconcile.changed")(function*(orderIds) {
         const facts = yield* readOrders(db, orderIds)
         const found = yield* lockSubOrders(db, orderIds)
         const terms = yield* newTerms(facts, found)
         const wanted = facts.flatMap((order) =>
           wantedOf(order, found.filter(({ orderId }) => orderId === order.id), terms)
         )
-        const changed = wanted.filter(({ isChanged }) => isChanged)
-        if (changed.length > 0) yield* writeSubOrders(db, changed)
+        const stale = wanted.filter(({ isChanged }) => isChanged)
+        if (stale.length > 0) yield* writeSubOrders(db, stale)
         const captured = new Set(facts.filter((order) => order.captured !== null).map(({ id }) => id))
         yield* ledger.post(wanted.flatMap((one) => postingsOf(one, captured.has(one.orderId))))
       })
 
-      return { orders }
+      return { created, changed }
     })
   )
 }

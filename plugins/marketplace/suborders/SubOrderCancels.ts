@@ -59,7 +59,7 @@ export class SubOrderCancels extends Context.Service<SubOrderCancels, {
         const of = { subOrderId: row.id, orderId: row.orderId }
         const isPaid = !isSpent(yield* refunds.left(of))
         const refund = isPaid ? yield* refunds.write(of, reason, chooseAll) : null
-        yield* reconcile.orders([row.orderId])
+        yield* reconcile.changed([row.orderId])
         return { isCaptured: true, orderLines: order.lines, refund }
       }, db.transaction)
 

@@ -2,9 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { Order } from "../orders/Order.ts"
-import { type ChangedOrder, type OrderFollowers, orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
+import { type FollowerFailed, type OrderFollowers, orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
 import {
   type ManualPlacement,
   manualPlaceStatement,
@@ -66,31 +67,29 @@ export const usageRefusal = (error: SqlError.SqlError): Effect.Effect<never, Che
     ? Effect.fail(CheckoutFailed.of("A promotion code has reached its usage limit."))
     : Effect.die(error)
 
-const ofPlacing = (placing: Placing | undefined): ChangedOrder => ({
-  organizationId: placing?.actor.organizationId ?? "",
-  orderId: placing?.placement.order.id ?? ""
-})
+/** Undefined when a follower failed: nothing happened, and each order is to be tried alone. */
+const unlessFollowerFails = <A>(work: Effect.Effect<A, SqlError.SqlError | FollowerFailed>) =>
+  Effect.catchTag(
+    work,
+    "FollowerFailed",
+    ({ cause }) => Effect.as(Effect.logError("a plugin that follows orders failed", cause), undefined)
+  )
 
-const ofSettlement = (settlement: Settlement | undefined): ChangedOrder => ({
-  organizationId: settlement?.organization ?? "",
-  orderId: settlement?.id ?? ""
-})
-
-/**
- * A statement and what the followers of its orders do, in one transaction; the statement alone where nobody follows.
- * Undefined when a follower failed: nothing of it happened, and each order is to be tried alone.
- */
-const followedBy = (sql: SqlClient.SqlClient, followers: OrderFollowers["Service"]) =>
-<Row>(
-  statement: Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>,
-  changedBy: (rows: ReadonlyArray<Row>) => ReadonlyArray<ChangedOrder>
-): Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError> =>
-  followers.any()
-    ? sql.withTransaction(Effect.tap(statement, (rows) => followers.tell(changedBy(rows)))).pipe(
-      Effect.catchTag("FollowerFailed", ({ cause }) =>
-        Effect.as(Effect.logError("a plugin that follows orders failed", cause), undefined))
-    )
-    : statement
+/** A settlement and what the followers of its orders do, in one transaction; the statement alone where nobody follows. */
+const followedBy =
+  (sql: SqlClient.SqlClient, followers: OrderFollowers["Service"]) =>
+  (settlements: ReadonlyArray<Settlement>, locking: Locking) => {
+    const statement = settleStatement(sql, settlements, locking)
+    // Of the orders that it locked: others are left for `alone`.
+    const changed = (rows: ReadonlyArray<SettledRow>) =>
+      rows.flatMap(({ n }) => settlements.slice(n, n + 1)).map(({ id, organization }) => ({
+        id,
+        organizationId: organization
+      }))
+    return followers.any()
+      ? unlessFollowerFails(sql.withTransaction(Effect.tap(statement, (rows) => followers.tell(changed(rows)))))
+      : statement
+  }
 
 /** The same for one order: a follower that fails is a defect of the change. */
 const followedAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError>) =>
@@ -111,20 +110,21 @@ export const placeRepoLayer = Layer.effect(
     const outcomeOf = (row: PlacedRow | undefined) =>
       row?.placed === true ? "placed" as const : row?.existed === true ? "already" as const : undefined
 
+    const created = (placings: ReadonlyArray<Placing>, locking: Locking) =>
+      followers.created(placings.map(({ placement }) => placement.order)).pipe(
+        Effect.flatMap((parts) => placeStatement(sql, placings, locking, parts)),
+        unlessFollowerFails
+      )
+
     const placing = yield* GroupCommit.make<Placing, Placed>({
       name: "checkout.place",
       together: (placings) =>
-        followed(
-          placeStatement(sql, placings, "skip locked"),
-          (rows) => rows.flatMap(({ n, placed }) => placed ? [ofPlacing(placings[n])] : [])
-        ).pipe(Effect.map((rows) => {
+        Effect.map(created(placings, "skip locked"), (rows) => {
           const found = new Map((rows ?? []).map((row) => [row.n, outcomeOf(row)]))
           return placings.map((_, n) => found.get(n))
-        })),
+        }),
       alone: Effect.fnUntraced(function*(one) {
-        const [row] = yield* followedAlone(
-          followed(placeStatement(sql, [one], ""), (rows) => rows.some(({ placed }) => placed) ? [ofPlacing(one)] : [])
-        )
+        const [row] = yield* followedAlone(created([one], ""))
         const outcome = outcomeOf(row)
         if (outcome !== undefined) return outcome
         // Two runs may place at once (a partition): the later one waits for the hold and then sees it sold, but not the
@@ -158,18 +158,11 @@ export const placeRepoLayer = Layer.effect(
     const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined }>({
       name: "checkout.settle",
       together: (settlements) =>
-        followed(
-          settleStatement(sql, settlements, "skip locked"),
-          (rows) => rows.map(({ n }) => ofSettlement(settlements[n]))
-        ).pipe(Effect.map((rows) => {
+        Effect.map(followed(settlements, "skip locked"), (rows) => {
           const found = new Map((rows ?? []).map((row) => [row.n, { settled: toSettled(row) }]))
           return settlements.map((_, n) => found.get(n))
-        })),
-      alone: (one) =>
-        Effect.map(
-          followedAlone(followed(settleStatement(sql, [one], ""), () => [ofSettlement(one)])),
-          ([row]) => ({ settled: row && toSettled(row) })
-        )
+        }),
+      alone: (one) => Effect.map(followedAlone(followed([one], "")), ([row]) => ({ settled: row && toSettled(row) }))
     })
 
     const settle = Effect.fn("PlaceRepo.settle")(function*(id: string, intent: string, captured: number) {

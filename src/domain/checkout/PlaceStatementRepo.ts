@@ -4,6 +4,7 @@ import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
+import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "../orders/Order.ts"
 import type { Decision } from "./Checkout.ts"
 import { unflushed } from "./UnflushedRepo.ts"
@@ -124,10 +125,15 @@ const records = (sql: SqlClient.SqlClient) =>
  * The statement that makes the orders of checkouts: their stock, the end of their carts, promotion usage, orders, lines, history and
  * announcements. Everything of an order hangs on its hold and its cart: a reservation that has run out, or a cart that
  * is not this checkout's any more, and nothing of it is written. An order travels as one JSON value, however many lines
- * it has. Holds and carts that others have locked are waited for or left out.
+ * it has. Holds and carts that others have locked are waited for or left out. `followers` are what plugins write with it.
  * Lock order: holds by key, carts by id, promotions by id, then inserts.
  */
-export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray<Placing>, locking: Locking) =>
+export const placeStatement = (
+  sql: SqlClient.SqlClient,
+  placings: ReadonlyArray<Placing>,
+  locking: Locking,
+  followers: ReadonlyArray<StatementParts> = []
+) =>
   sql<PlacedRow>`with
     ${input(sql, placings.map(toInput))},
     held as materialized (
@@ -153,7 +159,7 @@ export const placeStatement = (sql: SqlClient.SqlClient, placings: ReadonlyArray
       where c.id = any(array(select id from claimed)) and c.id = claimed.id
       returning hold.n, c.email),
     ${usage(sql)},
-    ${records(sql)}
+    ${sql.join(", ", false)([records(sql), ...followers])}
     select i.n, exists (select 1 from placed p where p.id = i.id) as placed,
       coalesce((select true from orders o
         where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed

@@ -1,11 +1,14 @@
 import { Effect, Option } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 
 /**
  * The database as hooks and plugins get it. Its statements belong to the transaction of whoever runs them, where there
  * is one, and each is a transaction of its own otherwise.
  */
 export type Database = SqlClient.SqlClient
+
+/** Common table expressions, separated by commas, for the `with` of somebody else's statement. */
+export type StatementParts = Statement.Fragment
 
 /** Whether the caller is inside of a transaction of this database. */
 export const inTransaction = (database: Database): Effect.Effect<boolean> =>

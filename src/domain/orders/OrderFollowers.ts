@@ -1,32 +1,47 @@
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
+import type { StatementParts } from "../modules/DatabaseRepo.ts"
+import type { Order } from "./Order.ts"
 
 /**
- * Work of a plugin that belongs into the transaction of every change of an order's lines, money or status: it is told of
- * orders of one organization, in the order of their ids, and acts as the service itself. It looks at the orders as they
- * are by then and brings what it keeps of them into line; being told twice must change nothing. What it fails or dies
- * with takes the change of the order back.
+ * What a plugin keeps of orders and must be true together with them. Both functions get orders of one organization, sorted
+ * by id, and act as the service itself. What they fail or die with undoes the change of the order.
  */
-export type OrderFollower = (orderIds: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
+export interface OrderFollower {
+  /**
+   * Gives the parts of the statement that creates the orders of checkouts, or undefined if nothing is kept of these. They
+   * may read the part `placed (id, organization_id)`, which has the orders that were really created, and must write
+   * nothing for others. Names of parts begin with `prefix`. Runs before the statement, without a transaction: a
+   * checkout is one round trip, so that a process that stops in the middle of it leaves no lock behind.
+   */
+  readonly created: (
+    orders: ReadonlyArray<Order>,
+    prefix: string
+  ) => Effect.Effect<StatementParts | undefined, never, CurrentActor>
+  /**
+   * Runs in the transaction of every other change of an order's lines, money or status, and brings what is kept into
+   * line with the orders as they are by then. Running it twice must change nothing.
+   */
+  readonly changed: (orderIds: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
+}
 
 /** An order that was changed, and whose it is. */
-export interface ChangedOrder {
-  readonly organizationId: string
-  readonly orderId: string
-}
+export type ChangedOrder = Pick<Order, "id" | "organizationId">
 
 /** A follower did not do its part; the transaction has to be taken back. */
 export class FollowerFailed extends Data.TaggedError("FollowerFailed")<{ readonly cause: unknown }> {}
 
 /**
- * Who follows orders (docs/plugins.md). Every repository that places an order, settles, changes, cancels or refunds it
- * tells them before its transaction commits, with the order's row locked.
+ * Who follows orders (docs/plugins.md). Every repository that creates an order, settles, changes, cancels or refunds it
+ * calls them before its transaction commits, with the order's row locked; checkouts put their parts into the statement.
  */
 export class OrderFollowers extends Context.Service<OrderFollowers, {
   /** Adds one while the process starts. */
   readonly register: (follower: OrderFollower) => Effect.Effect<void>
   /** Whether anybody follows: a statement that nobody follows needs no transaction around it. */
   readonly any: () => boolean
+  /** The parts of all followers for the statement that creates these orders. */
+  readonly created: (orders: ReadonlyArray<Order>) => Effect.Effect<ReadonlyArray<StatementParts>, FollowerFailed>
   readonly tell: (changed: ReadonlyArray<ChangedOrder>) => Effect.Effect<void, FollowerFailed>
 }>()("stoa/domain/orders/OrderFollowers") {
   static readonly layer = Layer.sync(OrderFollowers, () => emptyFollowers())
@@ -36,25 +51,34 @@ export class OrderFollowers extends Context.Service<OrderFollowers, {
 export const emptyFollowers = (): OrderFollowers["Service"] => {
   const followers: Array<OrderFollower> = []
 
-  const tellOf = (organizationId: string, orderIds: ReadonlyArray<string>) =>
-    Effect.forEach(followers, (follower) => follower(orderIds), { discard: true }).pipe(
-      Effect.provideService(CurrentActor, systemActor(organizationId))
+  /** One order of locks for everybody: organizations by name, orders by id. */
+  const forEachFollower = <A extends ChangedOrder, B>(
+    orders: ReadonlyArray<A>,
+    call: (follower: OrderFollower, own: ReadonlyArray<A>, n: number) => Effect.Effect<B, never, CurrentActor>
+  ) => {
+    const sorted = [...new Map(orders.map((order) => [order.id, order])).values()].sort((a, b) => a.id < b.id ? -1 : 1)
+    const calls = [...new Set(orders.map(({ organizationId }) => organizationId))].sort().flatMap((organizationId) => {
+      const own = sorted.filter((order) => order.organizationId === organizationId)
+      return followers.map((follower) => ({ follower, own, actor: systemActor(organizationId) }))
+    })
+    return Effect.forEach(
+      calls,
+      ({ actor, follower, own }, n) => Effect.provideService(call(follower, own, n), CurrentActor, actor)
+    ).pipe(
+      Effect.catchDefect((cause) => Effect.fail(new FollowerFailed({ cause })))
     )
+  }
 
   return {
     register: (follower) => Effect.sync(() => void followers.push(follower)),
     any: () => followers.length > 0,
-    tell: (changed) => {
-      if (followers.length === 0 || changed.length === 0) return Effect.void
-      const organizations = [...new Set(changed.map(({ organizationId }) => organizationId))].sort()
-      // One order of locks for everybody: organizations by name, orders by id.
-      return Effect.forEach(organizations, (organization) => {
-        const own = changed.filter(({ organizationId }) => organizationId === organization)
-        return tellOf(organization, [...new Set(own.map(({ orderId }) => orderId))].sort())
-      }, { discard: true }).pipe(
-        Effect.catchDefect((cause) => Effect.fail(new FollowerFailed({ cause })))
-      )
-    }
+    created: (orders) =>
+      Effect.map(
+        forEachFollower(orders, (follower, own, n) => follower.created(own, `f${n}_`)),
+        (parts) => parts.filter((part) => part !== undefined)
+      ),
+    tell: (changed) =>
+      Effect.asVoid(forEachFollower(changed, (follower, own) => follower.changed(own.map(({ id }) => id))))
   }
 }
 
@@ -70,7 +94,7 @@ export const tellFollowers = (
   orderId: string
 ): Effect.Effect<void, never, CurrentActor> =>
   followers.any()
-    ? Effect.flatMap(CurrentActor, ({ organizationId }) => followers.tell([{ organizationId, orderId }])).pipe(
+    ? Effect.flatMap(CurrentActor, ({ organizationId }) => followers.tell([{ organizationId, id: orderId }])).pipe(
       Effect.catchTag("FollowerFailed", ({ cause }) => Effect.die(cause))
     )
     : Effect.void

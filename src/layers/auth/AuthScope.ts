@@ -80,7 +80,14 @@ export const makeAuthScope = (
         Effect.context<AuthServices>(),
         (services) => Effect.promise(() => calls.run({ services, failures, tally, inside: true }, body))
       )
-      const transaction = Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(work))
+      // Passwords are hashed inside, and wait their turn in a rush: longer than a transaction may be idle elsewhere.
+      const transaction = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) =>
+          sql.withTransaction(
+            Effect.andThen(sql`select set_config('idle_in_transaction_session_timeout', '30000', true)`, work)
+          )
+      )
       return run(inside ? transaction : transactions.withPermit(transaction))
     },
     call: (body) =>

@@ -22,10 +22,16 @@ const sentBy = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never
   const tap = yield* Tap
   tap.take()
   const answer = yield* request
+  const taken = tap.take()
   // Whose a line of a cart is, is asked when it is added: not a matter of the order.
-  const sent = tap.take().filter(({ text }) => /marketplace_/.test(text) && !text.startsWith("select l.entity_id"))
+  const sent = taken.filter(({ text }) => /marketplace_/.test(text) && !text.startsWith("select l.entity_id"))
     .map(({ text }) => text.slice(0, 60))
-  return { answer, sent }
+  /** What the connection that created an order ran just before. */
+  const [created] = taken.filter(({ text }) => text.includes("insert into orders ("))
+  const [before] = taken.slice(0, created && taken.indexOf(created)).filter(({ connection }) =>
+    connection === created?.connection
+  ).reverse()
+  return { answer, sent, created: created?.text ?? "", before: before?.text ?? "" }
 })
 
 layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("the statements about sub-orders", (it) => {
@@ -40,6 +46,8 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("the stateme
       const one = yield* sentBy(anOrderOf([[thing]]))
       const many = yield* sentBy(anOrderOf(things.map((id) => [id, 2] as const)))
       assert.deepStrictEqual(many.sent, one.sent)
+      assert.include(one.created, "insert into marketplace_vendor_sub_orders", "created with their order")
+      assert.notMatch(one.before, /^begin/i, "without a transaction around it, whose locks a frozen process would keep")
       assert.isAtMost(one.sent.length, 12, JSON.stringify(one.sent))
       const refund = (orderId: string) =>
         sentBy(api("POST", `/api/orders/${orderId}/refunds`, { as: asStaff, body: { amount: 1000 } }))
