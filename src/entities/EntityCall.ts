@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { ClusterError } from "effect/cluster"
 import { Unavailable } from "../domain/errors/ApiErrors.ts"
-import { isTransient } from "../domain/errors/Transience.ts"
+import { isWorthRepeating } from "../domain/errors/Transience.ts"
 
 /** How long a caller waits for an actor: longer than a fail-over hop, shorter than a client's patience. */
 const patience = 5_000
@@ -26,13 +26,13 @@ export const unlessPast = (until: number): Effect.Effect<void, Unavailable> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => (now > until ? Effect.fail(Unavailable.of()) : Effect.void))
 
 /**
- * 503 for what fails because the database is away; every other defect stays one. An actor says so itself, because its
+ * 503 for what fails because the database is away or an earlier try came first; every other defect stays one. An actor says so itself, because its
  * caller in another process gets of a defect nothing but a text.
  */
 export const orUnavailable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
   Effect.catchDefect(work, (defect) =>
-    isTransient(defect)
-      ? Effect.andThen(Effect.logWarning("the database did not answer", defect), Effect.fail(Unavailable.of()))
+    isWorthRepeating(defect)
+      ? Effect.andThen(Effect.logWarning("a change was not made", defect), Effect.fail(Unavailable.of()))
       : Effect.die(defect))
 
 type DeliveryError =

@@ -95,22 +95,29 @@ const endOfAdding = Effect.gen(function*() {
  */
 const answeredTooLate = Effect.fnUntraced(function*(meanwhile: Effect.Effect<void, never, TestApp>) {
   const request = yield* anAddition()
-  const [locked, unlock] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-  const blocking = yield* Effect.forkChild(onDatabase((sql) =>
-    sql.withTransaction(
-      sql`select 1 from carts where id = ${request.cart.id}::uuid for update`.pipe(
-        Effect.andThen(Deferred.succeed(locked, undefined)),
-        Effect.andThen(Deferred.await(unlock))
-      )
-    )
-  ))
-  yield* Deferred.await(locked)
+  const unlock = yield* Deferred.make<void>()
+  const blocking = yield* lockCart(request.cart.id, unlock)
   assert.strictEqual((yield* request.send).status, 503)
   yield* meanwhile
   yield* Deferred.succeed(unlock, undefined)
   yield* Fiber.join(blocking)
   yield* endOfAdding
   return request
+})
+
+/** Locks the row of a cart until the deferred is done; gives the fiber that does it once it has the lock. */
+const lockCart = Effect.fnUntraced(function*(cartId: string, unlock: Deferred.Deferred<void>) {
+  const locked = yield* Deferred.make<void>()
+  const blocking = yield* Effect.forkChild(onDatabase((sql) =>
+    sql.withTransaction(
+      sql`select 1 from carts where id = ${cartId}::uuid for update`.pipe(
+        Effect.andThen(Deferred.succeed(locked, undefined)),
+        Effect.andThen(Deferred.await(unlock))
+      )
+    )
+  ))
+  yield* Deferred.await(locked)
+  return blocking
 })
 
 /** Whatever became of the first try: its repetition says so truthfully, and the change exists once. */
@@ -179,6 +186,50 @@ withApp("a request under a key whose answer was lost", (it) => {
       assert.deepStrictEqual(yield* calledOff.effect, [])
       yield* comesAgain(calledOff)
       yield* comesAgain(raced)
+    }))
+
+  it.effect("is told to come again when it meets the change of its own earlier try", () =>
+    Effect.gen(function*() {
+      const [request, unlock] = [yield* anAddition(), yield* Deferred.make<void>()]
+      const blocking = yield* lockCart(request.cart.id, unlock)
+      const sent = yield* Effect.forkChild(request.send)
+      // The earlier try, which was believed lost, commits while this one waits for the cart.
+      const context = yield* Effect.context<TestApp>()
+      const markOfEarlierTry = onDatabase((sql) =>
+        sql`insert into keyed_changes (organization_id, work_id)
+          select organization_id, work_id from idempotency_keys where status = 'running' and locked_until > now()
+          returning 1`
+      )
+      yield* Effect.promise(() =>
+        waitFor("the key", async () => (await Effect.runPromiseWith(context)(markOfEarlierTry)).length === 1)
+      )
+      yield* Deferred.succeed(unlock, undefined)
+      const answer = yield* Fiber.join(sent)
+      refused(answer, 503, "SERVICE_UNAVAILABLE")
+      assert.isNotNull(answer.headers.get("retry-after"))
+      yield* Fiber.join(blocking)
+      carriedOut(yield* request.send)
+      assert.deepStrictEqual(yield* request.effect, [])
+    }))
+
+  it.effect("is told to come again when the database goes away before the doubt is written down", () =>
+    Effect.gen(function*() {
+      const request = yield* anAddition()
+      const broken = [["cart_lines", "before insert"], ["idempotency_keys", "before update of locked_until"]] as const
+      yield* onDatabase((sql) =>
+        sql`create function lose_connection() returns trigger language plpgsql as
+          'begin perform pg_terminate_backend(pg_backend_pid()); return new; end'`
+      )
+      for (const [table, when] of broken) {
+        yield* onDatabase((sql) =>
+          sql.unsafe(`create trigger lost ${when} on ${table} for each row execute function lose_connection()`)
+        )
+      }
+      const answer = yield* request.send
+      for (const [table] of broken) yield* onDatabase((sql) => sql.unsafe(`drop trigger lost on ${table}`))
+      refused(answer, 503, "SERVICE_UNAVAILABLE")
+      assert.isNotNull(answer.headers.get("retry-after"))
+      assert.deepStrictEqual(yield* request.effect, [])
     }))
 
   it.effect("or kept leaves nothing in the database that opens the cart it made", () =>

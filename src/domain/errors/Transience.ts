@@ -5,7 +5,7 @@ interface Told {
   readonly isRetryable?: boolean
   readonly cause?: unknown
   readonly _tag?: string
-  readonly reason?: { readonly _tag: string }
+  readonly reason?: { readonly _tag: string; readonly constraint?: string }
 }
 
 /**
@@ -29,3 +29,10 @@ const tookTooLong = ["LockTimeoutError", "StatementTimeoutError"]
 export const wasCutOff = (defect: unknown): boolean =>
   isTransient(defect) && (defect as Told)._tag === "SqlError" &&
   !tookTooLong.includes((defect as Told).reason?._tag ?? "")
+
+/**
+ * Whether a request that died of this should be sent again (503): the database is away, or the change met the change of
+ * an earlier try under the same `Idempotency-Key` that was believed lost. The next try is told what became of it.
+ */
+export const isWorthRepeating = (defect: unknown): boolean =>
+  isTransient(defect) || (defect as Told | undefined)?.reason?.constraint === "keyed_changes_pkey"

@@ -69,6 +69,10 @@ const makeKeyedWork = Effect.gen(function*() {
   const sealed = (print: string) => createHmac("sha256", secret).update(`idempotency ${print}`).digest("hex")
   const scopeOfService = yield* Effect.scope
 
+  // What the work gave is the answer, also where the key cannot be let go: its lease runs out by itself.
+  const letGo = (giving: Effect.Effect<void, never, CurrentActor>) =>
+    Effect.catchCause(giving, (cause) => Effect.logWarning("an idempotency key waits for the end of its lease", cause))
+
   const claimed = <Answer, E, R>(
     { actor, keep, key, repeatable, scope }: KeyedChange<Answer>,
     workId: string,
@@ -80,12 +84,14 @@ const makeKeyedWork = Effect.gen(function*() {
     return Effect.gen(function*() {
       const answer = yield* Effect.andThen(Effect.forkScoped(renewing), marking).pipe(
         Effect.scoped,
-        Effect.onError((cause) => isRefusal(cause) ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId))
+        Effect.onError((cause) =>
+          letGo(isRefusal(cause) ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId))
+        )
       )
       const kept = keep(answer)
       if (kept._tag === "Remember") yield* keys.finish(scope, key, workId, kept.status, kept.body)
       // What broke inside of better-auth is an answer here, and says as little as a defect does.
-      else yield* kept._tag === "Release" ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId)
+      else yield* letGo(kept._tag === "Release" ? keys.release(scope, key, workId) : keys.doubt(scope, key, workId))
       return answer
     })
   }

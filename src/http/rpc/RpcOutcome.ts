@@ -1,6 +1,6 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import { Unavailable, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { isTransient } from "../../domain/errors/Transience.ts"
+import { isWorthRepeating } from "../../domain/errors/Transience.ts"
 import { isUnstorable, unstorableText } from "../server/Failure.ts"
 import type { Outcome } from "./RpcMetrics.ts"
 
@@ -21,7 +21,7 @@ export const toldOf = <E>(
 ): Effect.Effect<never, E | Unavailable | ValidationFailed> => {
   if (!Cause.hasDies(cause)) return Effect.failCause(cause)
   const defect = Cause.squash(cause)
-  if (isTransient(defect)) {
+  if (isWorthRepeating(defect)) {
     return Effect.andThen(Effect.logWarning("call refused: the database did not answer", cause), Unavailable.of())
   }
   if (isUnstorable(defect)) return Effect.fail(unstorableText)

@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { isTransient } from "../../domain/errors/Transience.ts"
+import { isWorthRepeating } from "../../domain/errors/Transience.ts"
 
 const codes: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ["BAD_REQUEST", "The request could not be read."],
@@ -55,8 +55,8 @@ export const unstorableText = ValidationFailed.of(
 export const answerFailure = (cause: Cause.Cause<unknown>) =>
   Effect.gen(function*() {
     const [response] = yield* HttpServerError.causeResponse(cause)
-    if (isTransient(Cause.squash(cause))) {
-      yield* Effect.logWarning("request refused: the database did not answer", cause)
+    if (isWorthRepeating(Cause.squash(cause))) {
+      yield* Effect.logWarning("request refused: try again", cause)
       return envelope(503, { "retry-after": "1" })
     }
     if (isUnstorable(Cause.squash(cause))) {
