@@ -1,0 +1,59 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { migrateEach } from "../../src/layers/Migrations.ts"
+import { migrationOwners } from "../../src/layers/modules/Modules.ts"
+import { version } from "../../src/layers/Version.ts"
+import { copyOf } from "../support/Postgres.ts"
+import { tapOn } from "../support/StatementTap.ts"
+import { flawOf } from "./MigrationRules.ts"
+import released from "./released-migrations.json" with { type: "json" }
+
+const newestReleased: Readonly<Record<string, string>> = released
+
+const onlyReleased = migrationOwners.map(([owner, migrations]) => {
+  const newest = newestReleased[owner] ?? ""
+  return [owner, Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= newest))] as const
+})
+
+it.live("migrations since the last release only add, so that its processes go on beside the new ones", () =>
+  Effect.gen(function*() {
+    const { url } = yield* copyOf("template0")
+    const tap = yield* tapOn(url)
+    const database = PgClient.layer({ url: Redacted.make(tap.url), maxConnections: 1 })
+    yield* Effect.gen(function*() {
+      yield* migrateEach(onlyReleased)
+      tap.take()
+      yield* migrateEach(migrationOwners)
+    }).pipe(Effect.provide(database))
+    const flaws = tap.take().flatMap(({ text }) => {
+      const flaw = flawOf(text, version)
+      return flaw === undefined ? [] : [`${flaw}: ${text.slice(0, 200)}`]
+    })
+    assert.deepStrictEqual(flaws, [], "Expand first, and remove one version later by `contract`.")
+  }))
+
+it("a statement that an older version would trip over is refused", () => {
+  const flaws: Readonly<Record<string, string | undefined>> = {
+    "drop table carts": "drops something",
+    "alter table carts\n  drop column email": "drops something",
+    "drop function total(uuid)": "drops something",
+    "alter table carts rename to baskets": "renames something",
+    "alter table carts rename column email to address": "renames something",
+    "alter table carts alter column total type numeric": "changes the type of a column",
+    "alter table carts alter column total set data type numeric": "changes the type of a column",
+    "alter table carts alter column email set not null": "demands a value",
+    "alter table carts alter column email drop default": "removes a default",
+    "truncate carts": "removes rows",
+    "alter table carts add column weight int not null": "adds a column that must have a value",
+    "alter table carts add column weight int not null default 0": undefined,
+    "alter table carts add column weight int, add column gift text not null": "adds a column that must have a value",
+    "create table gifts (id uuid primary key, name text not null)": undefined,
+    "create index gifts_name on gifts (name)": undefined,
+    "drop index gifts_name": undefined,
+    "/* last used by 0.2.0 */ drop table carts": "contracts what version 0.2.0 still uses",
+    "/* last used by 0.1.9 */ drop table carts": undefined
+  }
+  for (const [statement, flaw] of Object.entries(flaws)) assert.strictEqual(flawOf(statement, "0.2.0"), flaw, statement)
+  assert.isUndefined(flawOf("/* last used by 0.2.0 */ drop table carts", "0.10.0"))
+})
