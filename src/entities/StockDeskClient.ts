@@ -8,7 +8,7 @@ import { type HoldGone, type Reserved, type ReserveStock, StockDesk, type StockS
 const oneTry = Duration.seconds(2)
 
 /** How long a checkout waits in all: longer than a fail-over of the runner that owns the desk. */
-const patience = Duration.seconds(10)
+const patience = Duration.seconds(15)
 
 /** The wait between tries grows to a second, with a share of chance so that a crowd does not come back as one. */
 const pauses = Schedule.jittered(Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]))
@@ -44,7 +44,7 @@ const make = (send: ReserveCall): StockDeskClient["Service"] => ({
 
 /**
  * Reserves stock at the desk of the actor's organization, whatever happens to the process that runs it: a call without
- * an answer within 2 s is repeated with the same holder, and after 10 s the answer is 503. The holder must then be
+ * an answer within 2 s is repeated with the same holder, and after 15 s the answer is 503. The holder must then be
  * released like after every other failure: one of the calls may still have been granted.
  */
 export class StockDeskClient extends Context.Service<StockDeskClient, {
