@@ -117,6 +117,7 @@ export const OwnVendorChange = Schema.Struct({
   ...ofItself,
   bankAccount: secrets.bankAccount
 })
+export type OwnVendorChange = typeof OwnVendorChange.Type
 
 /** Body of a refusal. */
 export const Refusal = Schema.Struct({ reason: Reason })

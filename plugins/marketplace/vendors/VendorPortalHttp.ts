@@ -10,6 +10,6 @@ export const portalRoutes = [
   changeOwnVendor.handle(({ actor, input }) =>
     input.bankAccount !== undefined && !mayForVendor(actor, "represent")
       ? Forbidden.of("Only an owner of the vendor may say where its money goes.")
-      : Effect.flatMap(Vendors, (vendors) => vendors.change(ownVendor(actor), input))
+      : Effect.flatMap(Vendors, (vendors) => vendors.changeOwn(ownVendor(actor), input))
   )
 ]

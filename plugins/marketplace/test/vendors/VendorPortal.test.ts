@@ -44,6 +44,25 @@ withMarketplace()("the portal of vendors", (it) => {
       assert.strictEqual(kept?.iban, "NEW-IBAN")
     }))
 
+  it.effect("keeps the bank account of a suspended vendor as it was, and lets it say the rest", () =>
+    Effect.gen(function*() {
+      const id = yield* aVendor({ bankAccount: { iban: "OLD-IBAN" } })
+      yield* admin("POST", `/${id}/approve`)
+      yield* admin("POST", `/${id}/suspend`, { reason: "under investigation" })
+      const moved = portal(id, "PATCH", "", { name: "New", bankAccount: { iban: "NEW-IBAN" } })
+      assert.deepStrictEqual(yield* refusal(moved), [403, "FORBIDDEN"])
+      const ibans = onDatabase((sql) =>
+        sql<{ iban: string }>`select bank_account->>'iban' as iban from marketplace_vendor_secrets
+          where vendor_id = ${id}::uuid`
+      )
+      assert.deepStrictEqual(yield* ibans, [{ iban: "OLD-IBAN" }])
+      const described = yield* portal(id, "PATCH", "", { description: "Closed for now." })
+      assert.deepInclude(described.at("data"), { description: "Closed for now.", status: "suspended" })
+      yield* admin("POST", `/${id}/reinstate`)
+      assert.strictEqual((yield* portal(id, "PATCH", "", { bankAccount: { iban: "NEW-IBAN" } })).status, 200)
+      assert.deepStrictEqual(yield* ibans, [{ iban: "NEW-IBAN" }])
+    }))
+
   it.effect("leaves to the store what the store decides: status, tier, share, payouts, keys", () =>
     Effect.gen(function*() {
       const id = yield* aVendor()
