@@ -75,6 +75,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a session", (i
       const token = answer.text("token")
       const becomes = (status: number) => eventually(`${status}`, Effect.map(mayRead(token), (now) => now === status))
       yield* becomes(403)
+      yield* api("GET", "/api/me/profile", { headers: { authorization: `Bearer ${token}` } })
       const member = (yield* staff("POST", "", { userId, role: "staff" })).text("data.id")
       yield* becomes(200)
       assert.strictEqual((yield* staff("PATCH", `/${member}`, { role: "customer" })).status, 200)

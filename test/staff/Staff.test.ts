@@ -23,6 +23,9 @@ const aStore = Effect.fnUntraced(function*<Names extends string>(
   return Object.fromEntries(made) as Record<Names, SignedIn>
 })
 
+/** Makes somebody a customer of the store, whom its staff may then be chosen from. */
+const shops = ({ bearer }: SignedIn) => api("GET", "/api/me/profile", { headers: bearer })
+
 const ask = (who: SignedIn, method: string, path: string, body?: object) =>
   api(method, `/api/admin/staff${path}`, { headers: who.bearer, ...(body && { body }) })
 
@@ -38,7 +41,10 @@ withApp("the staff of an organization", (it) => {
       const { newcomer, owner } = yield* aStore("org_s1", { owner: "owner", newcomer: undefined })
       const seen = Effect.map(api("GET", "/api/orders", { headers: newcomer.bearer }), ({ status }) => status)
       assert.strictEqual(yield* seen, 403)
-      const added = yield* ask(owner, "POST", "", { userId: newcomer.userId, role: "staff" })
+      const add = ask(owner, "POST", "", { userId: newcomer.userId, role: "staff" })
+      refused(yield* add, 404, "NOT_FOUND", "a person whom the store does not know, and whose address it would show")
+      yield* shops(newcomer)
+      const added = yield* add
       assert.strictEqual(added.status, 201)
       assert.deepStrictEqual(
         [added.at("data.userId"), added.at("data.role"), added.at("data.email"), added.at("data.name")],
@@ -139,9 +145,14 @@ withApp("the staff of an organization", (it) => {
       refused(yield* ask(ours.owner, "DELETE", `/${member?.id}`), 404, "NOT_FOUND", "a removal")
       assert.deepStrictEqual(yield* memberOf(theirs.owner, theirs.staff), member)
       assert.isUndefined(yield* memberOf(ours.owner, theirs.staff))
-      // Who works there may be taken on here, and what he offered here does not end with his rank there.
-      const hired = yield* ask(ours.owner, "POST", "", { userId: theirs.staff.userId, role: "staff" })
-      assert.strictEqual(hired.status, 201)
+      // Who works there may be taken on here once the store knows them, and what they offer here does not end there.
+      const hire = ask(ours.owner, "POST", "", { userId: theirs.staff.userId, role: "staff" })
+      refused(yield* hire, 404, "NOT_FOUND", "a stranger")
+      yield* onDatabase((sql) =>
+        sql`insert into customers (id, organization_id, user_id)
+          values (${randomUUID()}::uuid, 'org_s6', ${theirs.staff.userId})`
+      )
+      assert.strictEqual((yield* hire).status, 201)
       yield* onDatabase((sql) =>
         sql`insert into invitations (organization_id, email, role, expires_at, inviter_id)
           values ('org_s6', 'new@example.com', 'customer', now() + interval '1 day', ${theirs.staff.userId}::uuid)`

@@ -1,6 +1,7 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { mayGrant } from "../access/Granting.ts"
+import { Users } from "../access/Users.ts"
 import { WatchedCaches } from "../access/WatchedCaches.ts"
 import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { isUuid, newId } from "../ids/Id.ts"
@@ -20,7 +21,10 @@ export class Staff extends Context.Service<Staff, {
   readonly list: StaffRepo["Service"]["list"]
   /** The deployment's roles. */
   readonly roles: PageOf<StaffRole>
-  /** 404 for an unknown user, 422 for a member or an unknown role, 403 for a role that may more than the actor. */
+  /**
+   * 404 for a user whom the organization does not know as a customer or member: the answer shows the address of a person,
+   * and others are to be invited. 422 for a member or an unknown role, 403 for a role that may more than the actor.
+   */
   readonly add: (userId: string, role: string) => Effect.Effect<StaffMember, Refused | NotFound, CurrentActor>
   /** 404; 422 for the last owner or an unknown role; 403 for a member or a role above the actor. */
   readonly changeRole: (id: string, role: string) => Effect.Effect<StaffMember, Refused | NotFound, CurrentActor>
@@ -37,6 +41,7 @@ const make = Effect.gen(function*() {
   const repo = yield* StaffRepo
   const { roles } = yield* StoreSettings
   const caches = yield* WatchedCaches
+  const users = yield* Users
 
   /** A member who is given less must not go on inviting others to what he had. */
   const losesRank = (from: string, to: string | null): boolean =>
@@ -44,8 +49,9 @@ const make = Effect.gen(function*() {
 
   const add = Effect.fn("Staff.add")(function*(userId: string, role: string) {
     yield* Effect.fromResult(grantable(yield* CurrentActor, roles, role))
-    const added = yield* repo.add(newId(), userId, role)
-    if (added._tag === "NoUser") return yield* NotFound.of("User not found.")
+    const person = yield* users.known({ userId })
+    const added = person === undefined ? { _tag: "NoUser" } as const : yield* repo.add(newId(), userId, role)
+    if (added._tag === "NoUser") return yield* NotFound.of("The organization knows no such person. Invite them.")
     if (added._tag === "Member") return yield* ValidationFailed.of("userId", "is a member already", "already_member")
     yield* caches.forget(`u${userId}`)
     return added.member

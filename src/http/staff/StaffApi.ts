@@ -28,7 +28,10 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
     success: Data(StaffMember).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({ summary: "Make a user a member", description: rank })),
+    .annotateMerge(OpenApi.annotations({
+      summary: "Make a customer of the organization a member",
+      description: `404 for whoever is no customer there: invite them. ${rank}`
+    })),
   HttpApiEndpoint.get("listRoles", "/api/admin/staff/roles", { success: Page(StaffRole) })
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(OpenApi.annotations({ summary: "List the roles and what they may do" })),

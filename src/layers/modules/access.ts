@@ -19,7 +19,8 @@ export const access = defineModule({
   requires: ["tenancy", "events", "auth"],
   permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
   migrations: {},
-  services: Layer.mergeAll(ApiKeys.layer, Staff.layer, Users.layer).pipe(
+  services: Layer.mergeAll(ApiKeys.layer, Staff.layer).pipe(
+    Layer.provideMerge(Users.layer),
     Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, staffRepoLayer, userRepoLayer))
   ),
   routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp).pipe(
