@@ -178,12 +178,12 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       yield* inStore(place(old))
       yield* sql`update orders set status = 'cancelled' where id = ${old.order.id}::uuid`
       yield* atOnce<unknown, CheckoutFailed, never>(
-        (sql) => sql`select 1 from promotion_customer_usages where customer_id = ${customerId}::uuid for update`,
+        (sql) => sql`select 1 from promotion_buyer_usages where buyer = ${`customer:${customerId}`} for update`,
         [inStore(giveBack(old.order.id)), inStore(place(young))]
       )
       const used = yield* sql<{ used: number }>`select used_count as used from promotions
         where id = any(${promotions.map(({ promotionId }) => promotionId)}::uuid[])
-        union all select used_count from promotion_customer_usages where customer_id = ${customerId}::uuid`
+        union all select used_count from promotion_buyer_usages where buyer = ${`customer:${customerId}`}`
       assert.deepStrictEqual(used.map((row) => row.used), [1, 1, 1, 1, 1, 1])
     }))
 })
@@ -214,8 +214,8 @@ layer(repos, { excludeTestServices: true })("taking back what an order took", (i
     const rows = yield* sql<{ cart: string; used: number; by_customer: number; usages: number }>`
       select c.status as cart, p.used_count as used, u.used_count as by_customer,
         (select count(*)::int4 from promotion_usages where promotion_id = p.id) as usages
-      from carts c, promotions p join promotion_customer_usages u on u.promotion_id = p.id
-      where c.id = ${cartId}::uuid and u.customer_id = ${order.customerId}::uuid`
+      from carts c, promotions p join promotion_buyer_usages u on u.promotion_id = p.id
+      where c.id = ${cartId}::uuid and u.buyer = ${`customer:${order.customerId}`}`
     return rows[0]
   })
 

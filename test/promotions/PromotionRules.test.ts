@@ -53,7 +53,7 @@ const orderOf = (also: Partial<PromotionOrder> = {}): PromotionOrder => {
     lines,
     subtotal: lines.reduce((sum, one) => sum + one.totalPrice, 0),
     currency: "GBP",
-    customer: { id: "customer", groupIds: ["vip"], orderCount: 3 },
+    customer: { isKnown: true, groupIds: ["vip"], orderCount: 3 },
     usage: new Map(),
     now,
     ...also
@@ -123,13 +123,18 @@ describe("a promotion is refused", () => {
     assert.strictEqual(reason(ten({ conditions: { categories: [], minimumQuantity: 6 } })), "it applies")
   })
 
-  it("when its usage limits are reached; guests have no limit per customer", () => {
+  it("when its usage limits are reached; who is not known takes none that is limited per customer", () => {
     const usage = new Map([["p", { total: 5, byCustomer: 1 }]])
-    const guest = { id: null, groupIds: [], orderCount: 0 }
+    const unknown = { isKnown: false, groupIds: [], orderCount: 0 }
     assert.strictEqual(reason(ten({ usageLimitTotal: 5 }), { usage }), reasons.usageLimit)
     assert.strictEqual(reason(ten({ usageLimitTotal: 6 }), { usage }), "it applies")
     assert.strictEqual(reason(ten({ usageLimitPerCustomer: 1 }), { usage }), reasons.customerLimit)
-    assert.strictEqual(reason(ten({ usageLimitPerCustomer: 1 }), { usage, customer: guest }), "it applies")
+    assert.strictEqual(reason(ten({ usageLimitPerCustomer: 1 }), { customer: unknown }), reasons.unknownCustomer)
+    assert.strictEqual(
+      reason(ten({ conditions: { firstOrderOnly: true } }), { customer: unknown }),
+      reasons.unknownCustomer
+    )
+    assert.strictEqual(reason(ten({}), { customer: unknown }), "it applies")
   })
 
   it("when it has no meaning: other currency, percentage above 100, no quantities, nothing to gain", () => {

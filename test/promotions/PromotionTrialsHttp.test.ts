@@ -155,8 +155,8 @@ describe("POST /promotions/validate", () => {
         const asRegular = asCustomer("regular")
         assert.strictEqual((yield* attempt(once.code, {}, asRegular)).status, 200)
         assert.strictEqual((yield* attempt(first.code, {}, asRegular)).status, 200)
-        yield* sql`insert into promotion_customer_usages (organization_id, promotion_id, customer_id, used_count)
-          values ('org_default', ${once.id}::uuid, ${customerId}::uuid, 1)`
+        yield* sql`insert into promotion_buyer_usages (organization_id, promotion_id, buyer, used_count)
+          values ('org_default', ${once.id}::uuid, ${`customer:${customerId}`}, 1)`
         yield* buildOrder({ customerId })
         const [used, ordered] = [yield* attempt(once.code, {}, asRegular), yield* attempt(first.code, {}, asRegular)]
         assert.deepStrictEqual(

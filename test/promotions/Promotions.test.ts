@@ -49,7 +49,7 @@ describe("promotions", () => {
           [made.code, made.value, made.isActive, made.isAutomatic, made.stackable, made.priority, made.usedCount],
           ["SPRING-26", 12.5, true, false, true, 100, 0]
         )
-        const [candidate] = yield* repo.candidates([" Spring-26"], null)
+        const [candidate] = yield* repo.candidates([" Spring-26"], null, null)
         assert.deepStrictEqual(candidate, { promotion: made, usage: { total: 0, byCustomer: 0 } })
         const [event] = yield* eventsOf(made.id)
         assert.deepStrictEqual([event?.type, event?.payload], ["promotions.create", JSON.parse(JSON.stringify(made))])
@@ -204,16 +204,17 @@ describe("promotions", () => {
         const unnamed = yield* make({})
         const customerId = newId()
         yield* sql`update promotions set used_count = 4 where id = ${both.id}::uuid`
-        yield* sql`insert into promotion_customer_usages (organization_id, promotion_id, customer_id, used_count)
-          values ('org_default', ${both.id}::uuid, ${customerId}::uuid, 3), ('org_default', ${both.id}::uuid, ${newId()}::uuid, 1)`
+        yield* sql`insert into promotion_buyer_usages (organization_id, promotion_id, buyer, used_count)
+          values ('org_default', ${both.id}::uuid, ${`customer:${customerId}`}, 3),
+            ('org_default', ${both.id}::uuid, ${`customer:${newId()}`}, 1)`
         const codes = [named.code ?? "", both.code?.toLowerCase() ?? "", "unknown"]
-        const found = yield* repo.candidates(codes, customerId)
+        const found = yield* repo.candidates(codes, customerId, null)
         const ids = found.map(({ promotion }) => promotion.id)
         for (const { id } of [named, both, silent]) assert.strictEqual(ids.filter((one) => one === id).length, 1)
         for (const { id } of [off, ended, unnamed]) assert.notInclude(ids, id)
         const usage = (list: typeof found) => list.find(({ promotion }) => promotion.id === both.id)?.usage
         assert.deepStrictEqual(usage(found), { total: 4, byCustomer: 3 })
-        assert.deepStrictEqual(usage(yield* repo.candidates([], null)), { total: 4, byCustomer: 0 })
+        assert.deepStrictEqual(usage(yield* repo.candidates([], null, null)), { total: 4, byCustomer: 0 })
       }).pipe(asStaff))
 
     it.effect("another organization neither sees, changes nor applies a promotion", () =>
@@ -225,8 +226,8 @@ describe("promotions", () => {
         assert.strictEqual((yield* Effect.flip(promotions.change(made.id, part({ value: 1 }))))._tag, "NotFound")
         assert.strictEqual((yield* Effect.flip(promotions.deactivate(made.id)))._tag, "NotFound")
         const listed = (yield* promotions.list("all", page)).items.map(({ id }) => id)
-        const named = yield* repo.candidates([made.code ?? ""], null)
-        const applied = [...named, ...yield* repo.candidates([], null)].map(({ promotion }) => promotion.id)
+        const named = yield* repo.candidates([made.code ?? ""], null, null)
+        const applied = [...named, ...yield* repo.candidates([], null, null)].map(({ promotion }) => promotion.id)
         assert.notInclude([...listed, ...applied], made.id)
       }).pipe(asStranger))
 
@@ -238,8 +239,8 @@ describe("promotions", () => {
           select gen_random_uuid(), o, 'BULK-' || n, 'Bulk', 'percentage_off_order', 10
           from generate_series(1, 10000) n, unnest(array['org_default', 'org_other']) o`
         yield* sql`analyze promotions`
-        assert.strictEqual((yield* statementsOf(repo.candidates(["BULK-7", "BULK-8"], newId()))).length, 1)
-        const [plan = ""] = yield* plansOf(repo.candidates(["BULK-7", "BULK-8"], newId()))
+        assert.strictEqual((yield* statementsOf(repo.candidates(["BULK-7", "BULK-8"], newId(), null))).length, 1)
+        const [plan = ""] = yield* plansOf(repo.candidates(["BULK-7", "BULK-8"], newId(), null))
         assert.include(plan, "promotions_code")
         assert.include(plan, "promotions_automatic")
         assert.notMatch(plan, /Seq Scan on promotions/)

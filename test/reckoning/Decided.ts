@@ -109,6 +109,7 @@ const decisionsOf = (shop: Shop) => {
 const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
   currency,
   customerId: null,
+  email: null,
   customerGroupIds: groups.flatMap((group) => groupIn(shop.groups, group) ?? []),
   secretHash: "",
   lines: lines.flatMap(({ product, quantity }) => {

@@ -55,9 +55,9 @@ const always = (sql: SqlClient.SqlClient) =>
     select 'a promotion counts its usages', p.id::text from promotions p
       where p.used_count <> (select count(*) from promotion_usages u where u.promotion_id = p.id)
     union all
-    select 'a customer''s usages are counted', c.customer_id::text from promotion_customer_usages c
+    select 'a buyer''s usages are counted', c.buyer from promotion_buyer_usages c
       where c.used_count <> (select count(*) from promotion_usages u
-        where u.promotion_id = c.promotion_id and u.customer_id = c.customer_id)
+        where u.promotion_id = c.promotion_id and c.buyer = any(u.buyers))
     union all
     select 'a cart that was checked out has its order', c.id::text from carts c
       where c.status = 'checked_out' and not exists (select 1 from orders o where o.id = c.checkout_id)

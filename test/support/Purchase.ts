@@ -51,8 +51,8 @@ export const aProduct = Effect.fnUntraced(function*(options: ProductOptions = {}
 })
 
 /** A guest with a cart: its id and the header that opens it. */
-export const aGuestCart = Effect.fnUntraced(function*(currency = "USD") {
-  const made = yield* granted("/api/carts", { body: { currency } })
+export const aGuestCart = Effect.fnUntraced(function*(currency = "USD", email?: string) {
+  const made = yield* granted("/api/carts", { body: { currency, email } })
   return { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
 })
 
@@ -74,8 +74,8 @@ export const putInto = (cart: GuestCart, entityId: string, quantity = 1) =>
   granted(`/api/carts/${cart.id}/items`, { headers: cart.headers, body: { entityId, quantity } })
 
 /** A guest's cart with one product in it. */
-export const aCartWith = Effect.fnUntraced(function*(entityId: string, quantity = 1) {
-  const cart = yield* aGuestCart()
+export const aCartWith = Effect.fnUntraced(function*(entityId: string, quantity = 1, email?: string) {
+  const cart = yield* aGuestCart("USD", email)
   yield* putInto(cart, entityId, quantity)
   return cart
 })

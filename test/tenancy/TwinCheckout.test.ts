@@ -106,10 +106,10 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
       const [ours, theirs, customer] = [yield* aPromotion("org_default"), yield* aPromotion("org_elsewhere"), newId()]
       yield* sql`insert into customers (id, organization_id, user_id)
         values (${customer}::uuid, 'org_default', ${customer})`
-      yield* sql`insert into promotion_customer_usages (organization_id, promotion_id, customer_id, used_count)
-        values ('org_elsewhere', ${ours.promotionId}::uuid, ${customer}::uuid, 3)`
+      yield* sql`insert into promotion_buyer_usages (organization_id, promotion_id, buyer, used_count)
+        values ('org_elsewhere', ${ours.promotionId}::uuid, ${`customer:${customer}`}, 3)`
       const counts = sql`select u.organization_id, u.used_count, p.used_count as of_promotion
-        from promotions p left join promotion_customer_usages u on u.promotion_id = p.id
+        from promotions p left join promotion_buyer_usages u on u.promotion_id = p.id
         where p.id = any(${[ours.promotionId, theirs.promotionId]}::uuid[]) order by 1`
       const placement = yield* aPlacement([ours, theirs], customer)
       yield* here((yield* PlaceRepo).place(placement))

@@ -242,13 +242,16 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       yield* sql`insert into promotions (id, organization_id, code, name, type, value, is_automatic)
         select gen_random_uuid(), o, c, 'Ten', 'percentage_off_order', 10, c is null
         from (values ('org_default', ${code}), ('org_default', null)) v(o, c)`
-      const found = Effect.map(promotions.candidates([code], null), (all) => all.map(({ promotion }) => promotion.code))
+      const found = Effect.map(
+        promotions.candidates([code], null, null),
+        (all) => all.map(({ promotion }) => promotion.code)
+      )
       assert.deepStrictEqual((yield* here(found)).toSorted(), [code, null])
       const customer = newId()
-      yield* sql`insert into promotion_customer_usages (organization_id, promotion_id, customer_id, used_count)
-        select o, id, ${customer}::uuid, c from promotions, (values ('org_elsewhere', 3), ('org_default', 1)) used(o, c)
+      yield* sql`insert into promotion_buyer_usages (organization_id, promotion_id, buyer, used_count)
+        select o, id, ${`customer:${customer}`}, c from promotions, (values ('org_elsewhere', 3), ('org_default', 1)) used(o, c)
         where code = ${code}`
-      const usages = (yield* here(promotions.candidates([code], customer))).map(({ usage }) => usage.byCustomer)
+      const usages = (yield* here(promotions.candidates([code], customer, null))).map(({ usage }) => usage.byCustomer)
       assert.deepStrictEqual(usages.toSorted(), [0, 1])
       assert.deepStrictEqual(yield* elsewhere(found), [])
       assert.strictEqual((yield* here(promotions.categorySlugs([entity]))).size, 1)

@@ -38,6 +38,8 @@ export interface Basket {
   readonly customerId: string | null
   /** Groups of that customer. */
   readonly customerGroupIds: ReadonlyArray<string>
+  /** Of the cart or the order; what a guest is known by. */
+  readonly email: string | null
   /** Of the cart; empty without one. */
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>

@@ -10,7 +10,7 @@ export class CartToDecideRepo extends Context.Service<CartToDecideRepo, {
   readonly find: (cartId: string) => Effect.Effect<Basket | undefined, never, CurrentActor>
 }>()("stoa/domain/checkout/CartToDecideRepo") {}
 
-type CartRow = Pick<ClaimRow, "currency" | "customer_id" | "group_ids" | "secret_hash" | "lines">
+type CartRow = Pick<ClaimRow, "currency" | "customer_id" | "email" | "group_ids" | "secret_hash" | "lines">
 
 /** `CartToDecideRepo` over the database of the process. */
 export const cartToDecideRepoLayer = Layer.effect(
@@ -18,13 +18,14 @@ export const cartToDecideRepoLayer = Layer.effect(
   Effect.map(lookupSql, (sql) => {
     const find = Effect.fn("CartToDecideRepo.find")(function*(cartId: string) {
       const organization = yield* currentOrganization
-      const [row] = yield* sql<CartRow>`select c.currency, c.customer_id, c.secret_hash,
+      const [row] = yield* sql<CartRow>`select c.currency, c.customer_id, c.email, c.secret_hash,
           (select group_ids from customers u where u.id = c.customer_id) as group_ids,
           ${sql.literal(linesOfCart)} as lines
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
       return row && {
         currency: row.currency,
         customerId: row.customer_id,
+        email: row.email,
         customerGroupIds: row.group_ids ?? [],
         secretHash: row.secret_hash,
         lines: row.lines

@@ -87,6 +87,7 @@ const toClaimed = (row: ClaimRow): ClaimedCart => ({
   expired: row.expired,
   currency: row.currency,
   customerId: row.customer_id,
+  email: row.email,
   customerGroupIds: row.group_ids ?? [],
   secretHash: row.secret_hash,
   lines: row.lines,

@@ -25,6 +25,7 @@ export interface ClaimRow {
   readonly expired: boolean
   readonly currency: string
   readonly customer_id: string | null
+  readonly email: string | null
   readonly group_ids: ReadonlyArray<string> | null
   readonly secret_hash: string
   readonly ours: boolean
@@ -68,7 +69,7 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
         and t.version = c.version -- a line that was added after this statement began would be missing below
       returning c.n)
     select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
-      coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired, c.currency, c.customer_id,
+      coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired, c.currency, c.customer_id, c.email,
       c.secret_hash, (select group_ids from customers u where u.id = c.customer_id) as group_ids,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
       coalesce((select true from orders o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),

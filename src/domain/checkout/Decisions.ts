@@ -89,7 +89,10 @@ export class Decisions extends Context.Service<Decisions, {
       const discounted = Effect.fnUntraced(function*(cart: Basket, request: Wanted, own: string | null) {
         const buyer = yield* buyerOf(cart, request, own)
         const [lines, candidates] = yield* Effect.all(
-          [priced(cart, buyer.groups), promotions.candidates(request.promotionCodes ?? [], buyer.customerId)],
+          [
+            priced(cart, buyer.groups),
+            promotions.candidates(request.promotionCodes ?? [], buyer.customerId, cart.email)
+          ],
           { concurrency: "unbounded" }
         )
         const orderCount = candidates.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
@@ -103,7 +106,7 @@ export class Decisions extends Context.Service<Decisions, {
           lines: lines.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
           subtotal,
           currency: cart.currency,
-          customer: { id: buyer.customerId, groupIds: buyer.groups, orderCount },
+          customer: { isKnown: isKnown(buyer, cart), groupIds: buyer.groups, orderCount },
           usage: new Map(candidates.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])),
           now
         })
@@ -162,6 +165,9 @@ const sold = (line: BasketLine, price: ResolvedPrice | null): Effect.Effect<Pric
 /** What a line comes to before promotions, less what staff takes off it. */
 const agreedTotal = ({ agreed, quantity, unitPrice }: Pick<PricedLine, "agreed" | "quantity" | "unitPrice">): number =>
   unitPrice * quantity - (agreed?.discount ?? 0)
+
+const isKnown = ({ customerId }: Buyer, { email }: Basket): boolean =>
+  customerId !== null || (email ?? "").trim() !== ""
 
 /** How often a promotion was used by other orders than the one that is being edited. */
 const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>

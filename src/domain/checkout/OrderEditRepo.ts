@@ -20,6 +20,7 @@ export interface EditedOrder {
   /** Counts the edits: an edit is written only on the revision it was decided on. */
   readonly revision: number
   readonly customerGroupIds: ReadonlyArray<string>
+  readonly email: string | null
   /** Promotions it has used. */
   readonly used: ReadonlyArray<string>
   /** What the catalog says today of its lines, in their order. */
@@ -51,6 +52,7 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo, {
 
 interface EditedRow {
   readonly revision: number
+  readonly email: string | null
   readonly group_ids: ReadonlyArray<string> | null
   readonly used: ReadonlyArray<string>
   readonly things: ReadonlyArray<ClaimedLine>
@@ -65,7 +67,7 @@ export const orderEditRepoLayer = Layer.effect(
     const followers = yield* orderFollowers
 
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
-      const [row] = yield* sql<EditedRow>`select c.revision,
+      const [row] = yield* sql<EditedRow>`select c.revision, c.email,
           (select group_ids from customers u where u.id = c.customer_id) as group_ids,
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
           coalesce((select jsonb_agg(${sql.literal(soldThing)} order by l.position)
@@ -73,6 +75,7 @@ export const orderEditRepoLayer = Layer.effect(
         from orders c where c.id = ${orderId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return row && {
         revision: row.revision,
+        email: row.email,
         customerGroupIds: row.group_ids ?? [],
         used: row.used,
         things: row.things

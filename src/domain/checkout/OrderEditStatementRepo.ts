@@ -55,7 +55,7 @@ export const promotionsReturned = (
 ) =>
   sql`with usages as (
       delete from promotion_usages where order_id = ${orderId}::uuid and promotion_id = any(${[...promotions]}::uuid[])
-      returning promotion_id, customer_id),
+      returning promotion_id, buyers),
     ${usageReturned(sql, actor.organizationId)}
     select 1`
 
@@ -69,6 +69,6 @@ export const promotionsUsed = (
   sql`with input as materialized (
       select 0 as n, ${order.id}::uuid as id, ${actor.organizationId}::text as organization,
         ${order.customerId}::uuid as customer, ${JSON.stringify(promotions)}::jsonb as promotions),
-    cart as (select n from input),
+    cart as (select 0 as n, (select email from orders where id = ${order.id}::uuid) as email),
     ${usage(sql)}
     select 1`

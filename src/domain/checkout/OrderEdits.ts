@@ -109,6 +109,7 @@ const decider = (decisions: Decisions["Service"]) =>
       currency: order.currency,
       customerId: order.customerId,
       customerGroupIds: groupsOf(order) ?? state.customerGroupIds,
+      email: state.email,
       secretHash: "",
       lines,
       used: state.used

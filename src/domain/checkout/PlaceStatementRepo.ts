@@ -6,6 +6,7 @@ import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "../orders/Order.ts"
+import { buyerKeys } from "../promotions/BuyerKey.ts"
 import type { Decision } from "./Checkout.ts"
 import { unflushed } from "./UnflushedRepo.ts"
 
@@ -71,7 +72,7 @@ const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
 export const usage = (sql: SqlClient.SqlClient) =>
   sql`wanted as materialized (
       select i.organization, i.id, i.customer, (p->>'promotionId')::uuid as promotion,
-        (p->>'perCustomer')::int as per_customer
+        (p->>'perCustomer')::int as per_customer, ${sql.literal(buyerKeys("i.customer", "cart.email"))} as buyers
       from cart join input i on i.n = cart.n, jsonb_array_elements(i.promotions) p),
     limited as materialized (
       select p.id from promotions p where p.id = any(array(select promotion from wanted)) order by p.id for update),
@@ -80,14 +81,14 @@ export const usage = (sql: SqlClient.SqlClient) =>
       from (select promotion, organization, count(*)::int as times from wanted group by promotion, organization) w
       where p.id = any(array(select id from limited)) and p.id = w.promotion and p.organization_id = w.organization returning p.id),
     usages as (
-      insert into promotion_usages (organization_id, promotion_id, order_id, customer_id)
-      select w.organization, w.promotion, w.id, w.customer from wanted w join used on used.id = w.promotion),
+      insert into promotion_usages (organization_id, promotion_id, order_id, customer_id, buyers)
+      select w.organization, w.promotion, w.id, w.customer, w.buyers from wanted w join used on used.id = w.promotion),
     counted as (
-      insert into promotion_customer_usages as u (organization_id, promotion_id, customer_id, used_count, usage_limit)
-      select w.organization, w.promotion, w.customer, count(*)::int, min(w.per_customer)
-      from wanted w join used on used.id = w.promotion
-      where w.customer is not null group by w.organization, w.promotion, w.customer order by w.promotion, w.customer
-      on conflict (organization_id, promotion_id, customer_id) do update
+      insert into promotion_buyer_usages as u (organization_id, promotion_id, buyer, used_count, usage_limit)
+      select w.organization, w.promotion, buyer, count(*)::int, min(w.per_customer)
+      from wanted w join used on used.id = w.promotion, unnest(w.buyers) buyer
+      group by w.organization, w.promotion, buyer order by w.promotion, buyer
+      on conflict (organization_id, promotion_id, buyer) do update
         set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
 
 /**

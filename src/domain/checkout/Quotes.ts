@@ -42,7 +42,12 @@ export class Quotes extends Context.Service<Quotes, {
 }
 
 /** Lines of nobody's cart; whose order it is, the request says. */
-export const basketWithout = (currency: string, lines: Basket["lines"]): Basket => ({
+export const basketWithout = (
+  currency: string,
+  lines: Basket["lines"],
+  email: string | null = null
+): Basket => ({
+  email,
   currency,
   customerId: null,
   customerGroupIds: [],

@@ -26,7 +26,7 @@ export const unplaceRepoLayer = Layer.effect(
             where id = (select cart_id from cancelled where amount_captured is null)
               and organization_id = ${organization} and checkout_id = ${orderId}::uuid and status = 'checked_out'),
           usages as (delete from promotion_usages where order_id = (select id from cancelled)
-            returning promotion_id, customer_id),
+            returning promotion_id, buyers),
           ${usageReturned(sql, organization)}
           select 1`
       }, Effect.orDie)

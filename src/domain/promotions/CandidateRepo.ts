@@ -2,6 +2,7 @@ import { DateTime, Effect } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
+import { buyerKeys } from "./BuyerKey.ts"
 import type { Promotion } from "./Promotion.ts"
 import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
 import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
@@ -17,6 +18,7 @@ interface Question {
   readonly organization: string
   readonly named: ReadonlyArray<string>
   readonly customer: string | null
+  readonly email: string | null
   readonly now: Date
 }
 
@@ -33,16 +35,16 @@ export const findCandidates = Effect.gen(function*() {
     Effect.map(
       // Two arms, each on an index of its own; what is named and automatic comes from the first.
       lookup<PromotionRecordRow & { readonly n: number; readonly by_customer: number }>`select i.n, p.*,
-          coalesce(u.used_count, 0) as by_customer
+          coalesce((select max(u.used_count) from promotion_buyer_usages u
+            where u.organization_id = i.organization and u.promotion_id = p.id and u.buyer = any(b.keys)), 0) as by_customer
         from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
-          as i(n int, organization text, named text[], customer uuid, now timestamptz)
+          as i(n int, organization text, named text[], customer uuid, email text, now timestamptz)
+        cross join lateral (select ${lookup.literal(buyerKeys("i.customer", "i.email"))} as keys) b
         cross join lateral (
           select * from promotions where organization_id = i.organization and code = any(i.named)
           union all
           select * from promotions where organization_id = i.organization and is_automatic and is_active
             and (valid_until is null or valid_until >= i.now) and (code is null or code <> all(i.named))) p
-        left join promotion_customer_usages u on u.organization_id = i.organization and u.promotion_id = p.id
-          and u.customer_id = i.customer
         order by i.n, p.priority, p.id`,
       (rows) => {
         const found = Map.groupBy(rows, ({ n }) => n)
@@ -57,12 +59,13 @@ export const findCandidates = Effect.gen(function*() {
   })
 
   return Effect.fn("PromotionRepo.candidates")(
-    function*(codes: ReadonlyArray<string>, customer: string | null) {
+    function*(codes: ReadonlyArray<string>, customer: string | null, email: string | null) {
       const now = DateTime.toDateUtc(yield* DateTime.now)
       return yield* finding({
         organization: yield* currentOrganization,
         named: normalizeCodes(codes),
         customer,
+        email,
         now
       })
     },

@@ -36,11 +36,13 @@ export class PromotionRepo extends Context.Service<PromotionRepo, {
   ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
   /**
    * The promotions of these codes in whatever state, and the automatic ones that are active and have not ended, by one
-   * statement. A guest (null) has used nothing. Codes may be written in any case.
+   * statement. Usage is that of the profile and of the
+   * e-mail address, whichever is more. Codes may be written in any case.
    */
   readonly candidates: (
     codes: ReadonlyArray<string>,
-    customerId: string | null
+    customerId: string | null,
+    email: string | null
   ) => Effect.Effect<ReadonlyArray<PromotionCandidate>, never, CurrentActor>
   /** Slugs of the categories an entity is in, by entity id; absent when it is in none. */
   readonly categorySlugs: (

@@ -69,9 +69,9 @@ export interface PromotionOrder {
   readonly lines: ReadonlyArray<PromotionLine>
   readonly subtotal: number
   readonly currency: string
-  /** A guest has no id and is exempt from the limit per customer. */
+  /** A guest without an e-mail address is not known, and takes no promotion that is limited per customer. */
   readonly customer: {
-    readonly id: string | null
+    readonly isKnown: boolean
     readonly groupIds: ReadonlyArray<string>
     readonly orderCount: number
   }
@@ -92,6 +92,7 @@ export const promotionReasons = {
   firstOrderOnly: "This promotion is for the first order only.",
   usageLimit: "This promotion has reached its usage limit.",
   customerLimit: "You have reached the usage limit of this promotion.",
+  unknownCustomer: "This promotion is limited per customer: the cart needs an e-mail address.",
   otherCurrency: "This promotion is not available in the currency of the order.",
   malformed: "This promotion cannot be applied.",
   noDiscount: "This promotion does not lower the price of this order.",
@@ -163,9 +164,9 @@ const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionRea
     return promotionReasons.firstOrderOnly
   }
   if (used.total >= (promotion.usageLimitTotal ?? Infinity)) return promotionReasons.usageLimit
-  if (order.customer.id !== null && used.byCustomer >= (promotion.usageLimitPerCustomer ?? Infinity)) {
-    return promotionReasons.customerLimit
-  }
+  if (used.byCustomer >= (promotion.usageLimitPerCustomer ?? Infinity)) return promotionReasons.customerLimit
+  const isPerCustomer = conditions.firstOrderOnly === true || promotion.usageLimitPerCustomer !== null
+  if (isPerCustomer && !order.customer.isKnown) return promotionReasons.unknownCustomer
   return undefined
 }
 

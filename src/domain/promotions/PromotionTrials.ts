@@ -45,7 +45,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
       const validate = Effect.fn("PromotionTrials.validate")(function*(trial: PromotionTrial) {
         const code = normalizeCodes([trial.code])[0]
         const buyer = yield* buyerOf(trial)
-        const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id)
+        const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id, null)
         const candidate = candidates.find(({ promotion }) => promotion.code === code)
         if (candidate === undefined) return yield* NotFound.of(promotionReasons.unknownCode)
         const { promotion, usage } = candidate
@@ -54,7 +54,9 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
           subtotal: trial.subtotal,
           currency: trial.currency,
           customer: {
-            ...buyer,
+            groupIds: buyer.groupIds,
+            // What the code gives; who buys is known at checkout.
+            isKnown: true,
             orderCount: promotion.conditions.firstOrderOnly === true ? yield* history.countOf(buyer.id) : 0
           },
           usage: new Map([[promotion.id, usage]]),

@@ -50,5 +50,21 @@ export const migrations = {
       primary key (organization_id, promotion_id, customer_id),
       constraint promotions_customer_limit check (usage_limit is null or used_count <= usage_limit)
     )`
+  ),
+  // Guests are counted by their address, as a digest: an erasure of personal data need not know of it.
+  "0002_buyers": statements(
+    `alter table promotion_usages add column buyers text[]`,
+    `update promotion_usages set buyers = array['customer:' || customer_id] where customer_id is not null`,
+    `create table promotion_buyer_usages (
+      organization_id text not null,
+      promotion_id uuid not null references promotions on delete cascade,
+      buyer text not null,
+      used_count int not null,
+      usage_limit int,
+      primary key (organization_id, promotion_id, buyer),
+      constraint promotions_customer_limit check (usage_limit is null or used_count <= usage_limit)
+    )`,
+    `insert into promotion_buyer_usages
+      select organization_id, promotion_id, 'customer:' || customer_id, used_count, usage_limit from promotion_customer_usages`
   )
 }

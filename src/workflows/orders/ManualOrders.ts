@@ -56,7 +56,11 @@ export class ManualOrders extends Context.Service<ManualOrders, {
           if (isAnonymous(actor)) return yield* Unauthorized.of()
           const forShop = actsForShop(actor)
           const own = forShop ? null : yield* customers.ownProfileId
-          const basket = basketWithout(request.currency, yield* baskets.ofLines(request.lineItems))
+          const basket = basketWithout(
+            request.currency,
+            yield* baskets.ofLines(request.lineItems),
+            (forShop && request.email) || null
+          )
           const decided = yield* decisions.decide(basket, request, own)
           const orderId = newId()
           const decision = yield* beforeManualOrder(orderId, request, decided)
