@@ -97,7 +97,7 @@ withApp("orders that staff writes", (it) => {
         }
       }))
 
-    it.effect("gives a shopper's unpaid order the time of an unconfirmed payment, and a visitor none", () =>
+    it.effect("holds the stock of a shopper's unpaid order as long as a checkout does, and lets no visitor write one", () =>
       Effect.gen(function*() {
         const entityId = yield* aProduct()
         const staffOnly = { draft: true, note: "Mine.", email: "else@example.com" }
@@ -107,7 +107,7 @@ withApp("orders that staff writes", (it) => {
             (select count(*)::int4 from order_notes n where n.order_id = orders.id) as notes
             from orders where id = ${order.text("data.id")}::uuid`
         )
-        assert.deepStrictEqual(row, { minutes: 60, is_draft: false, email: null, notes: 0 })
+        assert.deepStrictEqual(row, { minutes: 15, is_draft: false, email: null, notes: 0 })
         refused(
           yield* api("POST", "/api/orders", {
             body: { currency: "USD", lineItems: [{ entityId, quantity: 1 }] }
@@ -115,6 +115,28 @@ withApp("orders that staff writes", (it) => {
           401,
           "UNAUTHORIZED"
         )
+      }))
+
+    it.effect("lets a shopper have three unpaid orders, also of eight at once, and the next when one is cancelled", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct({ stock: 10 })
+        const shopper = asCustomer("shopper-hoarder")
+        const one = write({ lineItems: [{ entityId, quantity: 1 }] }, shopper)
+        yield* api("GET", "/api/me/profile", { as: shopper })
+        const answers = yield* Effect.replicateEffect(one, 8, { concurrency: "unbounded" })
+        const [made = [], others = []] = [201, 422].map((status) =>
+          answers.filter((answer) => answer.status === status)
+        )
+        assert.deepStrictEqual([made.length, others.length], [3, 5])
+        for (const answer of others) refused(answer, 422, "CHECKOUT_FAILED")
+        assert.deepInclude(yield* stockOf(entityId), { reserved: 3 })
+        yield* api("PATCH", `/api/orders/${made[0]?.text("data.id")}/status`, {
+          as: asAdmin,
+          body: { status: "cancelled" }
+        })
+        assert.strictEqual((yield* one).status, 201)
+        refused(yield* one, 422, "CHECKOUT_FAILED")
+        assert.strictEqual((yield* write({ lineItems: [{ entityId, quantity: 1 }] }, asStaff)).status, 201)
       }))
 
     it.effect("takes prices and discounts of orders:manage, never more than the line comes to", () =>

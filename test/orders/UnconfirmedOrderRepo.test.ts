@@ -8,7 +8,7 @@ import { buildOrder, type BuiltOrder, manager } from "../support/OrderBuilder.ts
 import { TestDatabase } from "../support/Postgres.ts"
 
 const wait = (order: BuiltOrder, minutes: number) =>
-  Effect.flatMap(UnconfirmedOrderRepo, (repo) => repo.awaitConfirmation(order.id, minutes)).pipe(
+  Effect.flatMap(UnconfirmedOrderRepo, (repo) => repo.awaitPayment(order.id, minutes * 60)).pipe(
     Effect.provideService(CurrentActor, manager(order.organizationId))
   )
 

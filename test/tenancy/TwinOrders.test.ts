@@ -158,9 +158,9 @@ it.layer(Repos, { excludeTestServices: true })("orders of another organization, 
       const change = { orderId: id, from: "pending", to: "confirmed", reason: null } as const
       const refused = yield* Effect.flip(stranger(statuses.transition(change)))
       assert.strictEqual(refused._tag, "Conflict")
-      yield* stranger(unconfirmed.awaitConfirmation(id, 5))
+      yield* stranger(unconfirmed.awaitPayment(id, 300))
       assert.deepStrictEqual(yield* rowOf(id), before)
-      yield* here(unconfirmed.awaitConfirmation(id, 5))
+      yield* here(unconfirmed.awaitPayment(id, 300))
       const waiting = yield* rowOf(id)
       assert.notDeepEqual(waiting, before)
       yield* stranger(unconfirmed.confirmed(id, "org_elsewhere"))

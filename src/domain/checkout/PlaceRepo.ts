@@ -42,7 +42,7 @@ export class PlaceRepo extends Context.Service<PlaceRepo, {
    */
   readonly placeManual: (
     placement: ManualPlacement,
-    also: Effect.Effect<void, never, CurrentActor>
+    also: Effect.Effect<void, CheckoutFailed, CurrentActor>
   ) => Effect.Effect<Placed, CheckoutFailed, CurrentActor>
   /**
    * Records the captured amount, once, and gives the order's row as it is then. `intentId` is the provider's payment;
@@ -144,7 +144,7 @@ export const placeRepoLayer = Layer.effect(
     )
 
     const placeManual = Effect.fn("PlaceRepo.placeManual")(
-      function*(placement: ManualPlacement, also: Effect.Effect<void, never, CurrentActor>) {
+      function*(placement: ManualPlacement, also: Effect.Effect<void, CheckoutFailed, CurrentActor>) {
         const [row] = yield* manualPlaceStatement(sql, yield* CurrentActor, placement)
         if (row?.placed !== true) return "reservation-gone" as const
         yield* also

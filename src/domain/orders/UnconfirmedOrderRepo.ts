@@ -10,10 +10,15 @@ export interface UnconfirmedOrder {
   readonly paid: boolean
 }
 
-/** Pending orders whose payment the shopper has to confirm (contract §3.7), and until when. */
+/** Pending orders whose shopper has to pay, or to confirm the payment (contract §3.7), and until when. */
 export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, {
-  /** The order waits so many minutes from now; repeating it does not prolong that. Nothing for one that is paid. */
-  readonly awaitConfirmation: (orderId: string, minutes: number) => Effect.Effect<void, never, CurrentActor>
+  /** The order waits so many seconds from now; repeating it does not prolong that. Nothing for one that is paid. */
+  readonly awaitPayment: (orderId: string, seconds: number) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * How many orders of the customer wait, this one among them. In the transaction that creates one it is exact: of two that
+   * are created at once the second one waits for the first and counts it.
+   */
+  readonly countWaiting: (customerId: string) => Effect.Effect<number, never, CurrentActor>
   /** The shopper has confirmed the payment: the order waits for somebody else now, who takes his time. */
   readonly confirmed: (orderId: string, organizationId: string) => Effect.Effect<void>
   /**
@@ -33,15 +38,25 @@ interface DueRow {
 export const unconfirmedOrderRepoLayer = Layer.effect(
   UnconfirmedOrderRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const awaitConfirmation = Effect.fn("UnconfirmedOrderRepo.awaitConfirmation")(
-      function*(orderId: string, minutes: number) {
+    const awaitPayment = Effect.fn("UnconfirmedOrderRepo.awaitPayment")(
+      function*(orderId: string, seconds: number) {
         const organization = yield* currentOrganization
-        yield* sql`update orders set payment_due_at = now() + make_interval(mins => ${minutes})
+        yield* sql`update orders set payment_due_at = now() + make_interval(secs => ${seconds})
           where id = ${orderId}::uuid and organization_id = ${organization} and status = 'pending'
             and amount_captured is null and payment_due_at is null`
       },
       Effect.orDie
     )
+    const countWaiting = Effect.fn("UnconfirmedOrderRepo.countWaiting")(function*(customerId: string) {
+      const organization = yield* currentOrganization
+      // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
+      yield* sql`select 1 from customers where id = ${customerId}::uuid and organization_id = ${organization}
+        for no key update`
+      const [row] = yield* sql<{ readonly n: number }>`select count(*)::int4 as n from orders
+        where organization_id = ${organization} and customer_id = ${customerId}::uuid and status = 'pending'
+          and amount_captured is null and payment_due_at is not null`
+      return row?.n ?? 0
+    }, Effect.orDie)
     const confirmed = Effect.fn("UnconfirmedOrderRepo.confirmed")(
       function*(orderId: string, organizationId: string) {
         yield* sql`update orders set payment_due_at = null
@@ -57,6 +72,6 @@ export const unconfirmedOrderRepoLayer = Layer.effect(
         returning id, organization_id, amount_captured is not null as paid`
       return rows.map(({ id, organization_id: organizationId, paid }) => ({ orderId: id, organizationId, paid }))
     }, Effect.orDie)
-    return UnconfirmedOrderRepo.of({ awaitConfirmation, confirmed, takeDue })
+    return UnconfirmedOrderRepo.of({ awaitPayment, countWaiting, confirmed, takeDue })
   })
 )

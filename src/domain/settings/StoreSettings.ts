@@ -12,6 +12,8 @@ export interface Settings {
   readonly cartTtlMinutes: number
   /** How long stock stays held for a checkout that has not ended, in seconds. */
   readonly holdSeconds: number
+  /** How many orders that a shopper wrote, and did not check out, may wait for their payment at once. */
+  readonly maxUnpaidOrders: number
   /** How long an order waits for its shopper to confirm the payment, in minutes. */
   readonly confirmationMinutes: number
   /** Whether a checkout takes the money it has authorized, or an operator does later (`POST /orders/:id/capture`). */
@@ -44,6 +46,7 @@ export const defaultSettings: Settings = {
   defaultCurrency: "USD",
   cartTtlMinutes: 10_080,
   holdSeconds: 900,
+  maxUnpaidOrders: 3,
   confirmationMinutes: 60,
   capture: "automatic",
   staleOrderHours: 48,

@@ -61,6 +61,8 @@ export interface DeploymentConfig {
   readonly checkout?: {
     /** Seconds that stock stays held for a checkout that has not ended. Default 900. */
     readonly holdSeconds?: number
+    /** Orders that a shopper wrote (`POST /api/orders`) and that may wait for their payment at once. Default 3. */
+    readonly maxUnpaidOrders?: number
     /**
      * Minutes a shopper has to confirm a payment that the provider wants confirmed (3-D Secure and the like); then the
      * order is cancelled and its stock goes back. Default 60.

@@ -58,6 +58,7 @@ export const storeSettings = (
   defaultCurrency: deployment.store?.defaultCurrency ?? defaultSettings.defaultCurrency,
   cartTtlMinutes: deployment.cart?.ttlMinutes ?? defaultSettings.cartTtlMinutes,
   holdSeconds: deployment.checkout?.holdSeconds ?? defaultSettings.holdSeconds,
+  maxUnpaidOrders: deployment.checkout?.maxUnpaidOrders ?? defaultSettings.maxUnpaidOrders,
   confirmationMinutes: deployment.checkout?.confirmationMinutes ?? defaultSettings.confirmationMinutes,
   capture: deployment.payments?.capture ?? defaultSettings.capture,
   staleOrderHours: deployment.orders?.staleHours ?? defaultSettings.staleOrderHours,

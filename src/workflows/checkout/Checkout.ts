@@ -67,7 +67,7 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
 
 /** The provider wants the shopper to act first: the order waits for him, but not for ever. */
 const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) {
-  yield* (yield* UnconfirmedOrderRepo).awaitConfirmation(order.id, (yield* StoreSettings).confirmationMinutes)
+  yield* (yield* UnconfirmedOrderRepo).awaitPayment(order.id, (yield* StoreSettings).confirmationMinutes * 60)
   return order
 })
 

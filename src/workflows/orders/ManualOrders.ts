@@ -30,7 +30,8 @@ export class ManualOrders extends Context.Service<ManualOrders, {
   /**
    * Places an unpaid order: prices of the catalog, promotions, shipping and tax as at checkout, stock held, hooks
    * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Only `orders:manage` gives prices and
-   * discounts (contract §12.3). A shopper's own order waits for its payment as long as one that a provider asks about.
+   * discounts (contract §12.3). A shopper's own order holds its stock as long as a checkout does, and a shopper has few of
+   * them at once: 422 beyond that.
    */
   readonly create: (request: ManualOrderRequest) => Effect.Effect<Order, ManualOrderError, CurrentActor>
 }>()("stoa/workflows/orders/ManualOrders") {
@@ -99,7 +100,7 @@ const place = Effect.fnUntraced(
     const placed = yield* (yield* PlaceRepo).placeManual(
       { order, decision, email: forShop ? request.email ?? null : null },
       // With the order: a process that dies behind it must not leave stock with a shopper for ever.
-      forShop ? noted : yield* awaitingPayment(id)
+      forShop ? noted : yield* awaitingPayment(id, decision.customerId)
     )
     return placed === "placed"
       ? order
@@ -107,8 +108,18 @@ const place = Effect.fnUntraced(
   }
 )
 
-const awaitingPayment = (orderId: string) =>
+/** Anybody may sign up and write orders: what they hold must not take the stock away from those who pay. */
+const awaitingPayment = (orderId: string, customerId: string | null) =>
   Effect.map(
     Effect.all([UnconfirmedOrderRepo, StoreSettings]),
-    ([orders, settings]) => orders.awaitConfirmation(orderId, settings.confirmationMinutes)
+    ([orders, { holdSeconds, maxUnpaidOrders }]) =>
+      Effect.gen(function*() {
+        yield* orders.awaitPayment(orderId, holdSeconds)
+        const waiting = customerId === null ? 1 : yield* orders.countWaiting(customerId)
+        if (waiting > maxUnpaidOrders) {
+          return yield* CheckoutFailed.of(
+            `At most ${maxUnpaidOrders} orders may wait for their payment. Pay or cancel one.`
+          )
+        }
+      })
   )
