@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
 import { brands, categories, entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const slugsOf = Effect.fnUntraced(function*(query: string, as: typeof asAdmin = asAdmin) {
@@ -125,8 +125,41 @@ withApp("lists and expansions over HTTP", (it) => {
         assert.deepStrictEqual(full.at("data.media"), [])
         assert.deepStrictEqual(Object.keys(full.at("data.pricing.0") as object).toSorted(), priceKeys)
         assert.deepStrictEqual([full.at("data.pricing.0.amount"), full.at("data.pricing.0.currency")], [1999, "USD"])
-        const { warehouseId: _, ...level } = full.at("data.inventory.0") as Record<string, unknown>
+        assert.deepStrictEqual(full.at("data.inventory"), [{ variantId: null, available: 5 }])
+        const kept = yield* api("GET", `${entities}/${slug}?include=inventory`, { as: asAdmin })
+        const { warehouseId: _, ...level } = kept.at("data.inventory.0") as Record<string, unknown>
         assert.deepStrictEqual(level, { variantId: null, onHand: 7, reserved: 2, available: 5 })
+      }))
+
+    it.effect("shows shoppers the prices that hold now for them, and staff all of them", () =>
+      Effect.gen(function*() {
+        const { id, slug } = yield* make({ status: "active" })
+        const [member, vip] = [`member-${newId()}`, newId()]
+        yield* onDatabase((sql) =>
+          Effect.gen(function*() {
+            yield* sql`insert into customers (id, organization_id, user_id, group_ids)
+              select ${newId()}::uuid, organization_id, ${member}, array[${vip}] from catalog_entities where id = ${id}`
+            yield* sql`insert into prices (id, organization_id, entity_id, currency, amount, customer_group_id,
+                valid_from, valid_until)
+              select gen_random_uuid(), e.organization_id, e.id, 'USD', p.* from catalog_entities e, (values
+                (100, null, null, null), (90, ${vip}, null, null), (80, 'others', null, null),
+                (70, null, now() + interval '1 day', null), (60, null, null, now() - interval '1 day')
+                ) p(amount, "group", starts, ends) where e.id = ${id}`
+          })
+        )
+        const amounts = (as?: typeof asAdmin) =>
+          Effect.gen(function*() {
+            const asked = as === undefined ? {} : { as }
+            const one = yield* api("GET", `${entities}/${slug}?include=pricing`, asked)
+            const listed = yield* api("GET", `${entities}?ids=${id}&include=pricing`, asked)
+            const item = listed.list("data").find((entity) => (entity as { id: string }).id === id)
+            if (item !== undefined) assert.deepStrictEqual(item, one.at("data"))
+            return one.list("data.pricing").map((price) => (price as { amount: number }).amount).toSorted()
+          })
+        assert.deepStrictEqual(yield* amounts(), [100])
+        assert.deepStrictEqual(yield* amounts(shopper), [100])
+        assert.deepStrictEqual(yield* amounts(asCustomer(member)), [100, 90])
+        assert.deepStrictEqual(yield* amounts(asAdmin), [100, 60, 70, 80, 90])
       }))
   })
 })

@@ -59,8 +59,8 @@ describe("media among 40,000", () => {
           where organization_id = 'many-7' limit 1`
         const entityId = shown?.entity_id ?? ""
         const id = first?.id ?? ""
-        const words = { drafts: false, locales: undefined }
-        const wanted = { categoryIds: null, brandId: null, publicOnly: true, include: includesOf("media"), words }
+        const view = { drafts: false, locales: undefined, warehouses: true, prices: "all" as const }
+        const wanted = { categoryIds: null, brandId: null, publicOnly: true, include: includesOf("media"), view }
         const products = { ...page, ...wanted }
         const asked: ReadonlyArray<readonly [number, Effect.Effect<unknown, unknown>]> = [
           [2, inStore(media.page({}, page))],

@@ -1,5 +1,5 @@
-import { Context, Effect, Layer } from "effect"
-import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { CurrentActor, holds, isSignedIn } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid } from "../ids/Id.ts"
@@ -7,12 +7,12 @@ import type { PageOf } from "../paging/Paging.ts"
 import type { Attributes } from "./Attributes.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
-import { isVisibleTo, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
+import { isVisibleTo, seesAllPrices, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
 import { EntityListRepo } from "./EntityListRepo.ts"
 import type { EntityQuery } from "./EntityQuery.ts"
 import { EntityRepo } from "./EntityRepo.ts"
 import type { EntityRead, EntityView, Include } from "./Expansion.ts"
-import type { WordsView } from "./ExpansionRepo.ts"
+import type { ExpansionView } from "./ExpansionRepo.ts"
 import { localeChain } from "./locales/LocaleChain.ts"
 
 /** How words are read: of the first locale of a chain or of this one alone, drafts included or not. */
@@ -50,14 +50,24 @@ export class CatalogReads extends Context.Service<CatalogReads, {
       const hooks = yield* Hooks
       const settings = yield* CatalogSettings
 
-      const wordsFor = (actor: Actor, locale: string | undefined): WordsView => ({
-        drafts: seesUnpublished(actor),
-        locales: locale === undefined ? undefined : localeChain(locale, settings)
+      const viewFor = Effect.fnUntraced(function*(locale: string | undefined) {
+        const actor = yield* CurrentActor
+        const buyer = {
+          organizationId: actor.organizationId,
+          userId: isSignedIn(actor) ? actor.userId : null,
+          now: DateTime.toDateUtc(yield* DateTime.now)
+        }
+        return {
+          drafts: seesUnpublished(actor),
+          locales: locale === undefined ? undefined : localeChain(locale, settings),
+          warehouses: holds(actor, "inventory:read"),
+          prices: seesAllPrices(actor) ? "all" : buyer
+        } satisfies ExpansionView
       })
 
       /** A slug may look like an id: it is tried when no entity has that id. */
       const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
-        const shown = wordsFor(yield* CurrentActor, options.locale)
+        const shown = yield* viewFor(options.locale)
         if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, shown)
         const found = id === undefined ? undefined : yield* repo.findById(id, options.include, shown)
         return found ?? (yield* repo.findBySlug(id ?? "", options.include, shown))
@@ -79,8 +89,8 @@ export class CatalogReads extends Context.Service<CatalogReads, {
       })
 
       const narrowed = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...sent }: EntityQuery) {
-        const shown = wordsFor(yield* CurrentActor, locale)
-        const query = { ...sent, words: shown, publicOnly: !shown.drafts }
+        const shown = yield* viewFor(locale)
+        const query = { ...sent, view: shown, publicOnly: !shown.drafts }
         if (category === undefined && brand === undefined) {
           return { ...query, categoryIds: null, brandId: null }
         }

@@ -4,8 +4,13 @@ import type { EntityView } from "./Expansion.ts"
 
 const revealing = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
 
+const pricing = ["catalog:update", "pricing:read", "pricing:update", "pricing:manage"]
+
 /** Shoppers see published entities only; whoever may write the catalog sees all of it (contract §1.1, visibility). */
 export const seesUnpublished = (actor: Actor): boolean => revealing.some((permission) => holds(actor, permission))
+
+/** Who keeps the catalog or its prices sees them all; others see those that they can be charged now. */
+export const seesAllPrices = (actor: Actor): boolean => pricing.some((permission) => holds(actor, permission))
 
 /** May this actor see the entity? What he may not see reads as 404 to him. */
 export const isVisibleTo = (actor: Actor, entity: Pick<CatalogEntity, "status" | "isVisible">): boolean =>

@@ -8,7 +8,7 @@ import { offsetOf, type PageOf } from "../paging/Paging.ts"
 import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
 import { type EntityViewRow, toView } from "./EntityRow.ts"
 import type { EntityView } from "./Expansion.ts"
-import { expansionColumn, type WordsView } from "./ExpansionRepo.ts"
+import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
 /** A category and a brand named by id or slug, as ids; null where the organization has no such record. */
 export interface NamedFilters {
@@ -27,7 +27,7 @@ export interface SentFilters {
 
 /** A query whose category and brand are ids. `publicOnly`: shoppers see published entities, whatever they ask for. */
 export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "descendants" | "locale"> {
-  readonly words: WordsView
+  readonly view: ExpansionView
   /** Entities are in any of these; null asks for no category. */
   readonly categoryIds: ReadonlyArray<string> | null
   readonly brandId: string | null
@@ -117,7 +117,7 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
       readonly total: bigint
     }
     // A page beyond the end still has its total: one row without an entity.
-    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, address, filter.include, filter.words)}
+    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, address, filter.include, filter.view)}
       from (${total(organization, filter)}) t
       left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
         ${order} ${slice(filter)}) e on true ${order}`

@@ -10,7 +10,7 @@ import { entityEvent } from "./CatalogEventRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
 import { type EntityRow, type EntityViewRow, toEntity, toView } from "./EntityRow.ts"
 import type { EntityView, Include } from "./Expansion.ts"
-import { expansionColumn, type WordsView } from "./ExpansionRepo.ts"
+import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
 import { conflictOn } from "./UniqueRepo.ts"
 
@@ -34,12 +34,12 @@ export class EntityRepo extends Context.Service<EntityRepo, {
   readonly findById: (
     id: string,
     include: ReadonlyArray<Include>,
-    words?: WordsView
+    view?: ExpansionView
   ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
   readonly findBySlug: (
     slug: string,
     include: ReadonlyArray<Include>,
-    words?: WordsView
+    view?: ExpansionView
   ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
   /** The row after the change; undefined when there is no such entity. */
   readonly update: (
@@ -59,7 +59,7 @@ export class EntityRepo extends Context.Service<EntityRepo, {
   )
 }
 
-const all: WordsView = { drafts: false, locales: undefined }
+const all: ExpansionView = { drafts: false, locales: undefined, warehouses: true, prices: "all" }
 
 const uniqueNames = (fields: FieldWrite | undefined) =>
   (fields?.definitions ?? []).flatMap(({ isUnique, name }) => isUnique ? [`customFields.${name}`] : []).join(", ")
@@ -110,16 +110,16 @@ const make = (
   })
 
   // Neither read has a span, see `CatalogReads.get`.
-  const findById = Effect.fnUntraced(function*(id: string, include: ReadonlyArray<Include>, words = all) {
+  const findById = Effect.fnUntraced(function*(id: string, include: ReadonlyArray<Include>, view = all) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include, words)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include, view)}
       from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)
 
-  const findBySlug = Effect.fnUntraced(function*(slug: string, include: ReadonlyArray<Include>, words = all) {
+  const findBySlug = Effect.fnUntraced(function*(slug: string, include: ReadonlyArray<Include>, view = all) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include, words)}
+    const rows = yield* lookup<EntityViewRow>`select e.* ${expansionColumn(sql, address, include, view)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = ${slug}`
     return rows[0] === undefined ? undefined : toView(rows[0])
   }, Effect.orDie)

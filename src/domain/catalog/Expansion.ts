@@ -41,14 +41,19 @@ const LinkedMedia = Schema.Struct({
   contentType: Schema.String
 }).annotate({ identifier: "LinkedMedia" })
 
-/** Units of the entity or of a variant in one warehouse; available = on hand less reserved. */
+/** Units of the entity or of a variant: of each warehouse for staff, of all together for shoppers. */
 const LinkedStock = Schema.Struct({
-  warehouseId: Uuid,
+  warehouseId: Schema.optional(Uuid),
   variantId: Schema.NullOr(Uuid),
-  onHand: Schema.Int,
-  reserved: Schema.Int,
+  onHand: Schema.optional(Schema.Int),
+  reserved: Schema.optional(Schema.Int),
   available: Schema.Int
-}).annotate({ identifier: "LinkedStock" })
+}).annotate({
+  identifier: "LinkedStock",
+  description:
+    "With `inventory:read` one item per warehouse, where available = onHand - reserved. Without it one item per "
+    + "variant: what all active warehouses have available, and neither `warehouseId`, `onHand` nor `reserved`."
+})
 
 /** A price row of the entity or of a variant; amounts in minor units of `currency`. */
 const LinkedPrice = Schema.Struct({
@@ -63,7 +68,12 @@ const LinkedPrice = Schema.Struct({
   validFrom: Schema.NullOr(IsoTime),
   validUntil: Schema.NullOr(IsoTime),
   createdAt: IsoTime
-}).annotate({ identifier: "LinkedPrice" })
+}).annotate({
+  identifier: "LinkedPrice",
+  description:
+    "Callers without a permission to read prices or `catalog:update` get the prices that hold now for everybody and for their "
+    + "own customer groups."
+})
 
 const OptionAxis = Schema.Struct({ ...OptionType.fields, values: Schema.Array(OptionValue) })
   .annotate({ identifier: "OptionAxis" })

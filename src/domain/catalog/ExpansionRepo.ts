@@ -27,13 +27,26 @@ const withDrafts =
 const approvedOnly =
   `select a.locale, jsonb_build_object(${words}) as shown from entity_attributes a where a.entity_id = e.id`
 
-/** Which words `include=attributes` shows: drafts too or not, and of all locales or of the first of these that has any. */
-export interface WordsView {
+/** What expansions show to the caller of a read. */
+export interface ExpansionView {
+  /** Attributes with their drafts. */
   readonly drafts: boolean
+  /** Attributes of the first of these locales that has any; undefined for all locales. */
   readonly locales: ReadonlyArray<string> | undefined
+  /** Stock per warehouse; otherwise what can be bought, over all warehouses. */
+  readonly warehouses: boolean
+  /** Every price, or those that this buyer can be charged at this time. */
+  readonly prices: "all" | PriceBuyer
 }
 
-const attributesFor = (sql: SqlClient.SqlClient, { drafts, locales }: WordsView) => {
+/** The user whose customer groups count, null for a visitor, and the time of the read. */
+export interface PriceBuyer {
+  readonly organizationId: string
+  readonly userId: string | null
+  readonly now: Date
+}
+
+const attributesFor = (sql: SqlClient.SqlClient, { drafts, locales }: ExpansionView) => {
   if (locales === undefined && !drafts) return sql.literal(attributes)
   const all = sql.literal(drafts ? withDrafts : approvedOnly)
   return locales === undefined
@@ -60,17 +73,34 @@ const brands = `(select coalesce(json_agg(json_build_object('entityId', l.entity
     'sortOrder', l.sort_order, 'slug', b.slug, 'displayName', b.display_name) order by l.sort_order, b.slug), '[]')
   from entity_brands l join brands b on b.id = l.brand_id where l.entity_id = e.id)`
 
-const inventory = `(select coalesce(json_agg(json_build_object('warehouseId', s.warehouse_id,
+const levels = `(select coalesce(json_agg(json_build_object('warehouseId', s.warehouse_id,
     'variantId', s.variant_id, 'onHand', s.on_hand, 'reserved', s.reserved, 'available', s.on_hand - s.reserved)
     order by s.variant_id nulls first, s.warehouse_id), '[]')
   from stock_levels s where s.organization_id = e.organization_id and s.entity_id = e.id)`
 
-const pricing = `(select coalesce(json_agg(json_build_object('id', p.id, 'currency', p.currency, 'amount', p.amount,
+/** What can be bought of the entity and of its variants; as for carts, inactive warehouses do not count. */
+const availability = `(select coalesce(json_agg(json_build_object('variantId', s.variant_id, 'available', s.available)
+    order by s.variant_id nulls first), '[]')
+  from (select s.variant_id, sum(s.on_hand - s.reserved)::int8 as available
+    from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
+    where s.organization_id = e.organization_id and s.entity_id = e.id group by s.variant_id) s)`
+
+const prices = `(select coalesce(json_agg(json_build_object('id', p.id, 'currency', p.currency, 'amount', p.amount,
     'compareAtAmount', p.compare_at_amount, 'variantId', p.variant_id, 'customerGroupId', p.customer_group_id,
     'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity, 'validFrom', ${isoTime("p.valid_from")},
     'validUntil', ${isoTime("p.valid_until")}, 'createdAt', ${isoTime("p.created_at")})
     order by p.created_at, p.id), '[]')
-  from prices p where p.organization_id = e.organization_id and p.entity_id = e.id)`
+  from prices p where p.organization_id = e.organization_id and p.entity_id = e.id`
+
+/** The conditions are those of `resolvePrice`. The groups depend on no row, so PostgreSQL looks them up once. */
+const pricesFor = (sql: SqlClient.SqlClient, buyer: ExpansionView["prices"]) =>
+  buyer === "all"
+    ? sql`${sql.literal(prices)})`
+    : sql`${sql.literal(prices)}
+        and (p.valid_from is null or p.valid_from <= ${buyer.now}::timestamptz)
+        and (p.valid_until is null or p.valid_until >= ${buyer.now}::timestamptz)
+        and (p.customer_group_id is null or p.customer_group_id = any(array(select unnest(c.group_ids)
+          from customers c where c.organization_id = ${buyer.organizationId} and c.user_id = ${buyer.userId}))))`
 
 const optionTypes = `(select coalesce(json_agg(json_build_object('id', t.id, 'entityId', t.entity_id, 'name', t.name,
     'displayName', t.display_name, 'sortOrder', t.sort_order,
@@ -93,12 +123,10 @@ const customFields = `(select coalesce(json_agg(json_build_object('name', d.name
   from entity_field_values v join entity_field_definitions d on d.id = v.definition_id and d.status = 'active'
   where v.entity_id = e.id)`
 
-const selections: Readonly<Record<Exclude<Include, "attributes" | "media">, string>> = {
+const selections: Readonly<Record<Exclude<Include, "attributes" | "media" | "inventory" | "pricing">, string>> = {
   variants,
   categories,
   brands,
-  inventory,
-  pricing,
   optionTypes,
   customFields
 }
@@ -108,12 +136,22 @@ export const expansionColumn = (
   sql: SqlClient.SqlClient,
   address: string,
   include: ReadonlyArray<Include>,
-  words: WordsView
+  view: ExpansionView
 ) => {
-  const selected = (name: Include) =>
-    name === "attributes"
-      ? attributesFor(sql, words)
-      : sql.literal(name === "media" ? media(address) : selections[name])
+  const selected = (name: Include) => {
+    switch (name) {
+      case "attributes":
+        return attributesFor(sql, view)
+      case "pricing":
+        return pricesFor(sql, view.prices)
+      case "inventory":
+        return sql.literal(view.warehouses ? levels : availability)
+      case "media":
+        return sql.literal(media(address))
+      default:
+        return sql.literal(selections[name])
+    }
+  }
   return include.length === 0
     ? sql.literal("")
     : sql`, json_build_object(${
