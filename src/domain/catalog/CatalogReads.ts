@@ -50,24 +50,9 @@ export class CatalogReads extends Context.Service<CatalogReads, {
       const hooks = yield* Hooks
       const settings = yield* CatalogSettings
 
-      const viewFor = Effect.fnUntraced(function*(locale: string | undefined) {
-        const actor = yield* CurrentActor
-        const buyer = {
-          organizationId: actor.organizationId,
-          userId: isSignedIn(actor) ? actor.userId : null,
-          now: DateTime.toDateUtc(yield* DateTime.now)
-        }
-        return {
-          drafts: seesUnpublished(actor),
-          locales: locale === undefined ? undefined : localeChain(locale, settings),
-          warehouses: holds(actor, "inventory:read"),
-          prices: seesAllPrices(actor) ? "all" : buyer
-        } satisfies ExpansionView
-      })
-
       /** A slug may look like an id: it is tried when no entity has that id. */
       const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
-        const shown = yield* viewFor(options.locale)
+        const shown = yield* viewFor(options.locale, settings)
         if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, shown)
         const found = id === undefined ? undefined : yield* repo.findById(id, options.include, shown)
         return found ?? (yield* repo.findBySlug(id ?? "", options.include, shown))
@@ -89,7 +74,7 @@ export class CatalogReads extends Context.Service<CatalogReads, {
       })
 
       const narrowed = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...sent }: EntityQuery) {
-        const shown = yield* viewFor(locale)
+        const shown = yield* viewFor(locale, settings)
         const query = { ...sent, view: shown, publicOnly: !shown.drafts }
         if (category === undefined && brand === undefined) {
           return { ...query, categoryIds: null, brandId: null }
@@ -129,6 +114,22 @@ export class CatalogReads extends Context.Service<CatalogReads, {
     })
   )
 }
+
+/** What the actor of this request may be shown of an entity's words, prices and stock. */
+const viewFor = Effect.fnUntraced(function*(locale: string | undefined, settings: CatalogSettings["Service"]) {
+  const actor = yield* CurrentActor
+  const buyer = {
+    organizationId: actor.organizationId,
+    userId: isSignedIn(actor) ? actor.userId : null,
+    now: DateTime.toDateUtc(yield* DateTime.now)
+  }
+  return {
+    drafts: seesUnpublished(actor),
+    locales: locale === undefined ? undefined : localeChain(locale, settings),
+    warehouses: holds(actor, "inventory:read"),
+    prices: seesAllPrices(actor) ? "all" : buyer
+  } satisfies ExpansionView
+})
 
 const unknownEntity = NotFound.of("Catalog entity not found.")
 const unknownCategory = ValidationFailed.of("category", "No such category.", "not_found")
