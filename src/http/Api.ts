@@ -113,7 +113,12 @@ export const Api = HttpApi.make("stoa")
   .add(TwoFactorGroup)
   .add(OrganizationsGroup)
   .add(ApiKeysGroup)
-  .annotateMerge(OpenApi.annotations({ title: "Stoa", description: "A headless commerce backend." }))
+  .annotateMerge(OpenApi.annotations({
+    title: "Stoa",
+    description:
+      "A headless commerce backend. Fields of a request body that its schema does not name are ignored; only " +
+      "an analytics query refuses them."
+  }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */
 export const OperatorApi = HttpApi.make("stoa").add(HealthGroup).add(MetricsGroup)

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, api, at, withApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, at, withApp } from "../support/TestApp.ts"
 
 const headersOf = (document: Answer, path: string, method: string): ReadonlyArray<unknown> => {
   // Paths hold dots and braces of their own, so they are looked up by key.
@@ -23,6 +23,17 @@ withApp("the document as clients read it", (it) => {
       assert.deepStrictEqual(seen("/api/orders/{idOrNumber}", "get"), ["x-cart-secret"])
       assert.deepStrictEqual(seen("/api/catalog/entities", "get"), [])
       assert.deepStrictEqual(seen("/api/catalog/entities", "post"), ["Idempotency-Key"])
+    }))
+
+  it.effect("says that fields without a name in their schema are ignored, which is what happens", () =>
+    Effect.gen(function*() {
+      const document = yield* api("GET", "/api/doc")
+      assert.include(document.text("info.description"), "does not name are ignored")
+      const made = yield* api("POST", "/api/carts", { body: { currency: "USD", colour: "red", id: 5 } })
+      assert.strictEqual(made.status, 201)
+      assert.isUndefined(made.at("data.colour"))
+      const asked = { measures: ["Orders.count"], limits: 5 }
+      assert.strictEqual((yield* api("POST", "/api/analytics/query", { as: asAdmin, body: asked })).status, 422)
     }))
 
   it.effect("has the version that the health route says", () =>

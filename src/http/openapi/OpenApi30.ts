@@ -1,5 +1,6 @@
 import type { OpenApi } from "effect/http-api"
 import { distinct, isObject, type Json, type JsonObject, list, mapValues, toJson, without } from "./Json.ts"
+import { withOpenBodies } from "./OpenBodies.ts"
 import { toSchema30 } from "./Schema30.ts"
 
 /** An operation of the document, as the access rule of an endpoint is asked for. */
@@ -28,14 +29,14 @@ export const toOpenApi30 = (document: OpenApi.OpenAPISpec, options: Options = {}
   const source = toJson(document)
   if (!isObject(source)) return {}
   const { components, info, paths, servers, tags } = source
-  return {
+  return withOpenBodies({
     openapi: "3.0.3",
     info: convertInfo(info),
     ...(servers === undefined ? {} : { servers }),
     tags: uniqueTags(list(tags)),
     paths: mapValues(paths, (item, path) => convertPath(item, path, options)),
     components: convertComponents(components, options)
-  }
+  })
 }
 
 /** `summary` and an SPDX `identifier` of the license came with 3.1. */
