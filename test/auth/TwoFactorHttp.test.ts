@@ -55,6 +55,20 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.notInclude(JSON.stringify(stored), new URL(enabled.text("totpURI")).searchParams.get("secret") ?? "?")
     }))
 
+  it.effect("ends the other sessions of its user when it begins to count", () =>
+    Effect.gen(function*() {
+      const { browser, email } = yield* aVisitor()
+      const before = yield* signIn(email)
+      assert.strictEqual((yield* before.browser.get("/api/me/orders")).status, 200)
+      const enabled = yield* browser.post("/api/auth/two-factor/enable", { password })
+      assert.strictEqual((yield* verify(browser, totp(enabled.text("totpURI")))).status, 200)
+      assert.deepStrictEqual([yield* isSignedIn(before.browser), yield* isSignedIn(browser)], [false, true])
+      assert.strictEqual((yield* before.browser.get("/api/me/orders")).status, 401)
+
+      yield* browser.post("/api/auth/update-user", { name: "Countess" })
+      assert.isTrue(yield* isSignedIn(browser))
+    }))
+
   it.effect("is asked for after the password, and the session begins with its code", () =>
     Effect.gen(function*() {
       const { email, uri } = yield* guarded

@@ -1,6 +1,7 @@
 import { Cause, Clock, Context, Data, Effect, Layer, Option, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import { authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
@@ -74,6 +75,8 @@ const library = Effect.gen(function*() {
   )
   const scope = makeAuthScope(base, yield* Semaphore.make(passwords.concurrency + 1))
   const guards = yield* authGuards(scope)
+  const sessions = yield* SessionRepo
+  const { forget } = yield* WatchedCaches
   const auth = makeBetterAuth({
     apiKeys: settings.apiKeys.enabled ? keyScopes : undefined,
     organizationHooks: guards.organizationHooks,
@@ -87,7 +90,8 @@ const library = Effect.gen(function*() {
     passwords,
     mails: yield* Mails,
     claims: yield* GuestOrderClaims,
-    sessions: yield* SessionRepo
+    sessions,
+    endSessions: (userId) => Effect.andThen(sessions.endAll(userId), forget(`u${userId}`))
   })
   return { auth, guards, scope }
 })
