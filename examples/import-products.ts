@@ -24,7 +24,7 @@ type Product = typeof Products.Type[number]
 
 const found = Effect.fn(function*({ slug }: Product) {
   const stoa = yield* StoaClient
-  return yield* stoa.catalog.read({ params: { idOrSlug: slug }, query: {} }).pipe(
+  return yield* stoa.catalog.read({ params: { id: slug }, query: {} }).pipe(
     Effect.catchTag("NotFound", () => Effect.undefined)
   )
 })

@@ -13,7 +13,7 @@ const currency = CurrencyCode.make("EUR")
  */
 const purchase = Effect.fn(function*(slug: string) {
   const stoa = yield* StoaClient
-  const product = yield* stoa.catalog.read({ params: { idOrSlug: slug }, query: { include: "attributes,pricing" } })
+  const product = yield* stoa.catalog.read({ params: { id: slug }, query: { include: "attributes,pricing" } })
   yield* Console.log(`found ${product.attributes?.[0]?.title ?? product.slug}`)
 
   const cart = yield* stoa.carts.create({ payload: { currency } })

@@ -117,7 +117,9 @@ export const Api = HttpApi.make("stoa")
     title: "Stoa",
     description:
       "A headless commerce backend. Fields of a request body that its schema does not name are ignored; only " +
-      "an analytics query refuses them."
+      "an analytics query refuses them.",
+    // Relative to the address of the document, so it holds behind every proxy.
+    servers: [{ url: "/" }]
   }))
 
 /** What a process that runs actors answers: nothing but what its operator asks. */

@@ -43,7 +43,7 @@ const scoped: ReadonlySet<string> = new Set(["GET /api/analytics/meta", "POST /a
  */
 const storefront: ReadonlySet<string> = new Set([
   "GET /api/catalog/entities",
-  "GET /api/catalog/entities/{idOrSlug}",
+  "GET /api/catalog/entities/{id}",
   "GET /api/catalog/entities/{id}/attributes/{locale}",
   "GET /api/catalog/categories",
   "GET /api/catalog/categories/{categoryId}",

@@ -13,8 +13,8 @@ import type { components, paths } from "./stoa.ts"
 const [baseUrl = "", entityId = ""] = process.argv.slice(2)
 const stoa = createClient<paths>({ baseUrl, headers: { "x-api-key": "dev-admin-key" } })
 
-const read = await stoa.GET("/api/catalog/entities/{idOrSlug}", {
-  params: { path: { idOrSlug: entityId }, query: { include: "pricing" } }
+const read = await stoa.GET("/api/catalog/entities/{id}", {
+  params: { path: { id: entityId }, query: { include: "pricing" } }
 })
 if (read.data === undefined) throw new Error(read.error.error.message)
 const amount: number = read.data.data.pricing?.[0]?.amount ?? 0

@@ -13,6 +13,8 @@ const credentials = {
   isPublic: ({ path }: { path: string }) => path === "/api/health"
 }
 
+const onlyNull = { type: "string", nullable: true, enum: [null] }
+
 const child = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonObject => {
   const found = path.reduce<Json | undefined>((one, key) => isObject(one) ? one[key] : undefined, value)
   return isObject(found) ? found : {}
@@ -27,13 +29,12 @@ describe("the sample in OpenAPI 3.0", () => {
 
   const expected: ReadonlyArray<readonly [field: string, schema: JsonObject]> = [
     ["nullable", { type: "string", nullable: true }],
-    ["nullableReference", { nullable: true, allOf: [{ $ref: "#/components/schemas/Named" }] }],
+    ["nullableReference", { anyOf: [{ $ref: "#/components/schemas/Named" }, onlyNull] }],
     ["describedReference", {
       description: "Perhaps one.",
-      nullable: true,
-      allOf: [{ $ref: "#/components/schemas/Named" }]
+      anyOf: [{ $ref: "#/components/schemas/Named" }, onlyNull]
     }],
-    ["nullableUnion", { anyOf: [{ type: "string" }, { $ref: "#/components/schemas/Named" }], nullable: true }],
+    ["nullableUnion", { anyOf: [{ type: "string" }, { $ref: "#/components/schemas/Named" }, onlyNull] }],
     ["optional", { type: "number", nullable: true }],
     ["optionalNull", { type: "string", nullable: true, enum: [null] }],
     ["onlyNull", { type: "string", nullable: true, enum: [null] }],
@@ -116,8 +117,7 @@ describe("a schema of JSON Schema 2020-12 in 3.0", () => {
       nullable: true
     }],
     ["a type array of several", { type: ["string", "array", "null"] }, {
-      anyOf: [{ type: "string" }, { type: "array", items: {} }],
-      nullable: true
+      anyOf: [{ type: "string" }, { type: "array", items: {} }, onlyNull]
     }],
     ["a reference with siblings", { $ref: "#/a", description: "d" }, { description: "d", allOf: [{ $ref: "#/a" }] }],
     ["a reference alone", { $ref: "#/a" }, { $ref: "#/a" }],
@@ -126,7 +126,12 @@ describe("a schema of JSON Schema 2020-12 in 3.0", () => {
       enum: ["a", null],
       nullable: true
     }],
-    ["an enum that holds null", { enum: ["a", null] }, { enum: ["a", null], nullable: true }],
+    ["an enum that holds null", { enum: ["a", null] }, { enum: ["a", null] }],
+    ["anything or null", { anyOf: [true, { type: "null" }] }, {}],
+    ["a nullable intersection", { allOf: [{ minLength: 1 }, { maxLength: 2 }], nullable: true, title: "t" }, {
+      title: "t",
+      anyOf: [{ allOf: [{ minLength: 1 }, { maxLength: 2 }] }, onlyNull]
+    }],
     ["a union of unions", { oneOf: [{ anyOf: [{ type: "string" }, { type: "null" }] }, { type: "null" }] }, {
       type: "string",
       nullable: true

@@ -49,8 +49,8 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
   HttpApiEndpoint.get("list", "/api/catalog/entities", { query: listQuery, success: Page(EntityView) })
     .annotate(Access, anyOf("catalog:read"))
     .annotateMerge(OpenApi.annotations({ summary: "List entities" })),
-  HttpApiEndpoint.get("read", "/api/catalog/entities/:idOrSlug", {
-    params: { idOrSlug: FreeText },
+  HttpApiEndpoint.get("read", "/api/catalog/entities/:id", {
+    params: { id: FreeText.annotate({ description: "An id or a slug." }) },
     query: { include, locale },
     success: Data(EntityView)
   })

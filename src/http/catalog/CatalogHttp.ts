@@ -28,7 +28,7 @@ export const catalogHttp = HttpApiBuilder.group(
               include: includesOf(query.include)
             })
         ),
-      read: ({ params, query }) => reads.get(params.idOrSlug, includesOf(query.include), query.locale),
+      read: ({ params, query }) => reads.get(params.id, includesOf(query.include), query.locale),
       create: ({ payload }) => catalog.create(payload),
       update: ({ params, payload }) => catalog.update(params.id, payload),
       remove: ({ params }) => Effect.as(catalog.remove(params.id), deleted),

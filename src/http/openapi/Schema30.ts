@@ -27,7 +27,7 @@ const equalsOnlyNull = (values: Json | undefined): boolean =>
 export const toSchema30 = (schema: Json): JsonObject => {
   if (!isObject(schema)) return schema === false ? nothing : {}
   if (isNull(schema)) return { ...onlyNull, ...annotationsOf(schema) }
-  const steps = [reference, constant, types, unions, bounds, arrays, objects, examples, encodings, nullInEnum]
+  const steps = [reference, constant, types, unions, bounds, arrays, objects, examples, encodings, nulls]
   const converted = steps.reduce((current, step) => step(current), schema)
   return Object.fromEntries(
     Object.entries(converted).filter(([key]) => keywords.has(key) || key === "$ref" || key.startsWith("x-"))
@@ -167,9 +167,26 @@ const encodings = (schema: JsonObject): JsonObject => {
   return { ...schema, format: schema["contentEncoding"].startsWith("base64") ? "byte" : "binary" }
 }
 
-/** `nullable` admits null to the type only: an `enum` beside it must name it too (3.0.3, Schema Object). */
+/**
+ * `nullable` needs a `type` beside it and admits null to that type only (3.0.3, Schema Object): an `enum` beside it must
+ * name null too, and without a type null becomes an alternative of its own.
+ */
+const nulls = (schema: JsonObject): JsonObject => {
+  if (schema["nullable"] !== true) return schema
+  const named = nullInEnum(schema)
+  if (named["type"] !== undefined) return named
+  const beside = annotationsOf(named)
+  const statement = without(named, "nullable", ...Object.keys(beside))
+  const { allOf, anyOf, oneOf } = statement
+  // Nothing says what the value is, so it may be null as it is.
+  if (allOf === undefined && anyOf === undefined && oneOf === undefined) return without(named, "nullable")
+  const members = Object.keys(statement).length > 1
+    ? [statement]
+    : anyOf ?? (list(allOf).length === 1 ? allOf : [statement])
+  return { ...beside, anyOf: [...list(members), onlyNull] }
+}
+
 const nullInEnum = (schema: JsonObject): JsonObject => {
   const values = schema["enum"]
-  if (schema["nullable"] !== true || !isArray(values) || values.includes(null)) return schema
-  return { ...schema, enum: [...values, null] }
+  return !isArray(values) || values.includes(null) ? schema : { ...schema, enum: [...values, null] }
 }
