@@ -1,6 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, Layer, Option, Runtime } from "effect"
+import { Console, Data, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../../commerce.config.ts"
@@ -9,6 +9,7 @@ import { keyCommands } from "./access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
 import { type AppSettings, readSettings } from "./config/AppConfig.ts"
 import { examine } from "./Doctor.ts"
+import { sayWhy, watchEnd } from "./EndOfProcess.ts"
 import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange/ExchangeCommand.ts"
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
 import { verifyJournalOf } from "./JournalCheck.ts"
@@ -35,11 +36,13 @@ const serve = Command.make("serve", { role }, (flags) =>
         Effect.andThen(Effect.forkScoped(collectStartGarbage))
       )
     )
-    return yield* Layer.launch(
-      Layer.merge(ready, strayRejectionsLayer).pipe(
-        Layer.provideMerge(processApp(settings)),
-        Layer.provide(loggingLayer(settings))
-      )
+    const service = Layer.merge(ready, strayRejectionsLayer).pipe(Layer.provideMerge(processApp(settings)))
+    // What ends a start is said before all that was started is ended, which may take seconds.
+    return yield* Layer.build(service).pipe(
+      Effect.tapCause(sayWhy),
+      Effect.andThen(Effect.never),
+      Effect.scoped,
+      Effect.provide(loggingLayer(settings))
     )
   })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
 
@@ -65,12 +68,18 @@ const output = Flag.String("output").pipe(
   Flag.optional
 )
 
+/** The file of `--output` cannot be written. */
+class FileNotWritten extends Data.TaggedError("FileNotWritten")<{ readonly message: string }> {}
+
 const openapi = Command.make("openapi", { output }, ({ output }) =>
   Effect.gen(function*() {
     const settings = yield* readSettings(deployment)
     const text = JSON.stringify(documentWith(settings, deployment.plugins ?? [], version), null, 2)
     if (Option.isNone(output)) return yield* Console.log(text)
-    yield* Effect.promise(() => writeFile(output.value, `${text}\n`))
+    yield* Effect.tryPromise({
+      try: () => writeFile(output.value, `${text}\n`),
+      catch: (error) => new FileNotWritten({ message: `${output.value} cannot be written: ${String(error)}` })
+    })
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
 
 const doctor = Command.make("doctor", {}, () => Effect.flatMap(readSettings(deployment), examine)).pipe(
@@ -246,28 +255,11 @@ const stoa = Command.make("stoa").pipe(
   ])
 )
 
-/** What an error says, and what the first one behind it says: of a migration what the database told. */
-const told = (error: { readonly _tag: string; readonly message?: string; readonly cause?: unknown }): string => {
-  const said = error.message ?? error._tag
-  let first = error.cause
-  while (first instanceof Error && first.cause instanceof Error) first = first.cause
-  return first instanceof Error && !said.includes(first.message) ? `${said}: ${first.message}` : said
-}
-
-/** One line for whoever started it wrongly; the whole story only where something is broken inside. */
-const explain = (error: { readonly _tag: string; readonly message?: string; readonly cause?: unknown }) =>
-  // How a command is used was shown already, with what is wrong.
-  error._tag === "ShowHelp" ? Effect.void : Console.error(`stoa: ${told(error)}`)
-
 /** Does what the arguments of the process say, and ends it: exit code 0 when that went well. */
 export const runCommandLine = (): void =>
   stoa.pipe(
     Command.run({ version }),
     Effect.provide(NodeServices.layer),
-    Effect.tapError(explain),
-    NodeRuntime.runMain({
-      disableErrorReporting: true,
-      // Being told to stop is how a service ends well: only then the interruption is not an error to the supervisor.
-      teardown: (exit, onExit) => Runtime.defaultTeardown(exit, (code) => onExit(code === 130 ? 0 : code))
-    })
+    Effect.tapCause(sayWhy),
+    NodeRuntime.runMain({ disableErrorReporting: true, ...watchEnd() })
   )

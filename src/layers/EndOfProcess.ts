@@ -1,0 +1,80 @@
+import { Cause, Effect, type Exit, Runtime } from "effect"
+import { writeSync } from "node:fs"
+import { redactText } from "./telemetry/Redaction.ts"
+
+interface Failure {
+  readonly _tag: string
+  readonly message?: string
+  readonly cause?: unknown
+}
+
+/** Lines that were written: what ends a start is said at once, and not again when all has been released. */
+const said = new Set<string>()
+
+/** How often a full pipe is tried again, ten milliseconds apart. */
+const tries = 100
+
+/**
+ * Writes to the file itself: that needs no log and no event loop, so nothing can fail between the words and the end. A
+ * reader that is gone hears nothing; one that is slow is waited for.
+ */
+const write = (text: string): void => {
+  for (let left = tries; left > 0; left--) {
+    try {
+      writeSync(2, text)
+      return
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
+}
+
+const say = (words: string): void => {
+  const line = `stoa: ${redactText(words)}\n`
+  if (!said.has(line)) write(line)
+  said.add(line)
+}
+
+/** What an error says, and what the first one behind it says: of a migration what the database told. */
+const told = (error: Failure): string => {
+  const words = error.message ?? error._tag
+  let first = error.cause
+  while (first instanceof Error && first.cause instanceof Error) first = first.cause
+  return first instanceof Error && !words.includes(first.message) ? `${words}: ${first.message}` : words
+}
+
+/** A defect, with where it came from: whoever has to find it has nothing else. */
+const defect = (reason: unknown): string =>
+  `ended by a defect of the program: ${reason instanceof Error ? reason.stack ?? reason.message : String(reason)}`
+
+/** Says why an effect failed: one line for what somebody can mend, the whole story where something is broken inside. */
+export const sayWhy = (cause: Cause.Cause<Failure>): Effect.Effect<void> =>
+  Effect.sync(() => {
+    for (const reason of cause.reasons) {
+      if (Cause.isDieReason(reason)) say(defect(reason.defect))
+      // How a command is used was shown already, with what is wrong.
+      if (Cause.isFailReason(reason) && reason.error._tag !== "ShowHelp") say(told(reason.error))
+    }
+  })
+
+/** Watches for what ends the process past every effect, and for the signals that ask it to end. */
+export const watchEnd = (): { readonly teardown: Runtime.Teardown } => {
+  let asked = false
+  const ask = () => {
+    asked = true
+  }
+  process.once("SIGINT", ask).once("SIGTERM", ask)
+  process.on("uncaughtException", (error: unknown, origin) => {
+    say(`${origin === "unhandledRejection" ? "a promise that nobody waits for failed; " : ""}${defect(error)}`)
+    process.exit(1)
+  })
+  const teardown = <A, E>(exit: Exit.Exit<A, E>, onExit: (code: number) => void): void => {
+    const interrupted = exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause)
+    // Being told to stop is how a service ends well: only then the interruption is not an error to the supervisor.
+    if (interrupted && asked) return onExit(0)
+    if (interrupted) say("interrupted, and not by a signal")
+    return Runtime.defaultTeardown(exit, onExit)
+  }
+  return { teardown }
+}
