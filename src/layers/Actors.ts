@@ -18,7 +18,7 @@ import { Actors, type Asked, type Caller } from "../http/access/Actors.ts"
 import { RequestId } from "../http/server/RequestId.ts"
 import { StoreResolution } from "./access/StoreResolution.ts"
 import { AppConfig } from "./config/AppConfig.ts"
-import type { AuthSettings } from "./config/AuthConfig.ts"
+import { type AuthSettings, guardedRoles } from "./config/AuthConfig.ts"
 import { testActor } from "./TestActors.ts"
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer")
@@ -68,12 +68,19 @@ const identifying = Effect.gen(function*() {
   const { organizationOf } = yield* StoreResolution
   const configured = yield* configuredKeys
   const policy: AccessPolicy = access
-  const guarded = new Set(auth.twoFactor.enabled ? auth.twoFactor.requiredForRoles : [])
+  const guarded = guardedRoles(auth)
+
+  /** Who is a member there in a role that needs a second factor, and shows none. */
+  const lacksFactor = (known: Pick<SessionFacts, "memberships" | "twoFactor">, organization: string): boolean => {
+    const role = membershipIn(known, organization)
+    return role !== undefined && guarded.has(role) && !known.twoFactor
+  }
 
   const holderOf = Effect.fnUntraced(function*(key: KeyFacts, headers: Headers.Headers, asked: Asked | undefined) {
     // A key with a role acts in the organization that gave it, and a key that somebody made for himself as he would.
     const organization = key.organizationId ??
       (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
+    if (lacksFactor(key, organization)) return yield* TwoFactorRequired.of()
     const rateLimit = key.rateLimit ??
       (key.scope === null ? undefined : scopeNamed(policy.keyScopes, key.scope)?.rateLimit)
     const kept = { ...(rateLimit && { rateLimit }), ...(key.metered && { metered: true } as const) }
@@ -95,8 +102,7 @@ const identifying = Effect.gen(function*() {
     asked: Asked | undefined
   ) {
     const organization = organizationOfSession(session, policy) ?? (yield* organizationOf(headers, asked))
-    const role = membershipIn(session, organization)
-    if (role !== undefined && guarded.has(role) && !session.twoFactor) return yield* TwoFactorRequired.of()
+    if (lacksFactor(session, organization)) return yield* TwoFactorRequired.of()
     return userOf(session, sent, renewed, organization)
   })
 

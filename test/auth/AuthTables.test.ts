@@ -36,7 +36,12 @@ const wanted = wantedTables(
 )
 
 /** What better-auth does not know of, and leaves to its default. */
-const ours: ReadonlySet<string> = new Set(["api_keys.organization_id", "api_keys.role", "users.vendor_role"])
+const ours: ReadonlySet<string> = new Set([
+  "api_keys.organization_id",
+  "api_keys.role",
+  "api_keys.second_factor",
+  "users.vendor_role"
+])
 
 layer(Layer.provideMerge(authPurgeRepoLayer, TestDatabase))("the tables of authentication", (it) => {
   it.effect("have every column that this version of better-auth writes, as it writes it", () =>

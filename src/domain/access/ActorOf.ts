@@ -33,8 +33,10 @@ export const organizationOfSession = (
   activeOrganizationId ?? (Object.hasOwn(memberships, defaultOrganizationId) ? defaultOrganizationId : undefined)
 
 /** His role in an organization; undefined for whoever is no member there. */
-export const membershipIn = ({ memberships }: SessionFacts, organizationId: string): string | undefined =>
-  Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
+export const membershipIn = (
+  { memberships }: Pick<SessionFacts, "memberships">,
+  organizationId: string
+): string | undefined => Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
 
 /** What a member may do, or a customer: whoever has no role there. */
 const permissionsOfMember = (

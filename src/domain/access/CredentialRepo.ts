@@ -27,6 +27,8 @@ export interface KeyFacts {
   readonly userId: string | null
   /** His memberships, role by organization; empty without him. */
   readonly memberships: Readonly<Record<string, string>>
+  /** He has a second factor, and the session that made the key had passed it. */
+  readonly twoFactor: boolean
   readonly organizationId: string | null
   readonly role: string | null
   /** Name of its scope; null without one. */
@@ -79,6 +81,7 @@ interface KeyRow {
   readonly name: string | null
   readonly owner: string | null
   readonly memberships: Readonly<Record<string, string>> | null
+  readonly two_factor: boolean
   readonly config_id: string
   readonly organization_id: string | null
   readonly role: string | null
@@ -108,6 +111,7 @@ const toKey = (row: KeyRow): KeyFacts => ({
   name: row.name,
   userId: row.owner,
   memberships: row.memberships ?? {},
+  twoFactor: row.two_factor,
   organizationId: row.organization_id,
   role: row.role,
   scope: row.config_id === noScope ? null : row.config_id,
@@ -133,6 +137,7 @@ const looking = (sql: SqlClient.SqlClient) => ({
   }, Effect.orDie),
   key: Effect.fnUntraced(function*(hash: string) {
     const [row] = yield* sql<KeyRow>`select k.id, k.name, u.id as owner, k.organization_id, k.role, k.config_id,
+        k.second_factor and coalesce(u.two_factor_enabled, false) as two_factor,
         k.permissions, k.expires_at, k.remaining is not null as metered,
         case when k.rate_limit_enabled then k.rate_limit_max end as limit_max,
         case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as limit_window,

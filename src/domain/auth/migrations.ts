@@ -169,5 +169,7 @@ export const migrations = {
       execute function tell_organization()`
   ),
   // What somebody is among the people of the vendor he acts for.
-  "0002_vendor_role": statements(`alter table users add column vendor_role text`)
+  "0002_vendor_role": statements(`alter table users add column vendor_role text`),
+  // Whether the session that made a user's key had passed a second factor. Of older keys nobody knows: they count as without.
+  "0003_key_second_factor": statements(`alter table api_keys add column second_factor boolean not null default false`)
 }

@@ -123,7 +123,11 @@ const gateway = Layer.effect(
         ({ result }): SignedIn | undefined =>
           result === null
             ? undefined
-            : { userId: result.user.id, activeOrganizationId: result.session.activeOrganizationId ?? null }
+            : {
+              userId: result.user.id,
+              activeOrganizationId: result.session.activeOrganizationId ?? null,
+              twoFactor: "twoFactorEnabled" in result.user && result.user.twoFactorEnabled === true
+            }
       )
 
     return AuthGateway.of({

@@ -6,6 +6,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { insertTold, told } from "../../domain/auth/AuthJournalRepo.ts"
 import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
+import { SessionFactor } from "./AuthGuards.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
 type Row = Record<string, unknown>
@@ -63,9 +64,14 @@ const updating = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragmen
 const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment) =>
   sql`with r as (delete from ${sql(table)} where ${rows} returning *)${told(sql, actor, table, "deleted")}`
 
-/** What better-auth does not know of: a key acts in the organization that its maker acts in, which he cannot choose here. */
-const ownColumns = (table: string, { organizationId }: Actor): Row =>
-  table === "api_keys" ? { organization_id: organizationId } : {}
+/**
+ * What better-auth does not know of: a key acts in the organization that its maker acts in, which he cannot choose here,
+ * and remembers whether he had passed a second factor.
+ */
+const ownColumns = (table: string, { organizationId }: Actor): Effect.Effect<Row> =>
+  table === "api_keys"
+    ? Effect.map(SessionFactor, (passed) => ({ organization_id: organizationId, second_factor: passed }))
+    : Effect.succeed({})
 
 type Body = (sql: Sql, actor: Actor) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 
@@ -128,8 +134,10 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
   return {
     create: <T extends Row>({ data, model }: { readonly model: string; readonly data: T }) =>
       query<T>(model, (sql, actor) => {
-        const row = { ...columnsOf(data), ...ownColumns(model, actor) }
-        const insert = insertTold<Row>(sql, actor, model, row)
+        const insert = Effect.flatMap(
+          ownColumns(model, actor),
+          (own) => insertTold<Row>(sql, actor, model, { ...columnsOf(data), ...own })
+        )
         // Behind a savepoint: an address that is taken is told, and the transaction goes on.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
       })

@@ -1,18 +1,26 @@
 import { APIError } from "better-auth/api"
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { isRole, mayGive, mayGrant } from "../../domain/access/Granting.ts"
-import { noScope, scopeNamed } from "../../domain/access/KeyScope.ts"
+import { type KeyScopes, noScope, scopeNamed } from "../../domain/access/KeyScope.ts"
 import { grants } from "../../domain/access/Permission.ts"
 import { MembershipRepo } from "../../domain/auth/MembershipRepo.ts"
+import { TwoFactorRequired } from "../../domain/errors/ApiErrors.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { AppConfig } from "../config/AppConfig.ts"
+import { guardedRoles } from "../config/AuthConfig.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
 /** Whoever asks, as a session tells. */
 export interface SignedIn {
   readonly userId: string
   readonly activeOrganizationId: string | null
+  /** He has a second factor, so his session has passed it. */
+  readonly twoFactor: boolean
 }
+
+/** Whether the session of the request has passed a second factor: a key that it makes remembers that. */
+export const SessionFactor = Context.Reference<boolean>("stoa/layers/auth/SessionFactor", { defaultValue: () => false })
 
 interface Invited {
   readonly invitation: { readonly inviterId: string; readonly organizationId: string; readonly role: string }
@@ -26,35 +34,34 @@ const AskedKey = Schema.fromJsonString(
 )
 const decodeAskedKey = Schema.decodeUnknownOption(AskedKey)
 
+/** The refusal of a key that somebody asks for and that is not his to make; undefined for everything else. */
+const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>, keyScopes: KeyScopes) {
+  if (!request.url.endsWith("/api-key/create")) return undefined
+  const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
+  if (Option.isNone(asked)) return undefined
+  const { configId = noScope, prefix } = asked.value
+  const scope = scopeNamed(keyScopes, configId)
+  if (scope === undefined && configId !== noScope) {
+    return refused("UNKNOWN_SCOPE", "There is no such scope of keys.")
+  }
+  if (
+    scope !== undefined &&
+    (scope.references === "organization" || !mayGive({ permissions: held }, scope.permissions))
+  ) {
+    return refused("FORBIDDEN", `Keys of the scope '${configId}' are not yours to make.`)
+  }
+  const taken = Object.values(keyScopes).some((one) => one !== scope && one.prefix === prefix)
+  return taken || (scope !== undefined && prefix !== undefined && prefix !== scope.prefix)
+    ? refused("FORBIDDEN", "The prefix is that of another scope of keys.")
+    : undefined
+})
+
 /** Rules of ours that better-auth does not have (contract, platform §4 and §6, and defect 14). */
 export const authGuards = (scope: AuthScope) =>
   Effect.gen(function*() {
     const repo = yield* MembershipRepo
     const { defaultOrganizationId, keyScopes, roles } = yield* StoreSettings
-    const permissionsIn = (userId: string, organizationId: string) =>
-      Effect.map(repo.roleOf(userId, organizationId), (role) => role === undefined ? [] : roles[role] ?? [])
-
-    /** The refusal of a key that somebody asks for and that is not his to make; undefined for everything else. */
-    const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>) {
-      if (!request.url.endsWith("/api-key/create")) return undefined
-      const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
-      if (Option.isNone(asked)) return undefined
-      const { configId = noScope, prefix } = asked.value
-      const scope = scopeNamed(keyScopes, configId)
-      if (scope === undefined && configId !== noScope) {
-        return refused("UNKNOWN_SCOPE", "There is no such scope of keys.")
-      }
-      if (
-        scope !== undefined &&
-        (scope.references === "organization" || !mayGive({ permissions: held }, scope.permissions))
-      ) {
-        return refused("FORBIDDEN", `Keys of the scope '${configId}' are not yours to make.`)
-      }
-      const taken = Object.values(keyScopes).some((one) => one !== scope && one.prefix === prefix)
-      return taken || (scope !== undefined && prefix !== undefined && prefix !== scope.prefix)
-        ? refused("FORBIDDEN", "The prefix is that of another scope of keys.")
-        : undefined
-    })
+    const guarded = guardedRoles((yield* AppConfig).auth)
 
     return {
       organizationHooks: {
@@ -88,12 +95,21 @@ export const authGuards = (scope: AuthScope) =>
       ) {
         if (session === undefined) return refused("UNAUTHORIZED", "Unauthorized")
         const organizationId = session.activeOrganizationId ?? defaultOrganizationId
-        const held = yield* permissionsIn(session.userId, organizationId)
-        if (!grants(held, "api-keys:manage")) return refused("FORBIDDEN", "Permission 'api-keys:manage' is required.")
-        const misfit = yield* misfitOf(request, held)
+        const role = yield* repo.roleOf(session.userId, organizationId)
+        if (role !== undefined && guarded.has(role) && !session.twoFactor) {
+          return refused("TWO_FACTOR_REQUIRED", TwoFactorRequired.of().error.message)
+        }
+        const held = role === undefined ? [] : roles[role] ?? []
+        if (!grants(held, "api-keys:manage")) {
+          return refused("FORBIDDEN", "Permission 'api-keys:manage' is required.")
+        }
+        const misfit = yield* misfitOf(request, held, keyScopes)
         if (misfit !== undefined) return misfit
         const actor = yield* CurrentActor
-        return yield* Effect.provideService(answer, CurrentActor, { ...actor, userId: session.userId, organizationId })
+        return yield* answer.pipe(
+          Effect.provideService(CurrentActor, { ...actor, userId: session.userId, organizationId }),
+          Effect.provideService(SessionFactor, session.twoFactor)
+        )
       })
     }
   })

@@ -62,6 +62,10 @@ export interface AuthSettings {
   readonly apiKeys: { readonly enabled: boolean }
 }
 
+/** Roles whose members do nothing without a second factor. */
+export const guardedRoles = ({ twoFactor }: Pick<AuthSettings, "twoFactor">): ReadonlySet<string> =>
+  new Set(twoFactor.enabled ? twoFactor.requiredForRoles : [])
+
 /** A session in use is renewed after this many seconds (contract, platform §3). */
 export const sessionUpdateAge = 86_400
 
