@@ -44,6 +44,17 @@ const memberOf = Effect.fnUntraced(function*(role: string) {
 
 const makeOwn = ({ browser }: Visitor, body: object) => browser.post("/api/auth/api-key/create", body)
 
+/** Ways of writing the address at which a user makes a key for himself. */
+const waysToWrite = [
+  "/api-key/create?x",
+  "/api-key/create?x=/ok",
+  "/api-key/create/",
+  "//api-key/create",
+  "/api-key/%63reate",
+  "/API-KEY/create",
+  "/api-key/create;x"
+]
+
 const daysAhead = (answer: Answer, path: string) =>
   Math.round((new Date(answer.text(path)).getTime() - Date.now()) / 86_400_000)
 
@@ -152,6 +163,11 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
         { configId: "warehouse", prefix: "stoa_" }
       ]
       for (const body of refusedOnes) {
+        for (const way of waysToWrite) {
+          const answer = yield* keeper.browser.post(`/api/auth${way}`, body)
+          // Some ways of writing the path lead nowhere; none leads past the rule.
+          assert.include([403, 404], answer.status, `${way} ${JSON.stringify(body)}`)
+        }
         assert.strictEqual((yield* makeOwn(keeper, body)).status, 403, JSON.stringify(body))
       }
       assert.strictEqual(

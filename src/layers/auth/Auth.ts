@@ -11,7 +11,7 @@ import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { AppConfig } from "../config/AppConfig.ts"
-import { authGuards, type SignedIn } from "./AuthGuards.ts"
+import { authGuards, authPathOf, type SignedIn } from "./AuthGuards.ts"
 import { type AuthScope, makeAuthScope } from "./AuthScope.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
@@ -22,9 +22,6 @@ import { RequestOrganization, RequestStore } from "./RequestStore.ts"
 
 /** Milliseconds: answers that would tell by their time whether an address is known leave at multiples of it. */
 const grid = 100
-
-/** Behind the prefix of all routes. */
-const pathOf = (request: Request): string => new URL(request.url).pathname.replace(/^\/api\/auth/, "")
 
 const isDuplicate = (failure: unknown): boolean => JSON.stringify(failure)?.includes("\"23505\"") === true
 
@@ -107,7 +104,7 @@ const gateway = Layer.effect(
 
     /** better-auth's answer; 5xx where a statement failed that it does not tell of. */
     const answered = Effect.fnUntraced(function*(request: Request) {
-      const answer = changesTogether.test(pathOf(request)) ? together(scope, auth.handler) : auth.handler
+      const answer = changesTogether.test(authPathOf(request)) ? together(scope, auth.handler) : auth.handler
       const { failures, result, tally } = yield* scope.call(() => answer(request))
       // It answers that all is well where a statement failed: a sign-out, say, whose session lives on.
       const failure = failures.find((one) => !isDuplicate(one))
@@ -132,7 +129,7 @@ const gateway = Layer.effect(
 
     return AuthGateway.of({
       answer: Effect.fnUntraced(function*(request) {
-        if (request.url.includes("/api/auth/api-key/")) {
+        if (authPathOf(request).startsWith("/api-key/")) {
           return yield* guards.ofKeys(
             request,
             yield* sessionOf(request),
@@ -143,7 +140,7 @@ const gateway = Layer.effect(
         const organization = yield* store.organizationOf(request)
         const { response, tally } = yield* Effect.provideService(answered(request), RequestOrganization, organization)
         yield* forgetEnded(request, response)
-        const answer = { path: pathOf(request), status: response.status, tally, organizationId: organization }
+        const answer = { path: authPathOf(request), status: response.status, tally, organizationId: organization }
         if (tellsByTime(answer)) {
           yield* makeUp(answer)
           const elapsed = (yield* Clock.currentTimeMillis) - began

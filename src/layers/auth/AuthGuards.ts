@@ -19,6 +19,9 @@ export interface SignedIn {
   readonly twoFactor: boolean
 }
 
+/** The path of a request behind the prefix of all routes, as better-auth finds its route by it: never the URL's text. */
+export const authPathOf = ({ url }: Request): string => new URL(url).pathname.replace(/^\/api\/auth/, "")
+
 /** Whether the session of the request has passed a second factor: a key that it makes remembers that. */
 export const SessionFactor = Context.Reference<boolean>("stoa/layers/auth/SessionFactor", { defaultValue: () => false })
 
@@ -36,7 +39,7 @@ const decodeAskedKey = Schema.decodeUnknownOption(AskedKey)
 
 /** The refusal of a key that somebody asks for and that is not his to make; undefined for everything else. */
 const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>, keyScopes: KeyScopes) {
-  if (!request.url.endsWith("/api-key/create")) return undefined
+  if (authPathOf(request) !== "/api-key/create") return undefined
   const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
   if (Option.isNone(asked)) return undefined
   const { configId = noScope, prefix } = asked.value
