@@ -38,10 +38,19 @@ const say = (words: string): void => {
 
 /** What an error says, and what the first one behind it says: of a migration what the database told. */
 const told = (error: Failure): string => {
-  const words = error.message ?? error._tag
+  const words = error.message || error._tag
   let first = error.cause
   while (first instanceof Error && first.cause instanceof Error) first = first.cause
   return first instanceof Error && !words.includes(first.message) ? `${words}: ${first.message}` : words
+}
+
+/** Failures whose message has a line for each thing that is wrong. */
+const listing = new Set(["InvalidSetting", "CannotStart"])
+
+const listed = (error: Failure): string => {
+  const words = told(error)
+  const lines = listing.has(error._tag) ? words.split("\n") : [words]
+  return lines.length === 1 ? words : [`${lines.length} things to mend`, ...lines].join("\n  ")
 }
 
 /** A defect, with where it came from: whoever has to find it has nothing else. */
@@ -54,7 +63,7 @@ export const sayWhy = (cause: Cause.Cause<Failure>): Effect.Effect<void> =>
     for (const reason of cause.reasons) {
       if (Cause.isDieReason(reason)) say(defect(reason.defect))
       // How a command is used was shown already, with what is wrong.
-      if (Cause.isFailReason(reason) && reason.error._tag !== "ShowHelp") say(told(reason.error))
+      if (Cause.isFailReason(reason) && reason.error._tag !== "ShowHelp") say(listed(reason.error))
     }
   })
 

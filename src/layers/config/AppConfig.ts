@@ -4,7 +4,7 @@ import type { RateLimitValues } from "../../domain/ratelimits/RateLimitSettings.
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { type AccessSettings, readAccess } from "./AccessConfig.ts"
 import { checkAnalytics } from "./AnalyticsConfig.ts"
-import { type AuthSettings, readAuth } from "./AuthConfig.ts"
+import { type AuthSettings, publicUrl, readAuth } from "./AuthConfig.ts"
 import { checkCatalog } from "./CatalogConfig.ts"
 import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
@@ -18,7 +18,7 @@ import { checkSearch } from "./SearchConfig.ts"
 import { checkStore, storeSettings } from "./StoreConfig.ts"
 import { checkTax } from "./TaxConfig.ts"
 import { tracing, type TracingSettings } from "./TracingConfig.ts"
-import { type Environment, oneOf, port, text } from "./Variables.ts"
+import { allReadable, type Environment, oneOf, port, text } from "./Variables.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
@@ -64,44 +64,72 @@ export type LogLevel = typeof logLevels[number]
 const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
-/** Reads the environment over the deployment's configuration; fails with one readable line (`InvalidSetting`). */
-export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
-  yield* checkStore(deployment)
-  yield* checkTax(deployment.tax)
-  yield* checkAnalytics(deployment.analytics)
-  yield* checkSearch(deployment.search)
-  yield* checkCatalog(deployment.catalog)
-  const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
-  const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
-  const traced = yield* tracing
-  const webhooks = yield* readWebhooks(deployment, environment)
-  const mail = yield* readMail(deployment.email, environment, webhooks.keyring)
-  const auth = yield* readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment)
-  yield* verificationNeedsMail(auth.requireEmailVerification, environment, mail)
-  const role = yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all")
-  const settings: AppSettings = {
-    port: apiPort,
-    host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
-    trustedProxy: yield* trustedProxy(deployment.server?.trustedProxyIp),
-    databaseUrl: yield* databaseUrl(deployment.databaseUrl),
-    dataDir: Option.getOrElse(yield* text("STOA_DATA_DIR"), () => deployment.dataDir ?? ".data"),
-    role,
-    runnerHost: Option.getOrElse(yield* text("STOA_RUNNER_HOST"), () => "127.0.0.1"),
-    runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort)),
-    developmentKey: yield* developmentKey(environment),
-    metricsKey: yield* metricsKey,
-    environment,
-    ...traced === undefined ? {} : { tracing: traced },
-    logLevel: yield* oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
-    logFormat: yield* oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
-    access: yield* readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
+/** Where this process listens. */
+export const readAddresses = (deployment: DeploymentConfig) =>
+  Effect.gen(function*() {
+    const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
+    return {
+      port: apiPort,
+      host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
+      role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),
+      runnerHost: Option.getOrElse(yield* text("STOA_RUNNER_HOST"), () => "127.0.0.1"),
+      runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort))
+    }
+  })
+
+/** What is only looked at, and what the settings are made of. */
+const readers = (deployment: DeploymentConfig, environment: Environment) => {
+  const addresses = readAddresses(deployment)
+  const webhooks = readWebhooks(deployment, environment)
+  const mail = Effect.flatMap(webhooks, ({ keyring }) => readMail(deployment.email, environment, keyring))
+  const verified = deployment.auth?.requireEmailVerification ?? true
+  const checks = {
+    store: checkStore(deployment),
+    tax: checkTax(deployment.tax),
+    analytics: checkAnalytics(deployment.analytics),
+    search: checkSearch(deployment.search),
+    catalog: checkCatalog(deployment.catalog),
+    verification: Effect.flatMap(mail, (found) => verificationNeedsMail(verified, environment, found))
+  }
+  const values = {
+    addresses,
+    trustedProxy: trustedProxy(deployment.server?.trustedProxyIp),
+    databaseUrl: databaseUrl(deployment.databaseUrl),
+    dataDir: Effect.map(text("STOA_DATA_DIR"), Option.getOrElse(() => deployment.dataDir ?? ".data")),
+    developmentKey: developmentKey(environment),
+    metricsKey,
+    tracing,
+    logLevel: oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
+    logFormat: oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),
+    access: readAccess(deployment.auth ?? {}, deployment.store?.defaultOrganizationId, environment),
     webhooks,
     mail,
-    media: yield* readMedia(deployment, Option.getOrUndefined(auth.publicUrl), role === "all"),
-    payments: yield* readPayments(deployment.payments ?? {}, environment),
-    jobs: yield* jobs(deployment.jobs ?? {}),
-    rateLimits: yield* readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
-    auth,
+    media: Effect.flatMap(
+      Effect.all([publicUrl(deployment.server?.publicUrl), addresses]),
+      ([url, { role }]) => readMedia(deployment, Option.getOrUndefined(url), role === "all")
+    ),
+    payments: readPayments(deployment.payments ?? {}, environment),
+    jobs: jobs(deployment.jobs ?? {}),
+    rateLimits: readRateLimits(deployment.rateLimits ?? {}, environment === "production"),
+    auth: readAuth(deployment.auth ?? {}, deployment.server?.publicUrl, environment)
+  }
+  return { checks, values }
+}
+
+/**
+ * Reads the environment over the deployment's configuration; fails with a readable line for each setting that cannot be
+ * used (`InvalidSetting`).
+ */
+export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+  const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
+  const { checks, values } = readers(deployment, environment)
+  yield* allReadable({ ...checks, ...values })
+  const { addresses, tracing: traced, ...read } = yield* Effect.all(values)
+  const settings: AppSettings = {
+    ...read,
+    ...addresses,
+    environment,
+    ...traced === undefined ? {} : { tracing: traced },
     deployment
   }
   return settings

@@ -1,5 +1,5 @@
 import { Effect, Option, Redacted } from "effect"
-import { type Environment, refuse, text } from "./Variables.ts"
+import { allReadable, type Environment, missing, refuse, text } from "./Variables.ts"
 
 /** Credentials of the deployment at a provider of social sign-in. */
 export interface SocialProvider {
@@ -78,7 +78,7 @@ const secret = Effect.fnUntraced(function*(configured: string | undefined, envir
   const found = Option.orElse(yield* text("STOA_AUTH_SECRET"), () => Option.fromUndefinedOr(configured))
   if (Option.isNone(found)) {
     return environment === "production"
-      ? yield* refuse("STOA_AUTH_SECRET", "", `at least ${shortestSecret} random characters (openssl rand -base64 32)`)
+      ? yield* missing("STOA_AUTH_SECRET", `at least ${shortestSecret} random characters (openssl rand -base64 32)`)
       : Option.none<Redacted.Redacted<string>>()
   }
   return found.value.length >= shortestSecret
@@ -94,7 +94,8 @@ const originOf = (value: string): string | undefined => {
   return plain ? url.origin : undefined
 }
 
-const publicUrl = Effect.fnUntraced(function*(configured: string | undefined) {
+/** Where clients reach the deployment. */
+export const publicUrl = Effect.fnUntraced(function*(configured: string | undefined) {
   const value = Option.getOrUndefined(yield* text("STOA_PUBLIC_URL")) ?? configured
   if (value === undefined) return Option.none<string>()
   const origin = originOf(value)
@@ -126,24 +127,31 @@ const noneOfItsOwn = Effect.forEach(foreign, (name) =>
       ? refuse(name, "…", "no value: this service takes its settings from `auth` and from variables of its own")
       : Effect.void), { discard: true })
 
-/** Reads what the deployment and the environment say of authentication; fails with one readable line. */
+/** Reads what the deployment and the environment say of authentication; fails with a readable line for each. */
 export const readAuth = Effect.fnUntraced(
   function*(options: AuthOptions, configuredUrl: string | undefined, environment: Environment) {
-    yield* noneOfItsOwn
-    const url = yield* publicUrl(configuredUrl)
+    const readers = {
+      secret: secret(options.secret, environment),
+      url: publicUrl(configuredUrl),
+      sessionDuration: sessionDuration(options.sessionDuration ?? 604_800),
+      trustedOrigins: trustedOrigins(options.trustedOrigins ?? [])
+    }
+    yield* allReadable({ noneOfItsOwn, ...readers })
+    const read = yield* Effect.all(readers)
+    const { url } = read
     const secureCookies = environment === "production" || Option.exists(url, (value) => value.startsWith("https:"))
     const settings: AuthSettings = {
-      secret: yield* secret(options.secret, environment),
+      secret: read.secret,
       publicUrl: url,
       ...cookies(secureCookies),
-      sessionDuration: yield* sessionDuration(options.sessionDuration ?? 604_800),
+      sessionDuration: read.sessionDuration,
       requireEmailVerification: options.requireEmailVerification ?? true,
       twoFactor: {
         enabled: options.twoFactor?.enabled ?? true,
         requiredForRoles: options.twoFactor?.requiredForRoles ?? []
       },
       socialProviders: options.socialProviders ?? {},
-      trustedOrigins: yield* trustedOrigins(options.trustedOrigins ?? []),
+      trustedOrigins: read.trustedOrigins,
       allowOrganizationCreation: options.allowOrganizationCreation ?? false,
       apiKeys: { enabled: options.apiKeys?.enabled ?? false }
     }

@@ -1,4 +1,4 @@
-import { Config, Effect, Option } from "effect"
+import { Config, Effect, Option, Result } from "effect"
 import { InvalidSetting } from "./InvalidSetting.ts"
 
 /** What runs: decides defaults, and what is refused because it is for developers only. */
@@ -7,6 +7,24 @@ export type Environment = "development" | "production" | "test"
 /** Ends the start with one line that names the setting, what it holds and what it may hold. */
 export const refuse = (name: string, value: string, allowed: string) =>
   Effect.fail(new InvalidSetting({ message: `${name}="${value}" is not allowed: expected ${allowed}.` }))
+
+/** The same for a setting that is not there and has no default. */
+export const missing = (name: string, wanted: string) =>
+  Effect.fail(new InvalidSetting({ message: `${name} is missing: expected ${wanted}.` }))
+
+/**
+ * Fails with a line for each reader that fails, in place of the first one's: whoever mends settings wants to see at once
+ * all that is wrong.
+ */
+export const allReadable = Effect.fnUntraced(
+  function*<E extends { readonly message: string }>(readers: Readonly<Record<string, Effect.Effect<unknown, E>>>) {
+    const results = yield* Effect.forEach(Object.values(readers), (reader) => Effect.result(reader))
+    const lines = results.filter(Result.isFailure).flatMap(({ failure }) => failure.message.split("\n"))
+    // What several settings are made of is said once.
+    if (lines.length > 0) return yield* new InvalidSetting({ message: [...new Set(lines)].join("\n") })
+    return undefined
+  }
+)
 
 /** A variable of the environment. An empty one counts as absent, as shells and compose files write it. */
 export const text = (name: string) =>
