@@ -76,7 +76,7 @@ const byTheStore = {
   taxId: clearable(Text),
   commissionRateBps: Schema.optional(vendors.columns.commissionRateBps.schema),
   tier: Schema.optional(Schema.Literals(tiers)),
-  approvedCategories: clearable(Schema.Array(Text)),
+  approvedCategories: clearable(Schema.Array(Text).check(Schema.isMaxLength(1_000))),
   payoutSchedule: Schema.optional(Schema.Literals(payoutSchedules)),
   payoutMinimumCents: Schema.optional(Amount),
   holdbackDays: Schema.optional(vendors.columns.holdbackDays.schema),

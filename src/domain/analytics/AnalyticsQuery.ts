@@ -13,13 +13,19 @@ export const rowLimit = { usual: 100, least: 1, most: 1000 } as const
 /** How much a query may name at once: every member is a column of the statement. */
 export const queryLimits = { measures: 50, dimensions: 20, timeDimensions: 10, segments: 20, order: 50 } as const
 
+/** Entries of a list that is read further on, where `filterLimits` and others are stricter and say more. */
+const mostEntries = 1_000
+
 const names = (most: number) => Schema.Array(Schema.String).check(Schema.isMaxLength(most))
+
+/** Unknown properties of an object that are told. */
+const mostUnknown = 10
 
 /** An object of these fields and no others: a property that is misspelt would widen the result if it were passed over. */
 const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Unknown)]).check(
     Schema.makeFilter((sent: object) =>
-      Object.keys(sent).filter((key) => !Object.hasOwn(fields, key)).map((key) => ({
+      Object.keys(sent).filter((key) => !Object.hasOwn(fields, key)).slice(0, mostUnknown).map((key) => ({
         path: [key],
         issue: `unknown property. Available: ${Object.keys(fields).join(", ")}`
       }))
@@ -32,7 +38,7 @@ const TimeDimension = strict({
     Schema.String.annotate({ description: "day, week, month or year, in UTC. Absent: it filters and does not group." })
   ),
   dateRange: Schema.optionalKey(
-    Schema.Union([Schema.String, Schema.Array(Schema.String)]).annotate({
+    Schema.Union([Schema.String, names(mostEntries)]).annotate({
       description:
         "Two ISO 8601 dates or times; an end date without a time is part of it, an end time is not. Or one of: " +
         `${presetForms}.`
@@ -48,7 +54,7 @@ export const AnalyticsQuery = strict({
   ),
   timeDimensions: Schema.optionalKey(Schema.Array(TimeDimension).check(Schema.isMaxLength(queryLimits.timeDimensions))),
   filters: Schema.optionalKey(
-    Schema.Array(AnyJson).annotate({
+    Schema.Array(AnyJson).check(Schema.isMaxLength(mostEntries)).annotate({
       description: "All must hold. Each is { member, operator, values } or a group { and: [...] } or { or: [...] }. " +
         "Operators: equals, notEquals (any type), contains (string), in, notIn (string, number), gt, gte, lt, lte " +
         "(number), beforeDate, afterDate, inDateRange (time), set, notSet (any type, without values)."
@@ -56,7 +62,7 @@ export const AnalyticsQuery = strict({
   ),
   segments: Schema.optionalKey(names(queryLimits.segments).annotate({ description: "Named conditions of the model." })),
   order: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.String).annotate({
+    Schema.Record(Schema.String, Schema.String).check(Schema.isMaxProperties(queryLimits.order)).annotate({
       description: "From members of the query to asc or desc, the first one first."
     })
   ),

@@ -4,6 +4,38 @@ import { Schema } from "effect"
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String, code: Schema.String })
 export type Issue = typeof Issue.Type
 
+/** What a refusal tells at most, of one field and in all. Sizes are bytes of JSON. */
+const maxIssues = 50
+const maxPath = 300
+const maxMessage = 1_200
+const maxTold = 3_700
+
+const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
+
+/** The beginning of a text that is longer than that; keys of objects are as long as their sender likes. */
+const cut = (text: string, maximum: number): string => {
+  if (text.length * 6 <= maximum || bytesOf(text) <= maximum) return text
+  let kept = text.slice(0, maximum)
+  while (bytesOf(kept) > maximum) kept = kept.slice(0, kept.length >> 1)
+  return `${kept.toWellFormed()}…`
+}
+
+const lineOf = ({ message, path }: Issue): string => (path === "" ? message : `${path}: ${message}`)
+
+/** As many of the issues as an answer of 4 kB holds, the first one in any case: a refusal costs less than its request. */
+const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
+  const told: Array<Issue> = []
+  let bytes = 0
+  for (const { code, message, path } of issues.slice(0, maxIssues)) {
+    const issue = { path: cut(path, maxPath), message: cut(message, maxMessage), code }
+    // Each is told twice: by itself, and in the message of the whole.
+    bytes += bytesOf(issue) + bytesOf(lineOf(issue))
+    if (bytes > maxTold && told.length > 0) break
+    told.push(issue)
+  }
+  return told
+}
+
 const body = <const Code extends string>(code: Code) => ({
   error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String })
 })
@@ -108,17 +140,13 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
   })
 }, { httpApiStatus: 422 }) {
   readonly _tag = "ValidationFailed"
-  /** All issues at once; the message is `path: text` joined by `; `. */
-  static issues = (issues: ReadonlyArray<Issue>) =>
-    new ValidationFailed({
-      error: {
-        code: "VALIDATION_FAILED",
-        message: issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`)).join(
-          "; "
-        ),
-        details: { issues: [...issues] }
-      }
+  /** All issues that an answer holds; the message is `path: text` joined by `; `. */
+  static issues = (issues: ReadonlyArray<Issue>) => {
+    const told = tellable(issues)
+    return new ValidationFailed({
+      error: { code: "VALIDATION_FAILED", message: told.map(lineOf).join("; "), details: { issues: told } }
     })
+  }
   /** One refused field; `path` is dotted, empty for the whole request. */
   static of = (path: string, message: string, code = "invalid") => ValidationFailed.issues([{ path, message, code }])
 }

@@ -23,7 +23,7 @@ export const PromotionTrial = Schema.Struct({
   subtotal: Amount,
   lineItems: Schema.Array(Line).check(Schema.isMaxLength(1000)),
   customerId: Schema.optional(Schema.NullOr(Schema.String)),
-  customerGroupIds: Schema.optional(Schema.NullOr(Schema.Array(Schema.String)))
+  customerGroupIds: Schema.optional(Schema.NullOr(Schema.Array(Schema.String).check(Schema.isMaxLength(100))))
 })
 export type PromotionTrial = typeof PromotionTrial.Type
 

@@ -1,14 +1,91 @@
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+/** Issues of one value that are looked for: as many as a refusal tells. */
+const maxIssues = 50
 
-const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined): string =>
-  (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+/** What a schema wants in words that a client knows; identifiers of schemas are names of ours. */
+const wanted = (ast: SchemaAST.AST): string => {
+  const { expected } = ast.annotations ?? {}
+  if (typeof expected === "string") return expected
+  switch (ast._tag) {
+    case "Objects":
+      return "an object"
+    case "Arrays":
+      return "an array"
+    case "String":
+      return "a string"
+    case "Number":
+      return "a number"
+    case "Boolean":
+      return "a boolean"
+    case "Null":
+      return "null"
+    case "Undefined":
+      return "no value"
+    case "Literal":
+      return typeof ast.literal === "bigint" ? String(ast.literal) : JSON.stringify(ast.literal)
+    case "Union":
+      return [...new Set(ast.types.map(wanted))].join(" | ")
+    case "Suspend":
+      return wanted(ast.thunk())
+    default:
+      return "a valid value"
+  }
+}
+
+const annotated = (annotations: Readonly<Record<string, unknown>> | undefined, key: string): string | undefined => {
+  const text = annotations?.[key]
+  return typeof text === "string" ? text : undefined
+}
+
+const checkText = (check: SchemaAST.Check<unknown>): string =>
+  annotated(check.annotations, "expected") ??
+    (check._tag === "FilterGroup" ? check.checks.map(checkText).join(" & ") : "a valid value")
+
+/** What a failed check says; undefined leaves the words to the issues inside it. */
+const filterText = (issue: SchemaIssue.Filter): string | undefined => {
+  const own = SchemaIssue.defaultCheckHook(issue)
+  if (own !== undefined || issue.issue._tag !== "InvalidValue") return own
+  return `Expected ${annotated(issue.issue.annotations, "expected") ?? checkText(issue.filter)}`
+}
+
+const typeText = ({ ast }: SchemaIssue.InvalidType | SchemaIssue.AnyOf): string =>
+  annotated(ast.annotations, "message") ?? `Expected ${wanted(ast)}`
+
+const collect = (
+  issue: SchemaIssue.Issue,
+  path: ReadonlyArray<PropertyKey>,
+  found: Array<Issue>,
+  instead?: string
+): void => {
+  if (found.length >= maxIssues) return
+  const add = (message: string) => void found.push({ path: path.map(String).join("."), message, code: "invalid" })
+  switch (issue._tag) {
+    case "Filter":
+      return collect(issue.issue, path, found, instead ?? filterText(issue))
+    case "Encoding":
+      return collect(issue.issue, path, found, instead)
+    case "Pointer":
+      return collect(issue.issue, [...path, ...issue.path], found, instead)
+    case "Composite":
+      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
+    case "AnyOf":
+      if (issue.issues.length === 0) return add(instead ?? typeText(issue))
+      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
+    case "InvalidType":
+      return add(instead ?? typeText(issue))
+    default:
+      return add(instead ?? SchemaIssue.defaultLeafHook(issue))
+  }
+}
 
 /** What a schema has against a value, field by field, as the API tells it (contract §0.1). */
-export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
-  format(error.issue).issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message, code: "invalid" }))
+export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
+  const found: Array<Issue> = []
+  collect(issue, [], found)
+  return found
+}
 
 /** Reads values of a schema, and names every field that is wrong or that the schema does not know. */
 export const strictly = <T, E>(schema: Schema.Codec<T, E>) => {

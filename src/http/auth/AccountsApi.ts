@@ -25,7 +25,7 @@ const SocialSignIn = Schema.Struct({
   errorCallbackURL: optionalText,
   newUserCallbackURL: optionalText,
   disableRedirect: Schema.optional(Schema.Boolean),
-  scopes: Schema.optional(Schema.Array(Schema.String)),
+  scopes: Schema.optional(Schema.Array(Schema.String).check(Schema.isMaxLength(50))),
   requestSignUp: Schema.optional(Schema.Boolean),
   loginHint: optionalText,
   idToken: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))

@@ -97,7 +97,10 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   HttpApiEndpoint.get("getActiveMember", "/api/auth/organization/get-active-member", { success: AuthMember, error })
     .annotateMerge(OpenApi.annotations({ summary: "Read one's own membership of the active organization" })),
   HttpApiEndpoint.post("hasPermission", "/api/auth/organization/has-permission", {
-    payload: Schema.Struct({ permissions: Schema.Record(Schema.String, Schema.Array(Schema.String)) }),
+    payload: Schema.Struct({
+      permissions: Schema.Record(Schema.String, Schema.Array(Schema.String).check(Schema.isMaxLength(50)))
+        .check(Schema.isMaxProperties(100))
+    }),
     success: Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
     error
   })

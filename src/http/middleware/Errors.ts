@@ -1,12 +1,11 @@
-import { Effect, type Schema, SchemaIssue } from "effect"
-import { HttpApi, HttpApiMiddleware } from "effect/http-api"
+import { Effect, Layer, type Types } from "effect"
+import { HttpApi, HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import {
   BadRequest,
   CheckoutFailed,
   Conflict,
   Forbidden,
   InvalidTransition,
-  type Issue,
   NotFound,
   PayloadTooLarge,
   StillRunning,
@@ -14,6 +13,8 @@ import {
   Unavailable,
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
+import { issuesOf } from "../../domain/text/Issues.ts"
+import { bodyCheckOf } from "./BodyCheck.ts"
 
 /**
  * Declares every error class on the endpoints of a group, so that handlers may fail with any of them and the document
@@ -35,25 +36,25 @@ export class Errors extends HttpApiMiddleware.Service<Errors>()("stoa/http/Error
   ]
 }) {}
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined): string =>
-  (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-
-/** The refused fields of what a schema would not take. */
-export const issuesOf = ({ issue: refused }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> =>
-  format(refused).issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message, code: "invalid" }))
-
 const malformedJson = "Expected a valid JSON body"
 
 /** Answer that our own schema could not encode is a defect of ours (500); all else is the client's to mend. */
-export const errorsLayer = HttpApiMiddleware.layerSchemaErrorTransform(Errors, (error) => {
+const told = (
+  error: HttpApiError.HttpApiSchemaError | Types.unhandled
+): Effect.Effect<never, BadRequest | ValidationFailed | Types.unhandled> => {
+  if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
   const issues = issuesOf(error.cause)
   return error.kind === "Payload" && issues[0]?.message === malformedJson
     ? Effect.fail(BadRequest.of("Malformed JSON in request body."))
     : Effect.fail(ValidationFailed.issues(issues))
-})
+}
+
+/** `Errors` around the decoding of a request, whose body is checked before. */
+export const errorsLayer = Layer.succeed(
+  Errors,
+  (handler, { endpoint }) => Effect.andThen(bodyCheckOf(endpoint), Effect.catch(handler, told))
+)
 
 /** Report every refused field of a request and not only the first one: annotate groups with it. */
 export const allIssues = { errors: "all" } as const

@@ -1,7 +1,8 @@
 import { Data, Effect, Schema, SchemaGetter, type SchemaIssue, SchemaParser } from "effect"
 import { RpcSerialization } from "effect/rpc"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { issuesOf } from "../middleware/Errors.ts"
+import { issuesOf } from "../../domain/text/Issues.ts"
+import { valueCheckOf } from "../middleware/BodyCheck.ts"
 import { StoaRpcs } from "./StoaRpcs.ts"
 
 /** What a client sent is no message of the protocol. */
@@ -75,12 +76,18 @@ const unfailing = <S extends Schema.Top>(
 ): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> => {
   const codec = RpcSerialization.json.codecFor(schema)
   const decode = SchemaParser.decodeUnknownEffect(codec)
+  const check = valueCheckOf(codec)
   const refused = (issue: SchemaIssue.Issue) =>
     Effect.succeed(new RefusedPayload(ValidationFailed.issues(issuesOf({ issue }))))
   const type = Schema.declare<S["Type"]>((_value): _value is S["Type"] => true)
   return Schema.Unknown.pipe(Schema.decodeTo(type, {
-    // JSON has no word for a payload that is not there.
-    decode: SchemaGetter.transformEffect((sent, options) => Effect.catchEager(decode(sent ?? null, options), refused)),
+    decode: SchemaGetter.transformEffect((sent, options) => {
+      const issue = check(sent)
+      // JSON has no word for a payload that is not there.
+      return issue === undefined
+        ? Effect.catchEager(decode(sent ?? null, options), refused)
+        : Effect.succeed(new RefusedPayload(issue))
+    }),
     encode: SchemaGetter.transformEffect(SchemaParser.encodeUnknownEffect(codec))
   }))
 }

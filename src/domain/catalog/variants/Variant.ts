@@ -23,7 +23,7 @@ const Code = Schema.optional(Schema.NullOr(keyText(255)))
 
 /** Body of a new variant: `options` maps option names to values and may be empty. */
 export const NewVariant = Schema.Struct({
-  options: Schema.Record(Schema.String, Schema.String),
+  options: Schema.Record(Schema.String, Schema.String).check(Schema.isMaxProperties(100)),
   sku: Code,
   barcode: Code,
   taxClass: Schema.optional(Schema.NullOr(TaxClass))
