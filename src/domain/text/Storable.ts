@@ -3,7 +3,10 @@ import { Schema } from "effect"
 /** PostgreSQL stores neither the character NUL nor half of a surrogate pair. */
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
-const storable = Schema.makeFilter((text: string) => isStorable(text) || "must be valid Unicode without NUL")
+/** What is said of text that cannot be stored. */
+export const unstorable = "must be valid Unicode without NUL"
+
+const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable)
 
 /** A text of any length, empty included. */
 export const FreeText = Schema.String.check(storable)
@@ -36,6 +39,21 @@ export const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
     Object.entries(value).every(([key, entry]) =>
       isStorable(key) && (entry === undefined || isStorableJson(entry, levels - 1))
     )
+}
+
+/**
+ * Where in a value of JSON there is text that cannot be stored, as a path to it; undefined where there is none. What lies
+ * deeper than anything that is stored is not looked at.
+ */
+export const unstorableAt = (value: unknown, levels = 2 * maxDepth): ReadonlyArray<string> | undefined => {
+  if (typeof value === "string") return isStorable(value) ? undefined : []
+  if (typeof value !== "object" || value === null || levels === 0) return undefined
+  for (const [key, entry] of Object.entries(value)) {
+    if (!isStorable(key)) return []
+    const inside = unstorableAt(entry, levels - 1)
+    if (inside !== undefined) return [key, ...inside]
+  }
+  return undefined
 }
 
 const storableJson = Schema.makeFilter((value: unknown) =>

@@ -4,6 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { issuesOf } from "../../domain/text/Issues.ts"
 import { readJson } from "../../domain/text/JsonText.ts"
+import { unstorable, unstorableAt } from "../../domain/text/Storable.ts"
 import { lengthCheckOf } from "./BodyLengths.ts"
 
 /** Values of a body up to which all that is wrong with it is looked for; of a larger one the first fault is told. */
@@ -23,17 +24,22 @@ const holdsMoreThan = (maximum: number, value: unknown): boolean => {
   return false
 }
 
+/** Escapes without which no text of a JSON body is unstorable: NUL, and halves of surrogate pairs. */
+const suspicious = /\\u(?:0000|[dD][89a-fA-F])/
+
 /** What is wrong with a JSON value before its schema looks at it, at a cost that no value can drive up. */
-export type ValueCheck = (value: unknown) => ValidationFailed | undefined
+export type ValueCheck = (value: unknown, maybeUnstorable: boolean) => ValidationFailed | undefined
 
 /** The check of the values of a schema. */
 export const valueCheckOf = (schema: Schema.Constraint): ValueCheck => {
   const tooLong = lengthCheckOf(schema)
   // Bodies are decoded without services.
   const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>)
-  return (value) => {
+  return (value, maybeUnstorable) => {
     const issue = tooLong?.(value)
     if (issue !== undefined) return ValidationFailed.issues([issue])
+    const path = maybeUnstorable ? unstorableAt(value) : undefined
+    if (path !== undefined) return ValidationFailed.of(path.join("."), unstorable)
     if (!holdsMoreThan(maxValues, value)) return undefined
     const read = decode(value)
     return Result.isFailure(read) ? ValidationFailed.issues(issuesOf(read.failure)) : undefined
@@ -59,7 +65,7 @@ export const bodyCheckOf = (
     const read = readJson(text)
     if (Result.isFailure(read)) return
     check ??= valueCheckOf(schema)
-    const refused = check(read.success)
+    const refused = check(read.success, suspicious.test(text))
     if (refused !== undefined) return yield* refused
   })
 }

@@ -82,7 +82,7 @@ const unfailing = <S extends Schema.Top>(
   const type = Schema.declare<S["Type"]>((_value): _value is S["Type"] => true)
   return Schema.Unknown.pipe(Schema.decodeTo(type, {
     decode: SchemaGetter.transformEffect((sent, options) => {
-      const issue = check(sent)
+      const issue = check(sent, true)
       // JSON has no word for a payload that is not there.
       return issue === undefined
         ? Effect.catchEager(decode(sent ?? null, options), refused)
