@@ -37,7 +37,7 @@ const everything = Effect.gen(function*() {
   secrets.push(new URL(uri).searchParams.get("secret") ?? "", ...factor.list("backupCodes").map(String))
   yield* browser.post("/api/auth/two-factor/verify-totp", { code: totp(uri) })
   const second = yield* signIn(email)
-  const used = yield* second.browser.post("/api/auth/two-factor/verify-totp", { code: totp(uri) })
+  const used = yield* second.browser.post("/api/auth/two-factor/verify-totp", { code: totp(uri, 1) })
   secrets.push(used.text("token"), second.browser.cookies.get("uc.session_token")?.value ?? "")
   yield* api("POST", "/api/auth/request-password-reset", { body: { email, redirectTo: "/new" } })
   const token = (yield* outbox.linkTo(email, "password-reset")).pathname.split("/").at(-1) ?? ""

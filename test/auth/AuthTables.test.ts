@@ -40,6 +40,7 @@ const ours: ReadonlySet<string> = new Set([
   "api_keys.organization_id",
   "api_keys.role",
   "api_keys.second_factor",
+  "two_factors.last_period",
   "users.vendor_role"
 ])
 

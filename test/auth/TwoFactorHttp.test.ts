@@ -17,11 +17,13 @@ const guarded = Effect.gen(function*() {
   const visitor = yield* aVisitor()
   const enabled = yield* visitor.browser.post("/api/auth/two-factor/enable", { password })
   const uri = enabled.text("totpURI")
-  const verified = yield* verify(visitor.browser, totp(uri))
+  const code = totp(uri)
+  const verified = yield* verify(visitor.browser, code)
   assert.strictEqual(verified.status, 200)
-  const found: Visitor & { uri: string; codes: ReadonlyArray<unknown>; token: string } = {
+  const found: Visitor & { uri: string; code: string; codes: ReadonlyArray<unknown>; token: string } = {
     ...visitor,
     uri,
+    code,
     codes: enabled.list("backupCodes"),
     token: verified.text("token")
   }
@@ -80,7 +82,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.isFalse(yield* isSignedIn(browser))
       refused(yield* verify(browser, "000000"), 401, "INVALID_CODE")
       refused(yield* verify(makeBrowser(), totp(uri)), 401, "INVALID_TWO_FACTOR_COOKIE")
-      assert.strictEqual((yield* verify(browser, totp(uri))).status, 200)
+      assert.strictEqual((yield* verify(browser, totp(uri, 1))).status, 200)
       assert.isTrue(yield* isSignedIn(browser))
     }))
 
@@ -88,7 +90,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
     Effect.gen(function*() {
       const { email, uri } = yield* guarded
       const { browser } = yield* signIn(email)
-      yield* verify(browser, totp(uri), { trustDevice: true })
+      yield* verify(browser, totp(uri, 1), { trustDevice: true })
       assert.strictEqual(browser.cookies.get("uc.trust_device")?.attributes["max-age"], "2592000")
       yield* browser.post("/api/auth/sign-out", {})
       assert.strictEqual((yield* signIn(email, password, browser)).answer.at("user.email"), email)
@@ -110,6 +112,38 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual(fresh.list("backupCodes").length, 10)
       refused(yield* use(codes[2]), 401, "INVALID_BACKUP_CODE")
       assert.strictEqual((yield* use(fresh.list("backupCodes")[0])).status, 200)
+    }))
+
+  it.effect("accepts each code once, also of several requests at once", () =>
+    Effect.gen(function*() {
+      const { browser, code, codes, email, uri } = yield* guarded
+      const first = yield* signIn(email)
+      refused(yield* verify(first.browser, code), 401, "INVALID_CODE")
+      assert.isFalse(yield* isSignedIn(first.browser))
+
+      const next = totp(uri, 1)
+      const rivals = yield* Effect.all([signIn(email), signIn(email), signIn(email)])
+      const raced = yield* Effect.all(rivals.map((rival) => verify(rival.browser, next)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(raced.map(({ status }) => status).sort(), [200, 401, 401])
+      const sessions = yield* Effect.all(rivals.map((rival) => isSignedIn(rival.browser)))
+      assert.strictEqual(sessions.filter((so) => so).length, 1)
+      refused(yield* verify(browser, next), 401, "INVALID_CODE")
+
+      const others = yield* Effect.all([signIn(email), signIn(email), signIn(email)])
+      const used = yield* Effect.all(
+        others.map((other) => other.browser.post("/api/auth/two-factor/verify-backup-code", { code: codes[3] })),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(used.filter(({ status }) => status === 200).length, 1)
+    }))
+
+  it.effect("accepts no code again that a session has shown", () =>
+    Effect.gen(function*() {
+      const { browser, email, uri } = yield* guarded
+      const next = totp(uri, 1)
+      assert.strictEqual((yield* verify(browser, next)).status, 200)
+      const later = yield* signIn(email)
+      refused(yield* verify(later.browser, next), 401, "INVALID_CODE")
     }))
 
   it.effect("is locked after ten wrong codes", () =>

@@ -171,5 +171,7 @@ export const migrations = {
   // What somebody is among the people of the vendor he acts for.
   "0002_vendor_role": statements(`alter table users add column vendor_role text`),
   // Whether the session that made a user's key had passed a second factor. Of older keys nobody knows: they count as without.
-  "0003_key_second_factor": statements(`alter table api_keys add column second_factor boolean not null default false`)
+  "0003_key_second_factor": statements(`alter table api_keys add column second_factor boolean not null default false`),
+  // The period (of 30 seconds since 1970) of the last code of an authenticator that was accepted: none serves twice.
+  "0004_one_time_codes": statements(`alter table two_factors add column last_period int`)
 }

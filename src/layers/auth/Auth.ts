@@ -7,6 +7,7 @@ import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
 import { passwordRepoLayer } from "../../domain/auth/PasswordRepo.ts"
 import { SessionRepo, sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
+import { TwoFactorRepo, twoFactorRepoLayer } from "../../domain/auth/TwoFactorRepo.ts"
 import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
@@ -88,6 +89,7 @@ const library = Effect.gen(function*() {
     mails: yield* Mails,
     claims: yield* GuestOrderClaims,
     sessions,
+    factors: yield* TwoFactorRepo,
     endSessions: (userId) => Effect.andThen(sessions.endAll(userId), forget(`u${userId}`))
   })
   return { auth, guards, scope }
@@ -160,7 +162,8 @@ export const authGatewayLayer = gateway.pipe(
       RequestStore.layer,
       authDecoyRepoLayer,
       membershipRepoLayer,
-      sessionRepoLayer
+      sessionRepoLayer,
+      twoFactorRepoLayer
     )
   )
 )

@@ -37,11 +37,14 @@ const keys = (scopes: KeyScopes) =>
     { schema: { apikey: { modelName: "api_keys" } } }
   )
 
+/** Codes of authenticator apps. */
+export const totpOptions = { digits: 6, period: 30 } as const
+
 const factors = (issuer: string) =>
   twoFactor({
     issuer,
     twoFactorTable: "two_factors",
-    totpOptions: { digits: 6, period: 30 },
+    totpOptions,
     backupCodeOptions: { amount: 10, storeBackupCodes: "encrypted" },
     accountLockout: { enabled: true, maxFailedAttempts: 10, durationSeconds: 900 }
   })

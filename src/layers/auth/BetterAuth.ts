@@ -2,7 +2,6 @@ import type { BetterAuthOptions } from "better-auth"
 import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { Effect, Redacted } from "effect"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
 import type { SessionRepo } from "../../domain/auth/SessionRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
@@ -12,6 +11,7 @@ import { authAdapter } from "./AuthAdapter.ts"
 import { authLogger } from "./AuthLog.ts"
 import { authModels, type ModelOptions } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
+import { type OneTimeCodeParts, oneTimeCodes } from "./OneTimeCodes.ts"
 import type { Passwords } from "./Passwords.ts"
 import { linkIn, RequestOrganization } from "./RequestStore.ts"
 
@@ -30,8 +30,8 @@ export interface AuthParts {
   readonly mails: Mails["Service"]
   readonly claims: GuestOrderClaims["Service"]
   readonly sessions: SessionRepo["Service"]
-  /** Ends all sessions of a user, and this process knows it when it is done. */
-  readonly endSessions: (userId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly factors: OneTimeCodeParts["factors"]
+  readonly endSessions: OneTimeCodeParts["endSessions"]
   readonly apiKeys: ModelOptions["apiKeys"]
   readonly organizationHooks: NonNullable<ModelOptions["organizationHooks"]>
 }
@@ -108,6 +108,7 @@ export const makeBetterAuth = (parts: AuthParts) => {
   })
   return betterAuth({
     ...models,
+    plugins: [oneTimeCodes(parts), ...models.plugins],
     appName: parts.storeName,
     baseURL: baseUrl(parts),
     basePath: "/api/auth",
@@ -137,13 +138,6 @@ export const makeBetterAuth = (parts: AuthParts) => {
           // A provider of social sign-in vouches for the address.
           after: ({ email, emailVerified, id, name }) =>
             emailVerified ? scope.run(claimFor(parts, { userId: id, email, name })) : Promise.resolve()
-        },
-        update: {
-          // That route changes the user when his factor begins to count, and begins a new session then: none that was made
-          // without a code goes on.
-          after: async ({ id }, context) => {
-            if (context?.path === "/two-factor/verify-totp") await scope.run(parts.endSessions(id))
-          }
         }
       }
     },
