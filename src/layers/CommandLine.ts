@@ -17,6 +17,7 @@ import { migrate } from "./Migrations.ts"
 import { pluginCommands } from "./plugins/PluginCommand.ts"
 import { documentWith } from "./plugins/PluginDocument.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
+import { mustListen } from "./start/PortChecks.ts"
 import { collectStartGarbage } from "./StartGarbage.ts"
 import { strayRejectionsLayer } from "./StrayRejections.ts"
 import { version } from "./Version.ts"
@@ -30,6 +31,8 @@ const serve = Command.make("serve", { role }, (flags) =>
   Effect.gen(function*() {
     const configured = yield* readSettings(deployment)
     const settings: AppSettings = { ...configured, role: Option.getOrElse(flags.role, () => configured.role) }
+    // Before the database is started or asked: what cannot be served need not be begun.
+    yield* mustListen(settings)
     const ready = Layer.effectDiscard(
       (settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void).pipe(
         Effect.andThen(announce(settings)),
@@ -82,7 +85,7 @@ const openapi = Command.make("openapi", { output }, ({ output }) =>
     })
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
 
-const doctor = Command.make("doctor", {}, () => Effect.flatMap(readSettings(deployment), examine)).pipe(
+const doctor = Command.make("doctor", {}, () => examine(deployment)).pipe(
   Command.withDescription("Check configuration, ports, database and tables, and say what to do")
 )
 

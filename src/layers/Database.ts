@@ -9,6 +9,8 @@ import { LookupSql } from "../domain/modules/LookupRepo.ts"
 import { SearchSql } from "../domain/search/PostgresEngineRepo.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
+import { checkDatabase } from "./start/DatabaseCheck.ts"
+import { refuseWrong } from "./start/Finding.ts"
 
 /** The database of this process: its address, and whether the process started it itself. */
 export class Database extends Context.Service<Database, {
@@ -35,14 +37,19 @@ const startEmbedded = Effect.fnUntraced(function*(dataDir: string) {
   return { url: Redacted.make(server.url), embedded: true }
 })
 
+/** The database that somebody else runs, once it was seen that it can be used. */
+const useGiven = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
+  yield* refuseWrong([yield* checkDatabase(url)])
+  return { url, embedded: false }
+})
+
 /** `DATABASE_URL`, else the embedded server, which lives as long as this process. */
 export const databaseLayer = Layer.effect(
   Database,
-  Effect.flatMap(AppConfig, (config) =>
-    Option.match(config.databaseUrl, {
-      onSome: (url) => Effect.succeed({ url, embedded: false }),
-      onNone: () => startEmbedded(config.dataDir)
-    }))
+  Effect.gen(function*() {
+    const { databaseUrl, dataDir } = yield* AppConfig
+    return Option.isSome(databaseUrl) ? yield* useGiven(databaseUrl.value) : yield* startEmbedded(dataDir)
+  })
 )
 
 /** A peer that vanished without a word is found out after this silence and a few probes, not after two hours. */

@@ -1,39 +1,20 @@
-import { PgClient } from "@effect/sql-pg"
 import { Console, Data, Effect, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { createServer } from "node:net"
-import type { AppSettings } from "./config/AppConfig.ts"
+import { readAddresses, readSettings } from "./config/AppConfig.ts"
+import { databaseUrl } from "./config/ConnectionConfig.ts"
+import type { DeploymentConfig } from "./config/DeploymentConfig.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 import { findBinaries } from "./postgres/PostgresBinaries.ts"
+import { askDatabase, explained } from "./start/DatabaseCheck.ts"
+import { type Finding, lineOf, well, wrong } from "./start/Finding.ts"
+import { checkPortsBeside } from "./start/PortChecks.ts"
 
 /** At least one check failed; what to do about it was printed. */
 export class Unwell extends Data.TaggedError("Unwell")<{ readonly message: string }> {}
 
-interface Finding {
-  readonly ok: boolean
-  readonly text: string
-  /** What to do about it. */
-  readonly advice?: string
-}
-
-const portIsFree = (host: string, port: number) =>
-  Effect.callback<boolean>((resume) => {
-    const server = createServer()
-    server.once("error", () => resume(Effect.succeed(false)))
-    server.listen(port, host, () => server.close(() => resume(Effect.succeed(true))))
-  })
-
-const checkPort = (name: string, host: string, port: number) =>
-  Effect.map(portIsFree(host, port), (free): Finding =>
-    free
-      ? { ok: true, text: `${name} ${host}:${port} is free` }
-      : { ok: false, text: `${name} ${host}:${port} is taken`, advice: `end the program that uses it, or set ${name}` })
-
-const applied = Effect.gen(function*() {
+/** Owners of tables that are behind their migrations. */
+const behind = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const [server] = yield* sql<
-    { readonly version: number }
-  >`select current_setting('server_version_num')::int as version`
   const missing: Array<string> = []
   for (const [owner, migrations] of migrationOwners) {
     const wanted = Object.keys(migrations).length
@@ -44,68 +25,62 @@ const applied = Effect.gen(function*() {
     const rows = ledger?.found === true ? yield* sql`select 1 from ${sql(`${owner}_migrations`)}` : []
     if (rows.length < wanted) missing.push(owner)
   }
-  return { version: server?.version ?? 0, missing }
+  return missing
 })
 
-const checkDatabase = (url: Redacted.Redacted<string>) =>
-  applied.pipe(
-    Effect.provide(PgClient.layer({ url, maxConnections: 1, connectTimeout: "3 seconds" })),
-    Effect.timeout("5 seconds"),
-    Effect.map(({ missing, version }): ReadonlyArray<Finding> => [
-      version >= 150_000
-        ? { ok: true, text: `PostgreSQL ${Math.floor(version / 10_000)} answers` }
-        : {
-          ok: false,
-          text: `PostgreSQL ${Math.floor(version / 10_000)} is too old`,
-          advice: "use version 15 or newer"
-        },
+const checkTables = (url: Redacted.Redacted<string>): Effect.Effect<ReadonlyArray<Finding>> =>
+  askDatabase(url, behind).pipe(
+    Effect.map(([server, missing]) => [
+      server,
       missing.length === 0
-        ? { ok: true, text: "all tables are up to date" }
-        : {
-          ok: false,
-          text: `tables to migrate: ${missing.join(", ")}`,
-          advice: "run: node src/main.ts migrate, or start the service"
-        }
+        ? well("all tables are up to date")
+        : wrong(`tables to migrate: ${missing.join(", ")}`, "run: node src/main.ts migrate, or start the service")
     ]),
-    Effect.catch(() =>
-      Effect.succeed([{
-        ok: false,
-        text: "the database of DATABASE_URL does not answer",
-        advice: "check that it runs and that user, password, host and port are right"
-      }])
-    )
+    Effect.catch((error) => Effect.succeed([explained(url, error)]))
   )
 
-const checkEmbedded = Effect.map(
-  Effect.tryPromise(() => findBinaries({}, undefined)),
-  (
-    { found }
-  ): ReadonlyArray<Finding> => [{
-    ok: found.length > 0,
-    text: `embedded PostgreSQL: ${found.length} installation(s) found`
-  }]
-).pipe(
-  Effect.catch(() =>
-    Effect.succeed([{
-      ok: false,
-      text: "no PostgreSQL was found to embed",
-      advice: "run npm ci, install a PostgreSQL package of the system, or set DATABASE_URL"
-    }])
+const checkEmbedded: Effect.Effect<ReadonlyArray<Finding>> = Effect.tryPromise(() => findBinaries({}, undefined)).pipe(
+  Effect.map(({ found }) => [
+    found.length > 0
+      ? well(`embedded PostgreSQL: ${found.length} installation(s) found`)
+      : wrong(
+        "no PostgreSQL was found to embed",
+        "run npm ci, install a PostgreSQL package of the system, or set DATABASE_URL"
+      )
+  ]),
+  Effect.orElseSucceed(
+    () => [wrong("the programs of the embedded PostgreSQL cannot be looked for", "set DATABASE_URL")]
   )
 )
 
-/** Checks what a start would need and prints each finding with its remedy. Exit code 1 when something is wrong. */
-export const examine = Effect.fnUntraced(function*(settings: AppSettings) {
-  yield* Console.log("ok    configuration is readable")
+const checkSettings = (deployment: DeploymentConfig) =>
+  Effect.match(readSettings(deployment), {
+    onSuccess: (): ReadonlyArray<Finding> => [well("configuration is readable")],
+    onFailure: ({ message }) =>
+      message.split("\n").map((line) => wrong(line, "mend it in the environment or commerce.config.ts"))
+  })
+
+/** What a reader gives is looked at; a setting that cannot be read was found before. */
+const lookingAt = <A>(
+  reader: Effect.Effect<A, { readonly message: string }>,
+  look: (value: A) => Effect.Effect<ReadonlyArray<Finding>>
+) => Effect.flatMap(Effect.option(reader), Option.match({ onNone: () => Effect.succeed([]), onSome: look }))
+
+/**
+ * Checks what a start would need and prints each finding with its remedy, also after settings that cannot be read. Exit
+ * code 1 when something is wrong.
+ */
+export const examine = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
   const findings = [
-    yield* checkPort("PORT", settings.host, settings.port),
-    yield* checkPort("STOA_RUNNER_PORT", settings.runnerHost, settings.runnerPort),
-    ...Option.isSome(settings.databaseUrl) ? yield* checkDatabase(settings.databaseUrl.value) : yield* checkEmbedded
+    ...yield* checkSettings(deployment),
+    ...yield* lookingAt(readAddresses(deployment), checkPortsBeside),
+    ...yield* lookingAt(
+      databaseUrl(deployment.databaseUrl),
+      Option.match({ onNone: () => checkEmbedded, onSome: checkTables })
+    )
   ]
-  for (const { advice, ok, text } of findings) {
-    yield* Console.log(`${ok ? "ok   " : "WRONG"} ${text}${advice === undefined ? "" : ` -> ${advice}`}`)
-  }
-  const wrong = findings.filter(({ ok }) => !ok).length
-  if (wrong > 0) return yield* new Unwell({ message: `${wrong} thing(s) to mend, see above.` })
+  for (const finding of findings) yield* Console.log(`${finding.ok ? "ok   " : "WRONG"} ${lineOf(finding)}`)
+  const wrongs = findings.filter(({ ok }) => !ok).length
+  if (wrongs > 0) return yield* new Unwell({ message: `${wrongs} thing(s) to mend, see above.` })
   return undefined
 })

@@ -1,0 +1,78 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type Finding, well, wrong } from "./Finding.ts"
+
+interface Told {
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly cause?: unknown
+}
+
+const isTold = (value: unknown): value is Told => typeof value === "object" && value !== null
+
+/** What the server or the system said first: its code (`28P01`, `ECONNREFUSED`) and its words. */
+const firstOf = (error: SqlError.SqlError): { readonly code: string; readonly words: string } => {
+  let told: Told = error.reason
+  while (isTold(told.cause)) told = told.cause
+  const code = typeof told.code === "string" ? told.code : ""
+  return { code, words: typeof told.message === "string" && told.message !== "" ? told.message : code }
+}
+
+/** An address without its password. */
+const placeOf = (url: Redacted.Redacted<string>) => {
+  const { host, pathname, username } = new URL(Redacted.value(url))
+  return { host: host === "" ? "localhost" : host, database: pathname.slice(1), user: decodeURIComponent(username) }
+}
+
+/** Why the database cannot be used, in the words of whoever set `DATABASE_URL`. */
+export const explained = (url: Redacted.Redacted<string>, error: SqlError.SqlError): Finding => {
+  const { database, host, user } = placeOf(url)
+  const { code, words } = firstOf(error)
+  switch (code) {
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return wrong(`the host ${host} of DATABASE_URL is unknown`, "check its name")
+    case "28P01":
+    case "28000":
+      return wrong(
+        `the server ${host} of DATABASE_URL refuses the user ${user} (${words})`,
+        "check user and password, and pg_hba.conf of the server"
+      )
+    case "3D000":
+      return wrong(`the server ${host} of DATABASE_URL has no database "${database}"`, `make it: createdb ${database}`)
+    default:
+      return wrong(
+        `the database of DATABASE_URL (${host}) does not answer (${words})`,
+        "check that it runs and that user, password, host and port are right"
+      )
+  }
+}
+
+const oldest = 15
+
+/** Whether the server is new enough. */
+const checkVersion = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const [server] = yield* sql<{ readonly n: number }>`select current_setting('server_version_num')::int4 as n`
+  const major = Math.floor((server?.n ?? 0) / 10_000)
+  return major >= oldest
+    ? well(`PostgreSQL ${major} answers`)
+    : wrong(`PostgreSQL ${major} of DATABASE_URL is too old`, `use version ${oldest} or newer`)
+})
+
+/** Asks the database over one connection, which `more` may use too. */
+export const askDatabase = <A>(
+  url: Redacted.Redacted<string>,
+  more: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
+): Effect.Effect<readonly [Finding, A], SqlError.SqlError> =>
+  Effect.all([checkVersion, more]).pipe(
+    Effect.provide(PgClient.layer({ url, maxConnections: 1, connectTimeout: "5 seconds" }))
+  )
+
+/** Whether the database can be used. */
+export const checkDatabase = (url: Redacted.Redacted<string>): Effect.Effect<Finding> =>
+  askDatabase(url, Effect.void).pipe(
+    Effect.map(([finding]) => finding),
+    Effect.catch((error) => Effect.succeed(explained(url, error)))
+  )
