@@ -257,6 +257,24 @@ inProduction("limits of requests", (it) => {
         const other = { body: { email: `${randomUUID()}@shop.test`, password: "x" } }
         assert.notStrictEqual((yield* api("POST", "/api/auth/sign-in/email", from(newAddress(), other))).status, 429)
       }))
+
+    it.effect("counts the e-mail address that a sign-in tries, whatever else its body seems to say", () =>
+      Effect.gen(function*() {
+        const email = `${randomUUID()}@shop.test`
+        const headers = { "content-type": "application/x-www-form-urlencoded" }
+        const rest = `email=${encodeURIComponent(email)}&password=x`
+        const tries = Effect.fnUntraced(function*(bodyOf: (turn: string) => string) {
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 12 }, () => bodyOf(`${randomUUID()}@shop.test`)),
+            (body) => api("POST", "/api/auth/sign-in/email", from(newAddress(), { body, headers }))
+          )
+          return answers.map(({ status }) => status)
+        })
+        const twice = yield* tries((another) => `email=${encodeURIComponent(another)}&${rest}`)
+        assert.deepStrictEqual([...new Set(twice)], [400], "no password is compared")
+        const both = yield* tries((another) => `${JSON.stringify({ email: another, password: "x" })}&${rest}`)
+        assert.deepStrictEqual(both, [...Array.from({ length: 10 }, () => 401), 429, 429])
+      }))
   })
 
   it.effect("events of payment providers count only where they are not in order", () =>

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
+import { TakesForm } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthUser, Done, Redirect, SignedUp } from "./AuthRecords.ts"
@@ -48,6 +49,17 @@ const LinkedAccount = Schema.Struct({
   updatedAt: Schema.Date.annotate({ format: "date-time" })
 }).annotate({ identifier: "LinkedAccount" })
 
+/** What a provider has its form say, as RFC 6749 names it, and who the user is where that is said once. */
+const ProviderForm = Schema.Struct({
+  code: optionalText,
+  state: optionalText,
+  error: optionalText,
+  error_description: optionalText,
+  iss: optionalText,
+  user: optionalText,
+  device_id: optionalText
+}).pipe(HttpApiSchema.asFormUrlEncoded())
+
 /** The browser is sent on. */
 const Moved = HttpApiSchema.Empty(302)
 
@@ -72,7 +84,11 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Change one's address; not offered (400)" })),
-  HttpApiEndpoint.post("deleteUser", "/api/auth/delete-user", { success: Done, error })
+  HttpApiEndpoint.post("deleteUser", "/api/auth/delete-user", {
+    payload: Schema.Struct({ password: optionalText, token: optionalText, callbackURL: optionalText }),
+    success: Done,
+    error
+  })
     .annotateMerge(OpenApi.annotations({ summary: "Delete one's account; not offered (404)" })),
   HttpApiEndpoint.post("requestPasswordReset", "/api/auth/request-password-reset", {
     payload: Schema.Struct({ email: Schema.String, redirectTo: optionalText }),
@@ -122,8 +138,14 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     .annotateMerge(OpenApi.annotations({ summary: "Begin to sign in with an account of a provider" })),
   HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
     .annotateMerge(OpenApi.annotations({ summary: "Where a provider sends the browser back to" })),
-  HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
+  HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", {
+    params: provider,
+    payload: ProviderForm,
+    success: Moved,
+    error
+  })
     .annotate(NeverRepeated, true)
+    .annotate(TakesForm, true)
     .annotateMerge(OpenApi.annotations({ summary: "The same for providers that send a form" })),
   HttpApiEndpoint.get("error", "/api/auth/error", { success: Page, error })
     .annotateMerge(OpenApi.annotations({ summary: "Says what went wrong where no page of the shop was named" })),

@@ -11,6 +11,22 @@ const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).anno
   identifier: "AuthApiKeyWithKey"
 })
 
+const unchosen = Schema.optional(
+  Schema.Unknown.annotate({ description: "Not its user's to choose: 400 `SERVER_ONLY_PROPERTY`." })
+)
+
+/** What better-auth refuses by name when a page asks for it: dropped, it would make another key than was asked for. */
+const serverOnly = {
+  permissions: unchosen,
+  remaining: unchosen,
+  refillAmount: unchosen,
+  refillInterval: unchosen,
+  rateLimitEnabled: unchosen,
+  rateLimitMax: unchosen,
+  rateLimitTimeWindow: unchosen,
+  userId: unchosen
+}
+
 /** API keys of the signed-in user, for who may manage them (`api-keys:manage`; contract, platform §4). */
 export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
   HttpApiEndpoint.post("create", "/api/auth/api-key/create", {
@@ -19,7 +35,8 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
       prefix: optionalText,
       expiresIn: Schema.optional(Schema.NullOr(Schema.Int)),
       configId: optionalText,
-      metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+      metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
+      ...serverOnly
     }),
     success: WithKey,
     error
@@ -46,7 +63,8 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
       keyId: Schema.String,
       configId: optionalText,
       name: optionalText,
-      enabled: Schema.optional(Schema.Boolean)
+      enabled: Schema.optional(Schema.Boolean),
+      ...serverOnly
     }),
     success: AuthApiKey,
     error

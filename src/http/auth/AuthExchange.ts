@@ -1,9 +1,13 @@
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Credential } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
 import { TrustedOrigins } from "../server/Cors.ts"
 import { isCrossSite } from "../server/CrossSite.ts"
 import { envelope } from "../server/Failure.ts"
+import { RateLimiting } from "../server/RateLimiting.ts"
+import { CurrentRequest } from "../server/RequestId.ts"
+import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
 import { AuthGateway } from "./AuthGateway.ts"
 
 /** The header that tells better-auth the client's address; what a client writes into it himself is dropped. */
@@ -25,23 +29,23 @@ const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequ
 }
 
 /** The address as the client wrote it; a host that is none stands for the service itself. */
-const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): string => {
+const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): URL => {
   const path = url.startsWith("/") ? url : `/${url}`
   const asked = `http://${headers["host"] ?? "localhost"}${path}`
-  return URL.canParse(asked) ? asked : `http://localhost${path}`
+  return new URL(URL.canParse(asked) ? asked : `http://localhost${path}`)
 }
 
-const hasBody = (method: string): boolean => method !== "GET" && method !== "HEAD"
+/** Whether the address says to better-auth what it said to our router, which found the route by its unparsed form. */
+const isPlain = ({ pathname }: URL, asked: string): boolean => asked.split("?", 1)[0] === pathname
 
-/** The body is read here, under the limit of the edge: what is too large never reaches better-auth. */
-const toWeb = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
-  const body = hasBody(request.method) ? yield* Effect.catch(request.text, Effect.die) : ""
-  return new Request(urlOf(request), {
-    method: request.method,
-    headers: headersFor(request),
-    ...body === "" ? {} : { body }
-  })
-})
+/** The request as better-auth gets it: of its body what the endpoint declares, whatever form it came in. */
+const toWeb = (request: HttpServerRequest.HttpServerRequest, url: URL, body: Option.Option<unknown>): Request => {
+  const headers = headersFor(request)
+  headers.delete("content-type")
+  if (Option.isSome(body)) headers.set("content-type", "application/json")
+  const text = Option.map(body, (value) => JSON.stringify(value))
+  return new Request(url, { method: request.method, headers, ...Option.isSome(text) && { body: text.value } })
+}
 
 const Problem = Schema.fromJsonString(
   Schema.StructWithRest(
@@ -49,35 +53,37 @@ const Problem = Schema.fromJsonString(
     [Schema.Record(Schema.String, Schema.Unknown)]
   )
 )
+const decodeTried = Schema.decodeUnknownOption(Schema.Struct({ email: Schema.String }))
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
-/** What a refusal is called that names no code of its own. */
-const codes: Readonly<Record<number, string>> = {
-  400: "BAD_REQUEST",
-  401: "UNAUTHORIZED",
-  403: "FORBIDDEN",
-  404: "NOT_FOUND",
-  405: "METHOD_NOT_ALLOWED",
-  409: "CONFLICT",
-  415: "UNSUPPORTED_MEDIA_TYPE",
-  422: "VALIDATION_FAILED",
-  429: "TOO_MANY_REQUESTS"
+/** What a refusal is called that names no code or message of its own. */
+const unnamed: Readonly<Record<number, readonly [code: string, message: string]>> = {
+  400: ["BAD_REQUEST", "The request could not be read."],
+  401: ["UNAUTHORIZED", "Authentication required."],
+  403: ["FORBIDDEN", "This is not allowed."],
+  404: ["NOT_FOUND", "Not found."],
+  405: ["METHOD_NOT_ALLOWED", "This path does not answer to that method."],
+  409: ["CONFLICT", "The request conflicts with what is there."],
+  415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
+  422: ["VALIDATION_FAILED", "The request is not valid."],
+  429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."]
 }
 
 /** The error in the envelope of the service, with the fields of better-auth beside it (contract, platform §1.1). */
-const refusal = (status: number, text: string): HttpServerResponse.HttpServerResponse => {
-  const problem = Option.getOrUndefined(decodeProblem(text))
-  const known = codes[status]
+const refusal = (
+  status: number,
+  problem: { readonly code?: string | undefined; readonly message?: string | undefined } = {}
+): HttpServerResponse.HttpServerResponse => {
+  const own = unnamed[status]
   // What went wrong inside is nobody's business outside.
-  if (known === undefined || problem === undefined) return envelope(status)
-  const code = problem.code ?? known
-  const message = problem.message ?? code
+  if (own === undefined) return envelope(status)
+  const code = problem.code ?? own[0]
+  const message = problem.message ?? problem.code ?? own[1]
   return HttpServerResponse.jsonUnsafe({ ...problem, code, message, error: { code, message } }, { status })
 }
 
 /** A route that better-auth has and this service refuses. */
-export const forbidden = (message: string) =>
-  Effect.sync(() => refusal(403, JSON.stringify({ code: "FORBIDDEN", message })))
+export const forbidden = (message: string) => Effect.sync(() => refusal(403, { code: "FORBIDDEN", message }))
 
 const Signed = Schema.fromJsonString(
   Schema.StructWithRest(Schema.Struct({ token: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
@@ -100,7 +106,7 @@ const fromWeb = Effect.fnUntraced(function*(response: Response) {
   const { cookies, headers } = HttpServerResponse.fromWeb(new Response(null, response))
   const { "content-length": _length, "content-type": contentType, ...kept } = headers
   const answer = response.status >= 400
-    ? refusal(response.status, text)
+    ? refusal(response.status, Option.getOrUndefined(decodeProblem(text)))
     : text === ""
     ? HttpServerResponse.empty({ status: response.status })
     : HttpServerResponse.text(withOwnToken(text, kept["set-auth-token"]), {
@@ -113,33 +119,53 @@ const fromWeb = Effect.fnUntraced(function*(response: Response) {
 /** Where a provider of social sign-in sends its form: from its own origin, and guarded by the state it was given. */
 const fromProviders = "/api/auth/callback/"
 
-/** better-auth's own words for it, since it says the same where a cookie came along. */
-const foreignOrigin = (origin: string | undefined) =>
-  Effect.sync(() =>
-    refusal(
-      403,
-      JSON.stringify(
-        origin === "null"
-          ? { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" }
-          : { code: "INVALID_ORIGIN", message: "Invalid origin" }
-      )
-    )
-  )
+/** Where passwords are tried: counted by the address that is tried, too. */
+const signIn = "/api/auth/sign-in/email"
+
+const emailOf = (body: Option.Option<unknown>): string | undefined =>
+  Option.getOrUndefined(Option.flatMap(body, decodeTried))?.email
+
+/** A cookie counts by being there; the header of a bearer token is none that a page can send without asking first. */
+const shown = ({ headers }: HttpServerRequest.HttpServerRequest): Credential =>
+  headers["cookie"] !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
+
+/** better-auth's own words for it. */
+const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
+  origin === "null" || (origin ?? referer) === undefined
+    ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
+    : refusal(403, { code: "INVALID_ORIGIN", message: "Invalid origin" })
 
 /**
- * Hands the request over and gives the answer back; one effect for all routes of `/api/auth`. better-auth looks at the
- * origin of what comes with a cookie. What comes without is held to the rule of all other routes: the answer to a
- * sign-out takes its visitor's cookie away whether the request carried it or not. The header of a bearer token is none
- * that a page can send without asking first.
+ * Hands the request over and gives the answer back, for all routes of `/api/auth`. What comes without a cookie is held to
+ * the rule of origins too: the answer to a sign-out takes its visitor's cookie away whether the request carried it or not.
+ * What comes with one better-auth looks at once more.
  */
 export const exchange = Effect.map(
-  Effect.all([AuthGateway, TrustedOrigins]),
-  ([{ answer }, { isTrusted, production }]) =>
-    Effect.gen(function*() {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const { authorization, origin } = request.headers
-      const guarded = authorization === undefined && !request.url.startsWith(fromProviders)
-      if (guarded && isCrossSite(request, "none", isTrusted, production)) return yield* foreignOrigin(origin)
-      return yield* Effect.flatMap(Effect.flatMap(toWeb(request), answer), fromWeb)
-    })
+  Effect.all([AuthGateway, TrustedOrigins, RateLimiting]),
+  ([{ answer }, { isTrusted, production }, limiting]) => {
+    const bodies = new Map<DeclaredBody, ReturnType<typeof declaredBody>>()
+    const bodyOf = (endpoint: DeclaredBody) => {
+      const found = bodies.get(endpoint) ?? declaredBody(endpoint)
+      bodies.set(endpoint, found)
+      return found
+    }
+    return ({ endpoint }: { readonly endpoint: DeclaredBody }) =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const url = urlOf(request)
+        if (!isPlain(url, request.url)) return refusal(404)
+        const guarded = !url.pathname.startsWith(fromProviders)
+        if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
+        const body = yield* bodyOf(endpoint)(request)
+        const email = url.pathname === signIn ? emailOf(body) : undefined
+        const admitted = email === undefined || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
+        if (!admitted) return refusal(429)
+        return yield* Effect.flatMap(answer(toWeb(request, url, body)), fromWeb)
+      }).pipe(
+        Effect.catchTag(
+          "BodyRefused",
+          ({ code, message, status }) => Effect.succeed(refusal(status, { code, message }))
+        )
+      )
+  }
 )

@@ -18,6 +18,7 @@ export const authFailures = [
   failure(403),
   failure(404),
   failure(409),
+  failure(415),
   failure(422),
   failure(429)
 ] as const

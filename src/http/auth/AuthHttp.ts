@@ -15,15 +15,15 @@ const sessions = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(exchange, (answer) =>
       handlers
-        .handleRaw("signUpEmail", () => answer)
-        .handleRaw("signInEmail", () => answer)
-        .handleRaw("signOut", () => answer)
-        .handleRaw("getSession", () => answer)
-        .handleRaw("listSessions", () => answer)
-        .handleRaw("revokeSession", () => answer)
-        .handleRaw("revokeSessions", () => answer)
-        .handleRaw("revokeOtherSessions", () => answer)
-        .handleRaw("ok", () => answer))
+        .handleRaw("signUpEmail", answer)
+        .handleRaw("signInEmail", answer)
+        .handleRaw("signOut", answer)
+        .handleRaw("getSession", answer)
+        .handleRaw("listSessions", answer)
+        .handleRaw("revokeSession", answer)
+        .handleRaw("revokeSessions", answer)
+        .handleRaw("revokeOtherSessions", answer)
+        .handleRaw("ok", answer))
 )
 
 const accounts = HttpApiBuilder.group(
@@ -32,22 +32,22 @@ const accounts = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(exchange, (answer) =>
       handlers
-        .handleRaw("updateUser", () => answer)
-        .handleRaw("changePassword", () => answer)
-        .handleRaw("changeEmail", () => answer)
-        .handleRaw("deleteUser", () => answer)
-        .handleRaw("requestPasswordReset", () => answer)
-        .handleRaw("resetPasswordLink", () => answer)
-        .handleRaw("resetPassword", () => answer)
-        .handleRaw("sendVerificationEmail", () => answer)
-        .handleRaw("verifyEmail", () => answer)
-        .handleRaw("signInSocial", () => answer)
-        .handleRaw("callback", () => answer)
-        .handleRaw("callbackForm", () => answer)
-        .handleRaw("error", () => answer)
-        .handleRaw("listAccounts", () => answer)
-        .handleRaw("linkSocial", () => answer)
-        .handleRaw("unlinkAccount", () => answer))
+        .handleRaw("updateUser", answer)
+        .handleRaw("changePassword", answer)
+        .handleRaw("changeEmail", answer)
+        .handleRaw("deleteUser", answer)
+        .handleRaw("requestPasswordReset", answer)
+        .handleRaw("resetPasswordLink", answer)
+        .handleRaw("resetPassword", answer)
+        .handleRaw("sendVerificationEmail", answer)
+        .handleRaw("verifyEmail", answer)
+        .handleRaw("signInSocial", answer)
+        .handleRaw("callback", answer)
+        .handleRaw("callbackForm", answer)
+        .handleRaw("error", answer)
+        .handleRaw("listAccounts", answer)
+        .handleRaw("linkSocial", answer)
+        .handleRaw("unlinkAccount", answer))
 )
 
 const twoFactor = HttpApiBuilder.group(
@@ -56,14 +56,14 @@ const twoFactor = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(exchange, (answer) =>
       handlers
-        .handleRaw("enable", () => answer)
-        .handleRaw("disable", () => answer)
-        .handleRaw("getTotpUri", () => answer)
-        .handleRaw("verifyTotp", () => answer)
-        .handleRaw("sendOtp", () => answer)
-        .handleRaw("verifyOtp", () => answer)
-        .handleRaw("verifyBackupCode", () => answer)
-        .handleRaw("generateBackupCodes", () => answer))
+        .handleRaw("enable", answer)
+        .handleRaw("disable", answer)
+        .handleRaw("getTotpUri", answer)
+        .handleRaw("verifyTotp", answer)
+        .handleRaw("sendOtp", answer)
+        .handleRaw("verifyOtp", answer)
+        .handleRaw("verifyBackupCode", answer)
+        .handleRaw("generateBackupCodes", answer))
 )
 
 const organizations = HttpApiBuilder.group(
@@ -72,20 +72,20 @@ const organizations = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(exchange, (answer) =>
       handlers
-        .handleRaw("create", () => answer)
-        .handleRaw("list", () => answer)
-        .handleRaw("getFull", () => answer)
-        .handleRaw("setActive", () => answer)
-        .handleRaw("checkSlug", () => answer)
-        .handleRaw("update", () => answer)
-        .handleRaw("delete", () => answer)
-        .handleRaw("acceptInvitation", () => answer)
-        .handleRaw("rejectInvitation", () => answer)
-        .handleRaw("cancelInvitation", () => answer)
-        .handleRaw("listInvitations", () => answer)
-        .handleRaw("listMembers", () => answer)
-        .handleRaw("getActiveMember", () => answer)
-        .handleRaw("hasPermission", () => answer)
+        .handleRaw("create", answer)
+        .handleRaw("list", answer)
+        .handleRaw("getFull", answer)
+        .handleRaw("setActive", answer)
+        .handleRaw("checkSlug", answer)
+        .handleRaw("update", answer)
+        .handleRaw("delete", answer)
+        .handleRaw("acceptInvitation", answer)
+        .handleRaw("rejectInvitation", answer)
+        .handleRaw("cancelInvitation", answer)
+        .handleRaw("listInvitations", answer)
+        .handleRaw("listMembers", answer)
+        .handleRaw("getActiveMember", answer)
+        .handleRaw("hasPermission", answer)
         .handleRaw("inviteMember", () => refused)
         .handleRaw("updateMemberRole", () => refused)
         .handleRaw("removeMember", () => refused)
@@ -101,11 +101,11 @@ const apiKeys = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(exchange, (answer) =>
       handlers
-        .handleRaw("create", () => answer)
-        .handleRaw("list", () => answer)
-        .handleRaw("get", () => answer)
-        .handleRaw("update", () => answer)
-        .handleRaw("delete", () => answer))
+        .handleRaw("create", answer)
+        .handleRaw("list", answer)
+        .handleRaw("get", answer)
+        .handleRaw("update", answer)
+        .handleRaw("delete", answer))
 )
 
 /** Every declared route of `/api/auth` is answered by better-auth; what is not declared does not exist. */

@@ -99,7 +99,8 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   HttpApiEndpoint.post("hasPermission", "/api/auth/organization/has-permission", {
     payload: Schema.Struct({
       permissions: Schema.Record(Schema.String, Schema.Array(Schema.String).check(Schema.isMaxLength(50)))
-        .check(Schema.isMaxProperties(100))
+        .check(Schema.isMaxProperties(100)),
+      organizationId: optionalText
     }),
     success: Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
     error

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
+import { TakesForm } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthSession, AuthUser, Done, SignedUp, Succeeded } from "./AuthRecords.ts"
@@ -36,12 +37,14 @@ const CurrentSession = Schema.NullOr(Schema.Struct({ session: AuthSession, user:
 /** Signing up, in and out, and one's sessions (spec §4 Authentication endpoints, contract, platform §3). */
 export const SessionsGroup = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUpEmail", "/api/auth/sign-up/email", { payload: SignUp, success: SignedUp, error })
+    .annotate(TakesForm, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Sign up with e-mail and password",
       description: "Where addresses have to be verified, the token is null and a link is mailed."
     })),
   HttpApiEndpoint.post("signInEmail", "/api/auth/sign-in/email", { payload: SignIn, success: SignedIn, error })
     .annotate(NeverRepeated, true)
+    .annotate(TakesForm, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Sign in with e-mail and password",
       description: "The token is a bearer token; browsers get the session cookie. With a second factor there is no " +

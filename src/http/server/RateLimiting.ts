@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import { filesPath } from "../../domain/media/MediaSettings.ts"
@@ -31,6 +31,8 @@ export class RateLimiting extends Context.Service<RateLimiting, {
     caller: Caller,
     own: OwnRate | undefined
   ) => Effect.Effect<boolean>
+  /** Somebody tries a password of the account with this e-mail address. False: the request is to be refused. */
+  readonly signIn: (facts: RequestFacts, email: string) => Effect.Effect<boolean>
   /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
   readonly stranger: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
   /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
@@ -81,12 +83,6 @@ const subjectOf = (request: Placed, caller: Caller): string => {
   return caller.userId === null ? addressSubject(request) : `user:${caller.userId}`
 }
 
-const SignIn = Schema.fromJsonString(Schema.Struct({ email: Schema.String }))
-
-/** The address somebody tries to sign in with, from a body in JSON or of a form. */
-const emailOf = (body: string): string | undefined =>
-  Option.getOrUndefined(Schema.decodeOption(SignIn)(body))?.email ?? new URLSearchParams(body).get("email") ?? undefined
-
 const emailSubject = (email: string): string =>
   `email:${createHash("sha256").update(email.trim().toLowerCase()).digest("hex")}`
 
@@ -102,25 +98,14 @@ const makeRateLimiting = Effect.gen(function*() {
 
   const apiByAddress = (request: Placed) => limitOf("api", addressSubject(request), rates.api)
 
-  const attempt = (request: Request, facts: RequestFacts) =>
-    Effect.matchEffect(request.text, {
-      // A body that cannot be read is refused by the route that reads it.
-      onFailure: () => Effect.succeed(true),
-      onSuccess: (body) => {
-        const email = emailOf(body)
-        if (email === undefined) return Effect.succeed(true)
-        return admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail))
-      }
-    })
+  const signIn = (facts: RequestFacts, email: string) =>
+    admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail))
 
   const arriveAtAuth = (request: Request, facts: RequestFacts, path: string) => {
     const [bucket, rate]: [string, Rate] = path === "/api/auth/get-session"
       ? ["session", rates.session]
       : ["auth", rates.auth]
-    const admitted = admit(facts, apiByAddress(request), limitOf(bucket, addressSubject(request), rate))
-    return request.method === "POST" && path === "/api/auth/sign-in/email"
-      ? Effect.flatMap(admitted, (so) => so ? attempt(request, facts) : Effect.succeed(false))
-      : admitted
+    return admit(facts, apiByAddress(request), limitOf(bucket, addressSubject(request), rate))
   }
 
   const arrive = (request: Request, facts: RequestFacts) => {
@@ -160,7 +145,7 @@ const makeRateLimiting = Effect.gen(function*() {
 
   const stranger = (request: Placed, facts: RequestFacts) => admit(facts, apiByAddress(request))
 
-  return RateLimiting.of({ arrive, identify, stranger, leave })
+  return RateLimiting.of({ arrive, identify, signIn, stranger, leave })
 })
 
 /** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */

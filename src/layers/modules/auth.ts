@@ -7,6 +7,7 @@ import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
 import { Idempotency } from "../../http/middleware/Idempotency.ts"
 import { TrustedOrigins } from "../../http/server/Cors.ts"
+import { RateLimiting } from "../../http/server/RateLimiting.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/GuestClaims.ts"
 import { seeing } from "../Sight.ts"
@@ -25,7 +26,7 @@ export const auth = defineModule({
   migrations,
   services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer),
   routes: authHttp.pipe(
-    seeing(AuthGateway, AuthCaller, Idempotency, TrustedOrigins),
+    seeing(AuthGateway, AuthCaller, Idempotency, RateLimiting, TrustedOrigins),
     Layer.provide(Layer.provide(gateway, guestClaimsLayer))
   )
 })

@@ -1,0 +1,86 @@
+import { Context, Effect, Option, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { issuesOf } from "../../domain/text/Issues.ts"
+
+/** Annotation of an endpoint that takes a form in place of JSON, as pages without scripts send it. */
+export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}
+
+/** What is needed of a declared endpoint to read its body. */
+export type DeclaredBody = Pick<HttpApiEndpoint.Top, "payload" | "annotations">
+
+/** A body that is refused, in the words of better-auth (contract, platform §3). */
+export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
+  status: Schema.Literals([400, 415]),
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+const malformed = new BodyRefused({ status: 400, code: "BAD_REQUEST", message: "Invalid JSON in request body" })
+
+const json = "application/json"
+const form = "application/x-www-form-urlencoded"
+
+const kindOf = (contentType = ""): string => contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
+
+/** A name that comes twice becomes a list, which no field of a form is: nobody may read another one of them. */
+const ofForm = (text: string): unknown => {
+  const sent = new URLSearchParams(text)
+  return Object.fromEntries([...new Set(sent.keys())].map((name) => {
+    const values = sent.getAll(name)
+    return [name, values.length === 1 ? values[0] : values]
+  }))
+}
+
+const ofJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
+
+const read = (text: string, kind: string, takesForm: boolean): Effect.Effect<unknown, BodyRefused> => {
+  if (text === "") return Effect.succeed({})
+  if (kind === form && takesForm) return Effect.succeed(ofForm(text))
+  if (kind === json) return Effect.mapError(ofJson(text), () => malformed)
+  const allowed = takesForm ? `${form}, ${json}` : json
+  const message = `Content-Type is not allowed. Allowed types: ${allowed}`
+  return Effect.fail(new BodyRefused({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message }))
+}
+
+const isNewPassword = (path: string): boolean => path === "password" || path === "newPassword"
+
+const valueAt = (body: unknown, path: string): unknown =>
+  typeof body === "object" && body !== null ? Reflect.get(body, path) : undefined
+
+/** The length of a password has codes of its own, which pages of better-auth know. */
+const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
+  const { message, path } = issuesOf(error)[0] ?? { message: "Invalid input", path: "" }
+  const value = isNewPassword(path) ? valueAt(body, path) : undefined
+  if (typeof value === "string") {
+    return value.length < 8
+      ? new BodyRefused({ status: 400, code: "PASSWORD_TOO_SHORT", message: "Password too short" })
+      : new BodyRefused({ status: 400, code: "PASSWORD_TOO_LONG", message: "Password too long" })
+  }
+  const field = path === "" ? "body" : `body.${path}`
+  return new BodyRefused({ status: 400, code: "VALIDATION_ERROR", message: `[${field}] ${message}` })
+}
+
+const schemaOf = ({ payload }: DeclaredBody) => {
+  const [schema] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
+  // Bodies of these routes are plain JSON: to read them takes no service.
+  return Option.fromUndefinedOr(schema as Schema.Decoder<unknown> | undefined)
+}
+
+const bodyless = new Set(["GET", "HEAD"])
+
+/**
+ * The body of a request as its endpoint declares it: nothing else of what was sent reaches better-auth, and whoever
+ * counts by what stands in it reads the same. None where the endpoint declares no body.
+ */
+export const declaredBody = (endpoint: DeclaredBody) => {
+  const decode = Option.map(schemaOf(endpoint), (schema) => Schema.decodeUnknownEffect(schema))
+  const takesForm = Context.getOrUndefined(endpoint.annotations, TakesForm) === true
+  return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
+    if (Option.isNone(decode) || bodyless.has(request.method)) return Option.none<unknown>()
+    // Under the limit of the edge: what is too large is refused there.
+    const text = yield* Effect.catch(request.text, Effect.die)
+    const body = yield* read(text, kindOf(request.headers["content-type"]), takesForm)
+    return Option.some(yield* Effect.mapError(decode.value(body), (error) => misfit(body, error)))
+  })
+}
