@@ -1,17 +1,25 @@
 import { Schema } from "effect"
+import { Issue, PayloadTooLarge, TooManyRequests, Unavailable } from "../../domain/errors/ApiErrors.ts"
 
 /**
  * An error of `/api/auth`: the envelope of the service, with `code` and `message` beside it for clients of better-auth
- * (contract, platform §1.1).
+ * (contract, platform §1.1). better-auth may add fields of its own.
  */
 const failure = (status: number) =>
-  Schema.Struct({
-    code: Schema.String,
-    message: Schema.String,
-    error: Schema.Struct({ code: Schema.String, message: Schema.String })
-  }).annotate({ httpApiStatus: status })
+  Schema.StructWithRest(
+    Schema.Struct({
+      code: Schema.String,
+      message: Schema.String,
+      error: Schema.Struct({
+        code: Schema.String,
+        message: Schema.String,
+        details: Schema.optional(Schema.Struct({ issues: Schema.Array(Issue) }))
+      })
+    }),
+    [Schema.Record(Schema.String, Schema.Unknown)]
+  ).annotate({ httpApiStatus: status })
 
-/** The refusals that every route of `/api/auth` may give. */
+/** The refusals that every route of `/api/auth` may give; the edge's own have its envelope alone. */
 export const authFailures = [
   failure(400),
   failure(401),
@@ -20,5 +28,8 @@ export const authFailures = [
   failure(409),
   failure(415),
   failure(422),
-  failure(429)
+  failure(429),
+  PayloadTooLarge,
+  TooManyRequests,
+  Unavailable
 ] as const

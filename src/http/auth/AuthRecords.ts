@@ -56,7 +56,15 @@ export const AuthMember = Schema.Struct({
   organizationId: Schema.String,
   userId: Schema.String,
   role: Schema.String,
-  createdAt: Time
+  createdAt: Time,
+  user: Schema.optional(
+    Schema.Struct({
+      id: Schema.String,
+      name: Schema.String,
+      email: Schema.String,
+      image: Schema.optional(Schema.NullOr(Schema.String))
+    })
+  )
 }).annotate({ identifier: "AuthMember" })
 
 /** An invitation to an organization; it can be accepted by whoever has its address, for seven days. */
@@ -82,6 +90,16 @@ export const AuthApiKey = Schema.Struct({
   enabled: Schema.Boolean,
   expiresAt: Schema.NullOr(Time),
   permissions: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.String))),
+  metadata: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+  rateLimitEnabled: Schema.Boolean,
+  rateLimitTimeWindow: Schema.NullOr(Schema.Int),
+  rateLimitMax: Schema.NullOr(Schema.Int),
+  requestCount: Schema.Int,
+  remaining: Schema.NullOr(Schema.Int),
+  refillInterval: Schema.NullOr(Schema.Int),
+  refillAmount: Schema.NullOr(Schema.Int),
+  lastRefillAt: Schema.NullOr(Time),
+  lastRequest: Schema.NullOr(Time),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "AuthApiKey" })

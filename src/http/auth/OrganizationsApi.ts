@@ -12,6 +12,12 @@ const ofOrganization = { organizationId: optionalText, organizationSlug: optiona
 const Invited = Schema.Struct({ invitationId: Schema.String })
 const WithMembers = Schema.Struct({ ...AuthOrganization.fields, members: Schema.Array(AuthMember) })
 const Full = Schema.NullOr(Schema.Struct({ ...WithMembers.fields, invitations: Schema.Array(AuthInvitation) }))
+/** An organization that is chosen; members and invitations come along where it was found with them. */
+const Chosen = Schema.NullOr(Schema.Struct({
+  ...AuthOrganization.fields,
+  members: Schema.optional(Schema.Array(AuthMember)),
+  invitations: Schema.optional(Schema.Array(AuthInvitation))
+}))
 const elsewhere = OpenApi.annotations({ summary: "Not offered here (403): members are managed by /api/admin/staff" })
 const refused = (name: string) => `/api/auth/organization/${name}` as const
 
@@ -39,7 +45,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
       organizationId: Schema.optional(Schema.NullOr(Schema.String)),
       organizationSlug: optionalText
     }),
-    success: Full,
+    success: Chosen,
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Choose the organization that the session acts in" })),
