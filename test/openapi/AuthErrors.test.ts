@@ -60,9 +60,15 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the document",
           for (const name of ["get-full-organization", "list-members", "get-active-member", "list-invitations"]) {
             assert.strictEqual((yield* browser.get(`/api/auth/organization/${name}`)).status, 200, name)
           }
+          const unchanged = yield* browser.post("/api/auth/organization/update", { organizationId, data: {} })
+          assert.deepStrictEqual([unchanged.status, unchanged.at("slug")], [200, slug], JSON.stringify(unchanged.body))
           const key = yield* browser.post("/api/auth/api-key/create", { name: "Robot" })
           assert.strictEqual(key.status, 200, JSON.stringify(key.body))
-          yield* browser.get("/api/auth/api-key/list")
+          for (
+            const query of ["?sortBy=createdAt&sortDirection=desc", "?sortBy=none", "?limit=1&limit=2", "?limit=x"]
+          ) {
+            yield* browser.get(`/api/auth/api-key/list${query}`)
+          }
           yield* browser.get(`/api/auth/api-key/get?id=${key.text("id")}`)
           yield* browser.post("/api/auth/api-key/update", { keyId: key.text("id"), name: "Other" })
         })

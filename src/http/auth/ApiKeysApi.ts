@@ -7,6 +7,13 @@ import { authFailures as error } from "./AuthFailures.ts"
 import { AuthApiKey, Succeeded } from "./AuthRecords.ts"
 
 const optionalText = Schema.optional(Schema.String)
+
+/** What keys can be put in order by; better-auth fails at a field that it does not know. */
+const sortBy = Schema.optional(
+  Schema.Literals(["name", "createdAt", "updatedAt", "expiresAt", "lastRequest", "enabled"])
+)
+const sortDirection = Schema.optional(Schema.Literals(["asc", "desc"]))
+
 const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).annotate({
   identifier: "AuthApiKeyWithKey"
 })
@@ -47,7 +54,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
         "`configId` names a scope of the deployment's; metadata only where it allows them."
     })),
   HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
-    query: { limit: optionalText, offset: optionalText, sortBy: optionalText, sortDirection: optionalText },
+    query: { limit: optionalText, offset: optionalText, sortBy, sortDirection },
     success: Schema.Struct({ apiKeys: Schema.Array(AuthApiKey), total: Schema.Int }),
     error
   })

@@ -1,7 +1,9 @@
 import { Effect, Layer } from "effect"
 import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { issuesOf } from "../../domain/text/Issues.ts"
 import { Actors } from "../access/Actors.ts"
 import { originOf, sendCookie } from "../middleware/AccessLayer.ts"
 import { AuthCaller } from "./AuthCaller.ts"
@@ -13,6 +15,13 @@ const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
       { status: error instanceof ValidationFailed ? 422 : 409 }
     )
   )
+
+/** A query that its schema refuses, in the words that better-auth has for it. */
+const unreadableQuery = (error: HttpApiError.HttpApiSchemaError) => {
+  const [issue] = issuesOf(error.cause)
+  const problem = { code: "VALIDATION_ERROR", message: `[query.${issue?.path ?? ""}] ${issue?.message ?? ""}` }
+  return Effect.succeed(HttpServerResponse.jsonUnsafe({ ...problem, error: problem }, { status: 400 }))
+}
 
 const isOurs = (error: unknown): error is Conflict | StillRunning | ValidationFailed =>
   error instanceof Conflict || error instanceof StillRunning || error instanceof ValidationFailed
@@ -30,7 +39,12 @@ export const authCallerLayer = Layer.effect(
         const { credential: _, renewedCookie, ...found } = yield* actors.fromSession(headers)
         if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
         const answer = Effect.provideService(handler, CurrentActor, { ...found, ...originOf(request) })
-        return yield* Effect.catch(answer, (error) => isOurs(error) ? inBothForms(error) : Effect.fail(error))
+        return yield* Effect.catch(answer, (error) =>
+          isOurs(error)
+            ? inBothForms(error)
+            : HttpApiError.HttpApiSchemaError.is(error) && error.kind === "Query"
+            ? unreadableQuery(error)
+            : Effect.fail(error))
       })
     ))
 )

@@ -161,7 +161,9 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
       where.length === 0
         ? Promise.resolve(null)
         : query<T>(model, (sql, actor) =>
-          sql`${updating(sql, actor, model, oneOf(sql, model, where), assigned(sql, model, Object(update)))}
+          Object.keys(columnsOf(Object(update))).length === 0
+            ? sql`select * from ${sql(model)} where ${oneOf(sql, model, where)}`
+            : sql`${updating(sql, actor, model, oneOf(sql, model, where), assigned(sql, model, Object(update)))}
             select * from r`).then(first),
     updateMany: ({ model, update, where }) =>
       count((sql, actor) =>
