@@ -17,6 +17,7 @@ import { migrate } from "./Migrations.ts"
 import { pluginCommands } from "./plugins/PluginCommand.ts"
 import { documentWith } from "./plugins/PluginDocument.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
+import { onLasting, waitingForDatabase } from "./start/BusyDatabase.ts"
 import { mustListen } from "./start/PortChecks.ts"
 import { collectStartGarbage } from "./StartGarbage.ts"
 import { strayRejectionsLayer } from "./StrayRejections.ts"
@@ -42,9 +43,10 @@ const serve = Command.make("serve", { role }, (flags) =>
     const service = Layer.merge(ready, strayRejectionsLayer).pipe(Layer.provideMerge(processApp(settings)))
     // What ends a start is said before all that was started is ended, which may take seconds.
     return yield* Layer.build(service).pipe(
-      Effect.tapCause(sayWhy),
+      Effect.tapCause(onLasting(sayWhy)),
       Effect.andThen(Effect.never),
       Effect.scoped,
+      waitingForDatabase,
       Effect.provide(loggingLayer(settings))
     )
   })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))

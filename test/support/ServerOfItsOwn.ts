@@ -2,6 +2,7 @@ import { Effect, type Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type EmbeddedPostgresServer, startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
+import type { PostgresSettings } from "../../src/layers/postgres/PostgresSettings.ts"
 import { parentOfDatabases } from "./Memory.ts"
 
 /** A PostgreSQL of the test's own that can be stopped and started again on its port, with its data. */
@@ -12,11 +13,14 @@ export interface ServerOfItsOwn {
 }
 
 /** Starts one on an empty directory; it is stopped and removed when the scope closes. */
-export const serverOfItsOwn: Effect.Effect<ServerOfItsOwn, never, Scope.Scope> = Effect.gen(function*() {
+export const serverOfItsOwn: Effect.Effect<ServerOfItsOwn, never, Scope.Scope> = Effect.suspend(() => serverWith({}))
+
+/** The same with settings of its own. */
+export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings) {
   const parent = yield* Effect.promise(() => parentOfDatabases().then((place) => mkdtemp(join(place, "stoa-restart-"))))
   yield* Effect.promise(() => chmod(parent, 0o755))
   const dir = join(parent, "pg")
-  const open = (port?: number) => startPostgres({ dir, ...(port === undefined ? {} : { port }) })
+  const open = (port?: number) => startPostgres({ dir, settings, ...(port === undefined ? {} : { port }) })
   let server: EmbeddedPostgresServer = yield* Effect.promise(() => open())
   const { port, url } = server
   yield* Effect.addFinalizer(() =>
@@ -25,11 +29,12 @@ export const serverOfItsOwn: Effect.Effect<ServerOfItsOwn, never, Scope.Scope> =
       await rm(parent, { recursive: true, force: true })
     })
   )
-  return {
+  const own: ServerOfItsOwn = {
     url,
     stop: Effect.promise(() => server.stop()),
     start: Effect.promise(async () => {
       server = await open(port)
     })
   }
+  return own
 })

@@ -111,15 +111,21 @@ const waitUntilReady = (service: Service, role: ServiceOptions["role"]) =>
     (error: unknown) => Promise.reject(new Error(`${String(error)}\n${service.output()}`))
   )
 
-/** Starts the service and waits until it is ready; it is killed when the scope closes. */
-export const startService = (options: ServiceOptions): Effect.Effect<Service, never, Scope.Scope> =>
+/** Starts the service; it is killed when the scope closes. */
+export const beginService = (options: ServiceOptions): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.acquireRelease(Effect.promise(() => launch(options)), (service) =>
     Effect.promise(() => {
       service.kill("SIGKILL")
       return service.ended
-    })).pipe(
-      Effect.tap((service) => Effect.promise(() => waitUntilReady(service, options.role)))
-    )
+    }))
+
+/** Waits until a service that was begun is ready. */
+export const untilReady = (service: Service, role?: ServiceOptions["role"]): Effect.Effect<void> =>
+  Effect.promise(() => waitUntilReady(service, role))
+
+/** Starts the service and waits until it is ready; it is killed when the scope closes. */
+export const startService = (options: ServiceOptions): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.tap(beginService(options), (service) => untilReady(service, options.role))
 
 /** The process in the place of one that has ended: same ports, no fault point. */
 export const restart = (service: Service, options: Omit<ServiceOptions, "faultPoint" | "ports">) =>

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { waitingForDatabase } from "./BusyDatabase.ts"
 import { type Finding, well, wrong } from "./Finding.ts"
 
 interface Told {
@@ -70,9 +71,10 @@ export const askDatabase = <A>(
     Effect.provide(PgClient.layer({ url, maxConnections: 1, connectTimeout: "5 seconds" }))
   )
 
-/** Whether the database can be used. */
+/** Whether the database can be used; one that is busy or starting is waited for. */
 export const checkDatabase = (url: Redacted.Redacted<string>): Effect.Effect<Finding> =>
   askDatabase(url, Effect.void).pipe(
+    waitingForDatabase,
     Effect.map(([finding]) => finding),
     Effect.catch((error) => Effect.succeed(explained(url, error)))
   )
