@@ -31,6 +31,7 @@ import { retentionTasks } from "./RetentionTasks.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
 import { sweepsLayer } from "./Sweeps.ts"
+import { calmly } from "./telemetry/CalmCluster.ts"
 import { jobQueues } from "./telemetry/JobQueues.ts"
 import { journalLag } from "./telemetry/JournalLag.ts"
 import { jsonLog } from "./telemetry/JsonLog.ts"
@@ -44,7 +45,7 @@ const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", 
 /** Log lines as configured: for people, or one JSON object a line. */
 export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
   Layer.mergeAll(
-    Logger.layer([logFormat === "json" ? jsonLog : Logger.consolePretty()]),
+    Logger.layer([calmly(logFormat === "json" ? jsonLog : Logger.consolePretty())]),
     Layer.succeed(References.MinimumLogLevel, logLevels[logLevel])
   )
 

@@ -13,14 +13,15 @@ import { freePort } from "./FreePort.ts"
  * All that there is to set, so that no variable of the environment changes any of it: runners that disagree, on how many
  * shards there are for example, would each act for actors of the others.
  *
- * What a killed runner had goes on elsewhere within six seconds: it counts as dead once it does not answer for 2.5 s or,
- * when it was itself the one that asks, once its heartbeat is older than the lock expiration; the others look twice a
- * second. Durable clocks wake on the message poll.
+ * What a killed runner had goes on elsewhere within six seconds: its locks end with its connection, and it counts as dead
+ * once it does not answer for 2.5 s. A frozen one, and a killed one that was itself the one that asks, loses its locks and
+ * counts as dead when it was not heard of for the lock expiration; the others look twice a second. A process that stands
+ * still for less keeps its shards (`ShardLocks`). Durable clocks wake on the message poll.
  */
 const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "runnerListenAddress"> = {
   ...ShardingConfig.defaults,
-  shardLockExpiration: "4 seconds",
-  shardLockRefreshInterval: "1 second",
+  shardLockExpiration: "6 seconds",
+  shardLockRefreshInterval: "2 seconds",
   refreshAssignmentsInterval: "500 millis",
   runnerHealthCheckInterval: "2 seconds",
   entityMessagePollInterval: "500 millis",

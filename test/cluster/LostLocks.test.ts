@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Redacted, Schema } from "effect"
+import { Deferred, Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Workflow } from "effect/workflow"
 import { freshDatabase } from "../support/Postgres.ts"
+import { stallingWay } from "../support/StallingWay.ts"
 import { aRunner } from "./Runners.ts"
 
 const Errand = Workflow.make("Errand", {
@@ -50,6 +51,35 @@ it.live(
       yield* Deferred.await(stopped)
       yield* Deferred.await(begun[1])
       assert.isAtMost(performance.now() - lost, 10_000, "15 s were allowed for it to finish")
+    }),
+  60_000
+)
+
+it.live(
+  "a runner whose database answers nothing for three seconds keeps its shards and what it works on",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const way = yield* stallingWay(url)
+      const begun = yield* Deferred.make<void>()
+      const done = yield* Deferred.make<void>()
+      let runs = 0
+      const errand = Errand.toLayer(() =>
+        Effect.suspend(() => {
+          runs++
+          return Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(done))
+        })
+      )
+      const { context } = yield* aRunner(way.url, errand, {
+        shardLockExpiration: 6_000,
+        shardLockRefreshInterval: 1_000
+      })
+      const errands = yield* Effect.forkChild(Effect.provideContext(Errand.execute({ id: "1" }), context))
+      yield* Deferred.await(begun)
+      yield* way.stall(3_000)
+      yield* Deferred.succeed(done, undefined)
+      yield* Fiber.join(errands)
+      assert.strictEqual(runs, 1, "it was not interrupted")
     }),
   60_000
 )

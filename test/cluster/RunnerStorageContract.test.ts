@@ -1,52 +1,42 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
-import {
-  ClusterError,
-  Runner,
-  RunnerAddress,
-  RunnerStorage,
-  ShardId,
-  ShardingConfig,
-  SqlRunnerStorage
-} from "effect/cluster"
+import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Runner, RunnerAddress, RunnerStorage, ShardId, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
-import * as CoalescedRunnerStorage from "../../src/layers/cluster/CoalescedRunnerStorage.ts"
+import * as SessionRunnerStorage from "../../src/layers/cluster/SessionRunnerStorage.ts"
+import { ShardLocks } from "../../src/layers/cluster/ShardLocks.ts"
 import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
+import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
+import { tapOn } from "../support/StatementTap.ts"
 
 const here = RunnerAddress.make("127.0.0.1", 1001)
 const there = RunnerAddress.make("127.0.0.1", 1002)
 const shards = (...ids: ReadonlyArray<number>) => ids.map((id) => ShardId.make("default", id))
 const numbers = (held: ReadonlyArray<ShardId.ShardId>) => held.map((shardId) => shardId.id).sort((a, b) => a - b)
 
-const coalesced = (inner: Effect.Effect<RunnerStorage.RunnerStorage["Service"], unknown>) =>
-  Effect.flatMap(inner, (storage) =>
-    CoalescedRunnerStorage.make.pipe(
-      Effect.provideService(RunnerStorage.RunnerStorage, storage),
-      Effect.provide(ShardTenure.layer)
-    ))
-
 /** A process: a client with its own sessions, and a storage over it. */
-const processOn = Effect.fnUntraced(function*(url: string, kind: "stock" | "coalesced", advisory: boolean) {
+const processOn = Effect.fnUntraced(function*(url: string, kind: "stock" | "session", advisory: boolean) {
+  const storage = kind === "stock"
+    ? SqlRunnerStorage.layerStorage({})
+    : Layer.provide(SessionRunnerStorage.layer, ShardLocks.layer(Redacted.make(url)))
   const context = yield* Layer.build(
-    SqlRunnerStorage.layerStorage({}).pipe(
-      Layer.provideMerge(ClusterTables.layer),
+    storage.pipe(
+      Layer.provideMerge(Layer.merge(ClusterTables.layer, ShardTenure.layer)),
       Layer.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 3 })),
       Layer.provide(ShardingConfig.layer({ shardLockDisableAdvisory: !advisory }))
     )
   )
-  const stock = Effect.provideContext(RunnerStorage.RunnerStorage, context)
-  return yield* kind === "stock" ? stock : coalesced(stock)
+  const tenure = Context.get(context, ShardTenure)
+  return { ...Context.get(context, RunnerStorage.RunnerStorage), tenure }
 })
 
 describe.each(
   [
     { kind: "stock", advisory: true },
     { kind: "stock", advisory: false },
-    { kind: "coalesced", advisory: true },
-    { kind: "coalesced", advisory: false }
+    { kind: "session", advisory: true }
   ] as const
 )("the $kind runner storage, advisory locks $advisory", ({ advisory, kind }) => {
   it.live("registers runners, keeps their health and forgets them", () =>
@@ -94,9 +84,11 @@ describe.each(
       yield* mine.acquire(here, shards(1, 2))
       yield* Effect.provide(expire, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
       assert.deepStrictEqual(numbers(yield* other.acquire(there, shards(1, 2))), [1, 2])
-      // Its first refresh may fail on the dead session; a later one knows.
-      const left = yield* Effect.retry(mine.refresh(here, shards(1)), { times: 20 })
-      assert.deepStrictEqual(numbers(left), [])
+      // Its first refresh may fail on the dead session; a later one, or a try to have them again, knows.
+      yield* Effect.exit(mine.refresh(here, shards(1)))
+      yield* mine.refresh(here, [])
+      assert.deepStrictEqual(numbers(yield* mine.acquire(here, shards(1, 2))), [])
+      assert.deepStrictEqual(numbers(yield* mine.refresh(here, shards(1))), [])
     }))
 
   it.live("tells each of many simultaneous callers only what it asked for and holds", () =>
@@ -125,100 +117,66 @@ const expire = Effect.gen(function*() {
   while ((yield* ended).length > 0) yield* Effect.yieldNow
 })
 
-describe("CoalescedRunnerStorage", () => {
-  const recording = () => {
-    const gate = Latch.makeUnsafe(false)
-    const calls: Array<ReadonlyArray<number>> = []
-    let failing = false
-    const inner = Effect.map(RunnerStorage.makeMemory, (memory) =>
-      RunnerStorage.RunnerStorage.of({
-        ...memory,
-        refresh: (_, asked) => {
-          const wanted = [...asked]
-          calls.push(numbers(wanted))
-          if (wanted.length === 0) return Effect.succeed([])
-          if (failing) return Effect.fail(new ClusterError.PersistenceError({ cause: "no connection" }))
-          return Effect.as(gate.await, wanted.filter((shardId) => shardId.id < 10))
-        }
-      }))
-    return {
-      gate,
-      calls,
-      inner,
-      fail: () => {
-        failing = true
-      }
-    }
-  }
-  const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
-  const settle = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, { discard: true })
+describe("the locks of a session", () => {
+  const locksAreGone = Effect.fnUntraced(function*(storage: RunnerStorage.RunnerStorage["Service"]) {
+    assert.strictEqual((yield* Effect.flip(storage.refresh(here, shards(1))))._tag, "PersistenceError")
+  })
 
-  it.effect("answers refreshes that come while one is in flight with one following refresh", () =>
+  it.live("are confirmed without asking, and found lost at once when the session ends", () =>
     Effect.gen(function*() {
-      const { calls, gate, inner } = recording()
-      const storage = yield* coalesced(inner)
-      const first = yield* fork(storage.refresh(here, shards(1)))
-      yield* settle
-      const others = yield* Effect.forEach([[2], [3, 12], [2, 4]], (ids) => fork(storage.refresh(here, shards(...ids))))
-      yield* settle
-      assert.deepStrictEqual(calls, [[1]])
-      yield* gate.open
-      assert.deepStrictEqual(numbers(yield* Fiber.join(first)), [1])
-      assert.deepStrictEqual((yield* Effect.forEach(others, Fiber.join)).map(numbers), [[2], [3], [2, 4]])
-      assert.deepStrictEqual(calls, [[1], [2, 3, 4, 12]])
+      const { url } = yield* freshDatabase
+      const tap = yield* tapOn(url)
+      const storage = yield* processOn(tap.url, "session", true)
+      yield* storage.acquire(here, shards(1, 2))
+      tap.take()
+      for (let n = 0; n < 50; n++) yield* storage.refresh(here, shards(1, 2))
+      assert.deepStrictEqual(tap.take(), [])
+      yield* Effect.provide(expire, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+      yield* eventually("they are lost", Effect.map(Effect.exit(storage.refresh(here, shards(1))), Exit.isFailure))
+      assert.isUndefined(storage.tenure.of("default:1"))
     }))
 
-  it.effect("lets the liveness probe pass a refresh that hangs", () =>
+  it.live("are not taken anew before the runner was told of the loss", () =>
     Effect.gen(function*() {
-      const { calls, inner } = recording()
-      const storage = yield* coalesced(inner)
-      yield* fork(storage.refresh(here, shards(1)))
-      yield* settle
-      assert.deepStrictEqual(yield* storage.refresh(here, []), [])
-      assert.deepStrictEqual(calls, [[1], []])
+      const { url } = yield* freshDatabase
+      const storage = yield* processOn(url, "session", true)
+      yield* storage.acquire(here, shards(1, 2))
+      yield* Effect.provide(expire, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+      yield* eventually("they are lost", Effect.map(Effect.exit(storage.refresh(here, shards(1))), Exit.isFailure))
+      assert.deepStrictEqual(yield* storage.acquire(here, shards(3)), [])
+      yield* locksAreGone(storage)
+      yield* storage.refresh(here, [])
+      assert.deepStrictEqual(numbers(yield* storage.acquire(here, shards(1, 3))), [1, 3])
     }))
 
-  it.effect("fails every caller of a failed refresh", () =>
+  it.live("are given back when whoever wanted them no longer waits", () =>
     Effect.gen(function*() {
-      const { fail, inner } = recording()
-      const storage = yield* coalesced(inner)
-      fail()
-      const errors = yield* Effect.forEach([1, 2], (id) => Effect.flip(storage.refresh(here, shards(id))), {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual(errors.map((error) => error._tag), ["PersistenceError", "PersistenceError"])
-    }))
-
-  it.effect("fails where several shards were asked for and none is held any more: their connection is gone", () =>
-    Effect.gen(function*() {
-      const { gate, inner } = recording()
-      yield* gate.open
-      const storage = yield* coalesced(inner)
-      assert.strictEqual((yield* Effect.flip(storage.refresh(here, shards(11, 12))))._tag, "PersistenceError")
-      assert.deepStrictEqual(numbers(yield* storage.refresh(here, shards(1, 12))), [1])
-      assert.deepStrictEqual(yield* storage.refresh(here, shards(12)), [])
-    }))
-
-  it.effect("records since when each shard is held", () =>
-    Effect.gen(function*() {
-      const { gate, inner } = recording()
-      yield* gate.open
-      const tenure = yield* ShardTenure
-      const storage = yield* CoalescedRunnerStorage.make.pipe(
-        Effect.provideService(RunnerStorage.RunnerStorage, yield* inner)
+      const { url } = yield* freshDatabase
+      const [mine, other] = [yield* processOn(url, "session", true), yield* processOn(url, "session", true)]
+      const asking = yield* Effect.forkChild(mine.acquire(here, shards(1, 2)), { startImmediately: true })
+      yield* Fiber.interrupt(asking)
+      yield* eventually(
+        "somebody else has them",
+        Effect.map(Effect.orDie(other.acquire(there, shards(1, 2))), (held) => held.length === 2)
       )
+      assert.isUndefined(mine.tenure.of("default:1"))
+    }))
+
+  it.live("have a number for each time that they are held", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const { tenure, ...storage } = yield* processOn(url, "session", true)
       assert.isUndefined(tenure.of("default:1"))
-      yield* storage.acquire(here, shards(1, 2, 12))
+      yield* storage.acquire(here, shards(1, 2))
       const since = tenure.of("default:1")
       assert.isDefined(since)
-      yield* storage.refresh(here, shards(1, 12))
+      yield* storage.refresh(here, shards(1, 2))
       assert.strictEqual(tenure.of("default:1"), since)
-      assert.isUndefined(tenure.of("default:12"), "found lost")
       yield* storage.release(here, ShardId.make("default", 1))
       assert.isUndefined(tenure.of("default:1"))
       yield* storage.acquire(here, shards(1))
       assert.notStrictEqual(tenure.of("default:1"), since)
       yield* storage.releaseAll(here)
       assert.isUndefined(tenure.of("default:2"))
-    }).pipe(Effect.provide(ShardTenure.layer)))
+    }))
 })

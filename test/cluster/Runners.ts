@@ -8,12 +8,18 @@ import { freePort } from "../../src/layers/FreePort.ts"
 
 /** A runner as a process of its own would be, with these workflows: own connections, own socket, own shards. */
 export const aRunner = Effect.fnUntraced(
-  function*(url: string, workflows: Layer.Layer<never, never, WorkflowEngine.WorkflowEngine>) {
+  function*(
+    url: string,
+    workflows: Layer.Layer<never, never, WorkflowEngine.WorkflowEngine>,
+    locks: { readonly shardLockExpiration: number; readonly shardLockRefreshInterval?: number } = {
+      shardLockExpiration: 2_000
+    }
+  ) {
     const shardingConfig = {
       runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))),
       runnerListenAddress: Option.none(),
       shardsPerGroup: 8,
-      shardLockExpiration: 2000,
+      ...locks,
       entityMessagePollInterval: 50,
       entityReplyPollInterval: 20,
       refreshAssignmentsInterval: 50

@@ -7,20 +7,22 @@ import { SqlMessageStorage, SqlRunnerStorage } from "effect/cluster"
 import type { SqlError } from "effect/sql"
 import { keepAlive } from "../Database.ts"
 import { ClusterTables } from "./ClusterTables.ts"
-import * as CoalescedRunnerStorage from "./CoalescedRunnerStorage.ts"
 import * as GroupCommitMessageStorage from "./GroupCommitMessageStorage.ts"
+import * as SessionRunnerStorage from "./SessionRunnerStorage.ts"
+import { ShardLocks } from "./ShardLocks.ts"
 import { ShardTenure } from "./ShardTenure.ts"
 
 const messages = Layer.unwrap(
   Effect.map(ClusterTables, ({ known }) => known ? GroupCommitMessageStorage.layer : SqlMessageStorage.layerStorage({}))
 ).pipe(Layer.provide(NodeCrypto.layerDigest))
 
-const runners = Layer.unwrap(
-  Effect.map(ClusterTables, ({ known }) => {
-    const stock = SqlRunnerStorage.layerStorage({})
-    return known ? Layer.provide(CoalescedRunnerStorage.layer, stock) : stock
-  })
-)
+const runners = (url: Redacted.Redacted<string>) =>
+  Layer.unwrap(
+    Effect.map(ClusterTables, ({ known }) =>
+      known
+        ? Layer.provide(SessionRunnerStorage.layer, ShardLocks.layer(url))
+        : SqlRunnerStorage.layerStorage({}))
+  )
 
 /** The connections of messages and replies: 4, every answered write is committed and flushed. */
 export const messagesClient = (url: Redacted.Redacted<string>) =>
@@ -35,15 +37,15 @@ export const messagesClient = (url: Redacted.Redacted<string>) =>
   })
 
 /**
- * The connections of runner registration, heartbeats and shard locks: 3, of which the advisory locks keep one for the
- * life of the process. They write with `synchronous_commit = off`: a crash of PostgreSQL loses at most the last
- * heartbeats, which the next refresh writes again, and advisory locks are not written at all. Never for messages.
+ * The connections of runner registration and of runners that were heard of: 2, beside the one of the locks on shards
+ * (`ShardLocks`). They write with `synchronous_commit = off`: a crash of PostgreSQL loses at most the last heartbeats,
+ * which the next one writes again, and advisory locks are not written at all. Never for messages.
  */
 export const runnersClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
     url,
     keepAlive,
-    maxConnections: 3,
+    maxConnections: 2,
     applicationName: "stoa-cluster-runners",
     startupParameters: { synchronous_commit: "off" }
   })
@@ -62,7 +64,7 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<
 > => {
   const forMessages = messagesClient(url)
   const tables = ClusterTables.layer.pipe(Layer.provide(forMessages))
-  return Layer.mergeAll(Layer.provide(messages, forMessages), Layer.provide(runners, runnersClient(url))).pipe(
+  return Layer.mergeAll(Layer.provide(messages, forMessages), Layer.provide(runners(url), runnersClient(url))).pipe(
     Layer.provide([tables, ShardTenure.layer])
   )
 }

@@ -3,19 +3,10 @@ import { ShardingConfig, Snowflake } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
 import { DeploymentVitals, type Vitals, VitalsUnknown } from "../../domain/health/Vitals.ts"
 import { lookupSql } from "../../domain/modules/LookupRepo.ts"
+import { lockNamespace, lockNumbers } from "./ShardLockNumbers.ts"
 
 /** A database that takes longer for a look does not count as answering. */
 const patience = "2 seconds"
-
-/** Namespace of the advisory locks that `SqlRunnerStorage` takes: its wire format, FNV-1a of the table prefix. */
-const lockNamespace = (): number => {
-  let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode("effect-cluster:cluster")) hash = Math.imul(hash ^ byte, 0x01000193)
-  return hash >>> 0
-}
-
-/** The number of a shard's lock, in the same format: a million for each group of shards in the order of their names. */
-const lockNumber = (groupIndex: number, shard: number): number => (groupIndex + 1) * 1_000_000 + shard
 
 interface Row {
   readonly runners: ReadonlyArray<string>
@@ -39,17 +30,14 @@ const earliest = ({ delayed_id, delayed_until, waiting_id }: Row): number | unde
 /** Which shards there are, and which of them somebody owns: by lock, or by row where advisory locks are switched off. */
 const shardsOf = (sql: SqlClient.SqlClient, config: ShardingConfig.ShardingConfig["Service"], seconds: number) => {
   const shards = new Map(
-    [...ShardingConfig.shardGroupConfig(config).available].flatMap((group, index) =>
-      Array.from({ length: config.shardsPerGroup }, (_, shard) => {
-        const number = lockNumber(index, shard + 1)
-        return [config.shardLockDisableAdvisory ? `${group}:${shard + 1}` : String(number), number] as const
-      })
+    [...lockNumbers(config)].map(([shard, number]) =>
+      [config.shardLockDisableAdvisory ? shard : String(number), number] as const
     )
   )
   const owned = config.shardLockDisableAdvisory
     ? sql`select shard_id from cluster_locks where acquired_at > now() - make_interval(secs => ${seconds})`
     : sql`select objid::text from pg_locks where locktype = 'advisory' and granted and objsubid = 2
-        and classid = ${String(lockNamespace())}::oid
+        and classid = ${String(lockNamespace >>> 0)}::oid
         and database = (select oid from pg_database where datname = current_database())`
   return { shards, owned }
 }

@@ -3,7 +3,7 @@ import { Context, Layer } from "effect"
 /**
  * Which shards this process holds, and since when: one number per uninterrupted holding.
  *
- * `CoalescedRunnerStorage` writes it, `GroupCommitMessageStorage` reads it. Two equal numbers for a shard, taken at two
+ * `ShardLocks` writes it, `GroupCommitMessageStorage` reads it. Two equal numbers for a shard, taken at two
  * moments, mean that this process was never told in between that it lost the shard; no other runner can have run the
  * shard's entities in that time, unless this one already counts as dead and every reply it writes is refused.
  */

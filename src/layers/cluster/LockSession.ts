@@ -1,0 +1,99 @@
+import { PgConnection } from "@effect/sql-pg"
+import { type Cause, Effect, Exit, Queue, type Redacted, Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { keepAlive } from "../Database.ts"
+import { lockNamespace } from "./ShardLockNumbers.ts"
+
+type Asked<A> = Effect.Effect<A, SqlError.SqlError | Cause.TimeoutError>
+
+/** A session of the database that has locks on shards. They end when it does, and nobody else can end one of them. */
+export interface LockSession {
+  /** Shards (`group:id`) whose locks it has. */
+  readonly held: Set<string>
+  /** Whether the server cannot have ended it for idleness yet. */
+  readonly isCertain: () => boolean
+  /** Tells the deployment that the runner lives, and gives the shards whose locks the server says it has. */
+  readonly confirm: (runnerAddress: string) => Asked<ReadonlySet<string | undefined>>
+  /** Takes those that nobody else has. */
+  readonly take: (shardIds: ReadonlyArray<string>) => Asked<ReadonlyArray<string>>
+  readonly unlock: (shardIds: ReadonlyArray<string>) => Asked<void>
+  readonly close: Effect.Effect<void>
+}
+
+interface Options {
+  readonly url: Redacted.Redacted<string>
+  readonly numbers: ReadonlyMap<string, number>
+  /** The server ends the session, and its locks with it, when it has heard nothing for so long. */
+  readonly expirationMs: number
+  /** The session has ended, or does not answer. */
+  readonly onEnd: (session: LockSession) => Effect.Effect<void>
+}
+
+/** Opens one that lasts no longer than the scope. */
+export const openLockSession = Effect.fnUntraced(
+  function*({ expirationMs, numbers, onEnd, url }: Options, parent: Scope.Scope) {
+    const own = yield* Scope.fork(parent)
+    const shards = new Map([...numbers].map(([shardId, number]) => [number, shardId]))
+    const numberOf = (shardId: string) => numbers.get(shardId) ?? 0
+    let answered = performance.now()
+
+    const connect = Effect.gen(function*() {
+      const connected = yield* PgConnection.make({
+        url,
+        keepAlive,
+        connectTimeout: "10 seconds",
+        applicationName: "stoa-cluster-locks",
+        startupParameters: { synchronous_commit: "off", idle_session_timeout: String(Math.ceil(expirationMs)) }
+      })
+      const connection = yield* connected.pin
+      // Nobody calls here. A listener is told when its connection ends, without asking.
+      return { connection, calls: yield* connection.listen("stoa_shard_locks") }
+    })
+    const { calls, connection } = yield* connect.pipe(
+      Scope.provide(own),
+      Effect.onError(() => Scope.close(own, Exit.void))
+    )
+
+    const ask = (statement: string, values: ReadonlyArray<unknown> = []) =>
+      Effect.suspend(() => {
+        const sent = performance.now()
+        return connection.queryValues(statement, values).pipe(
+          Effect.timeout(expirationMs),
+          Effect.tap(() =>
+            Effect.sync(() => {
+              answered = sent
+            })
+          ),
+          Effect.tapCause(() => onEnd(session))
+        )
+      })
+
+    const session: LockSession = {
+      held: new Set(),
+      isCertain: () => performance.now() - answered < expirationMs - 1_000,
+      confirm: (runnerAddress) =>
+        Effect.map(
+          ask(
+            `with heartbeat as (update cluster_runners set last_heartbeat = now() where address = $1)
+            select objid::text from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+              and classid = ${lockNamespace >>> 0} and pid = pg_backend_pid()`,
+            [runnerAddress]
+          ),
+          (rows) => new Set(rows.map(([number]) => shards.get(Number(number))))
+        ),
+      take: (shardIds) =>
+        Effect.map(
+          ask(`select number from unnest(array[${shardIds.map(numberOf).join(", ")}]) number
+            where pg_try_advisory_lock(${lockNamespace}, number)`),
+          (rows) => rows.flatMap(([number]) => shards.get(Number(number)) ?? [])
+        ),
+      unlock: (shardIds) =>
+        Effect.asVoid(
+          ask(`select ${shardIds.map((id) => `pg_advisory_unlock(${lockNamespace}, ${numberOf(id)})`).join(", ")}`)
+        ),
+      close: Scope.close(own, Exit.void)
+    }
+    yield* Effect.forkIn(Effect.catch(Effect.forever(Queue.take(calls)), () => onEnd(session)), own)
+    return session
+  }
+)

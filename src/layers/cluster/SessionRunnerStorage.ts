@@ -1,0 +1,64 @@
+import { Duration, Effect, Layer } from "effect"
+import { ClusterError, RunnerStorage, ShardingConfig } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { ShardLocks } from "./ShardLocks.ts"
+
+const make = Effect.gen(function*() {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const locks = yield* ShardLocks
+  const { shardLockExpiration } = yield* ShardingConfig.ShardingConfig
+  const seconds = Math.ceil(Duration.toSeconds(Duration.fromInputUnsafe(shardLockExpiration)))
+  const lastSign = sql`now() - make_interval(secs => ${seconds})`
+  const heard = <A, E>(statement: Effect.Effect<A, E>) =>
+    Effect.withTracerEnabled(ClusterError.PersistenceError.refail(statement), false)
+
+  return RunnerStorage.makeEncoded({
+    register: (address, runner, healthy) =>
+      heard(Effect.map(
+        sql<{ machine_id: number }>`
+          insert into cluster_runners (address, runner, last_heartbeat, healthy)
+          values (${address}, ${runner}, now(), ${healthy})
+          on conflict (address) do update
+          set runner = excluded.runner, last_heartbeat = excluded.last_heartbeat, healthy = excluded.healthy
+          returning machine_id`,
+        ([row]) => row?.machine_id ?? 0
+      )),
+    unregister: (address) =>
+      heard(Effect.asVoid(
+        sql`delete from cluster_runners where address = ${address} or last_heartbeat < ${lastSign}`
+      )),
+    getRunners: heard(Effect.map(
+      sql<{ runner: string; healthy: boolean }>`
+        select runner, healthy from cluster_runners where last_heartbeat > ${lastSign}`,
+      (rows) => rows.map(({ healthy, runner }) => [runner, healthy] as const)
+    )),
+    setRunnerHealth: (address, healthy) =>
+      heard(Effect.asVoid(sql`update cluster_runners set healthy = ${healthy} where address = ${address}`)),
+    acquire: (address, shardIds) => locks.acquire(address, shardIds),
+    refresh: (address, shardIds) => {
+      if (shardIds.length > 0) {
+        return Effect.map(locks.held, (held) => shardIds.filter((shardId) => held.has(shardId)))
+      }
+      // How a runner without shards is heard of, and how one that lost them finds out that the database is back.
+      return heard(sql`update cluster_runners set last_heartbeat = now() where address = ${address}`).pipe(
+        Effect.andThen(locks.lossIsKnown),
+        Effect.as([])
+      )
+    },
+    release: (_, shardId) => locks.release(shardId),
+    releaseAll: () => locks.releaseAll
+  })
+})
+
+/**
+ * Effect's table of runners, and the locks on shards in a session of their own (`ShardLocks`).
+ *
+ * The stock storage asks the database on one connection whenever a reply is stored, and gives up that connection with all
+ * its locks once an answer takes a third of the lock expiration: a process on a busy machine loses its shards again and
+ * again. Its table, its locks and their numbers are kept, so that both kinds of processes can be in one deployment.
+ */
+export const layer: Layer.Layer<
+  RunnerStorage.RunnerStorage,
+  never,
+  ShardLocks | SqlClient.SqlClient | ShardingConfig.ShardingConfig
+> = Layer.effect(RunnerStorage.RunnerStorage, make)

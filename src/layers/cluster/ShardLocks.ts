@@ -1,0 +1,162 @@
+import { Context, Duration, Effect, Fiber, Layer, type Redacted, Semaphore } from "effect"
+import { ClusterError, ShardingConfig } from "effect/cluster"
+import { type LockSession, openLockSession } from "./LockSession.ts"
+import { lockNumbers } from "./ShardLockNumbers.ts"
+import { ShardTenure } from "./ShardTenure.ts"
+
+/** How often the session is heard of, which is also the runner's heartbeat. */
+const renewal = "1 second"
+
+/** The runner is to stop at once what it does for its shards, and to take them anew. */
+const allLost = () =>
+  new ClusterError.PersistenceError({ cause: new Error("the session with the locks of shards ended") })
+
+/** Lets the loop hear first what came while it stood still: that the session has ended, above all. */
+const aTurnOfTheLoop = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** The session that there is, and what the runner knows of it. */
+interface State {
+  session: LockSession | undefined
+  /** Locks were lost, and the runner has not heard of it yet. */
+  unreported: boolean
+  address: string
+}
+
+/** What the runner holds, in step with what its session has. */
+const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
+  /** The holding ends before the lock does: in between nobody may rely on it. */
+  const giveUp = (session: LockSession, shardIds: ReadonlyArray<string>): ReadonlyArray<string> => {
+    const own = shardIds.filter((id) => session.held.delete(id))
+    tenure.end(own)
+    return own
+  }
+
+  const giveBack = (shardIds: () => Iterable<string>) =>
+    Effect.suspend(() => {
+      const { session } = state
+      if (session === undefined) return Effect.void
+      const own = giveUp(session, [...shardIds()])
+      return own.length === 0 ? Effect.void : session.unlock(own)
+    })
+
+  const confirm = (session: LockSession) =>
+    Effect.map(session.confirm(state.address), (found) => {
+      giveUp(session, [...session.held].filter((id) => !found.has(id)))
+    })
+
+  const take = Effect.fnUntraced(function*(session: LockSession, shardIds: ReadonlyArray<string>) {
+    const missing = shardIds.filter((id) => !session.held.has(id))
+    if (missing.length === 0) return []
+    const taken = yield* session.take(missing)
+    for (const shardId of taken) session.held.add(shardId)
+    tenure.begin(taken)
+    return taken
+  })
+
+  return { confirm, giveBack, take }
+}
+
+const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
+  const config = yield* ShardingConfig.ShardingConfig
+  const scope = yield* Effect.scope
+  const tenure = yield* ShardTenure
+  const turn = Semaphore.makeUnsafe(1).withPermits(1)
+  const state: State = { session: undefined, unreported: false, address: "" }
+  const { confirm, giveBack, take } = holdingsOf(state, tenure)
+  const forked = <A, E>(work: Effect.Effect<A, E>) => Effect.forkIn(work, scope, { startImmediately: true })
+
+  const lose = (session: LockSession) =>
+    Effect.suspend(() => {
+      if (state.session === session) {
+        state.session = undefined
+        state.unreported = session.held.size > 0
+        tenure.end(session.held)
+      }
+      return forked(session.close)
+    })
+
+  const open = openLockSession({
+    url,
+    numbers: lockNumbers(config),
+    expirationMs: Duration.toMillis(Duration.fromInputUnsafe(config.shardLockExpiration)),
+    onEnd: lose
+  }, scope).pipe(Effect.tap((session) =>
+    Effect.sync(() => {
+      state.session = session
+    })
+  ))
+
+  // Whoever waits may stop waiting. What was asked of the database goes on, so that what is known stays true.
+  const untilDone = <A, E>(work: Effect.Effect<A, E>) =>
+    Effect.flatMap(forked(ClusterError.PersistenceError.refail(turn(work))), Fiber.join)
+
+  const acquire = (address: string, shardIds: ReadonlyArray<string>) =>
+    Effect.suspend(() => {
+      let [taken, wanted]: [ReadonlyArray<string>, boolean] = [[], true]
+      const work = Effect.gen(function*() {
+        // The runner has to hear first that those it had are gone, or it would go on with them.
+        if (!wanted || state.unreported) return []
+        state.address = address
+        const session = state.session ?? (yield* open)
+        taken = yield* take(session, shardIds)
+        if (!wanted) yield* giveBack(() => taken)
+        return shardIds.filter((id) => session.held.has(id))
+      })
+      return Effect.onInterrupt(untilDone(work), () => {
+        wanted = false
+        return forked(Effect.ignore(giveBack(() => taken)))
+      })
+    })
+
+  const held = Effect.gen(function*() {
+    yield* aTurnOfTheLoop
+    const { session } = state
+    if (session === undefined || state.unreported) return yield* allLost()
+    if (!session.isCertain()) {
+      yield* untilDone(Effect.suspend(() => session.isCertain() ? Effect.void : confirm(session)))
+      if (state.session !== session) return yield* allLost()
+    }
+    return session.held
+  })
+
+  yield* Effect.suspend(() => {
+    const { session } = state
+    return session === undefined || session.held.size === 0 ? Effect.void : Effect.ignore(turn(confirm(session)))
+  }).pipe(Effect.delay(renewal), Effect.forever, Effect.withTracerEnabled(false), Effect.forkIn(scope))
+
+  return ShardLocks.of({
+    acquire,
+    held,
+    release: (shardId) => untilDone(giveBack(() => [shardId])),
+    releaseAll: untilDone(giveBack(() => state.session?.held ?? [])),
+    lossIsKnown: Effect.sync(() => {
+      state.unreported = false
+    })
+  })
+})
+
+/**
+ * The locks on shards, held by one session of their own that a fiber of its own keeps alive.
+ *
+ * They are lost when the session ends and by nothing else. The server ends it when it heard nothing for the lock
+ * expiration, so a process that stands still for some seconds, or whose database does, keeps its shards, and one that is
+ * frozen does not. A killed process' session ends with it.
+ */
+export class ShardLocks extends Context.Service<ShardLocks, {
+  /** Takes those that nobody else has, and gives those that are held now. */
+  readonly acquire: (
+    address: string,
+    shardIds: ReadonlyArray<string>
+  ) => Effect.Effect<Array<string>, ClusterError.PersistenceError>
+  /** What is held: known from the session's last answer, and asked for once that could be too old. Fails after a loss. */
+  readonly held: Effect.Effect<ReadonlySet<string>, ClusterError.PersistenceError>
+  readonly release: (shardId: string) => Effect.Effect<void, ClusterError.PersistenceError>
+  readonly releaseAll: Effect.Effect<void, ClusterError.PersistenceError>
+  /** The runner was told that all were lost: others may be acquired. */
+  readonly lossIsKnown: Effect.Effect<void>
+}>()("stoa/layers/cluster/ShardLocks") {
+  /** Of one process; what is held is also written into its `ShardTenure`. */
+  static readonly layer = (url: Redacted.Redacted<string>) => Layer.effect(ShardLocks, make(url))
+}
