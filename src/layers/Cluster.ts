@@ -1,11 +1,27 @@
-import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Option } from "effect"
-import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
+import {
+  ClusterWorkflowEngine,
+  type MessageStorage,
+  RunnerAddress,
+  RunnerHealth,
+  Runners,
+  RunnerServer,
+  type RunnerStorage,
+  Sharding,
+  ShardingConfig
+} from "effect/cluster"
+import { RpcServer } from "effect/rpc"
+import type { SocketServer } from "effect/socket"
+import type { DeploymentVitals } from "../domain/health/Vitals.ts"
+import { AuthSecret } from "./auth/AuthSecret.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
 import { clusterVitals } from "./cluster/ClusterVitals.ts"
+import { onlyProcess } from "./cluster/OnlyProcess.ts"
+import { ownShardsOnly } from "./cluster/OwnShards.ts"
+import { peerClient, peerServer, strictLines } from "./cluster/PeerTransport.ts"
 import { withRestartDelays } from "./cluster/RestartDelays.ts"
-import { AppConfig } from "./config/AppConfig.ts"
+import { AppConfig, type AppSettings, hasPeers } from "./config/AppConfig.ts"
 import { Database } from "./Database.ts"
 import { freePort } from "./FreePort.ts"
 
@@ -31,35 +47,65 @@ const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "
   shardsPerGroup: 64
 }
 
-/** The binary form, which is the default, loses the answers of actors in other processes (Effect 4.1.0). */
-const serialization = "ndjson"
+/** Address of a process that listens for nobody, as it stands in the table of runners. */
+const unreachable = RunnerAddress.make("127.0.0.1", 0)
+
+const health = RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(peerClient))
+
+/** A runner: it has actors, and other processes reach them over its port. */
+const amongPeers = RunnerServer.layer.pipe(
+  Layer.provide(ownShardsOnly),
+  Layer.provideMerge(Sharding.layer),
+  Layer.provideMerge(Runners.layerRpc),
+  Layer.provide(RpcServer.layerProtocolSocketServer),
+  Layer.provide(Layer.mergeAll(peerServer, peerClient, health)),
+  Layer.provide(strictLines)
+)
+
+/** Everything in one process: nothing listens, because nobody else has anything to ask its actors. */
+const alone = Layer.provideMerge(
+  Sharding.layer,
+  Layer.merge(Runners.layerNoop, RunnerHealth.layerNoop)
+)
+
+const clientOnly = RunnerServer.layerClientOnly.pipe(Layer.provide(peerClient), Layer.provide(strictLines))
+
+const clusterOf = (settings: AppSettings): Layer.Layer<
+  Sharding.Sharding | Runners.Runners,
+  SocketServer.SocketServerError,
+  | AuthSecret
+  | DeploymentVitals
+  | MessageStorage.MessageStorage
+  | RunnerStorage.RunnerStorage
+  | ShardingConfig.ShardingConfig
+> => {
+  if (settings.role === "api") return clientOnly
+  return hasPeers(settings) ? amongPeers : Layer.provideMerge(onlyProcess, alone)
+}
 
 /**
  * This process's part of the cluster (ARCHITECTURE §5): a runner owns shards and their actors, an api process is a
- * client only. Both speak over sockets and share the message and lock tables of one database.
+ * client only. They speak over encrypted connections that need the deployment's secret (`PeerTransport`), and share the
+ * message and lock tables of one database.
  */
 export const clusterLayer = Layer.unwrap(
   Effect.gen(function*() {
     const config = yield* AppConfig
     const { url } = yield* Database
-    const clientOnly = config.role === "api"
-    const port = config.runnerPort === 0 ? yield* Effect.promise(freePort) : config.runnerPort
-    const address = RunnerAddress.make(config.runnerHost, port)
-    const shardingConfig = {
+    const listens = hasPeers(config)
+    const port = config.runnerPort === 0 && listens ? yield* Effect.promise(freePort) : config.runnerPort
+    const address = listens ? RunnerAddress.make(config.runnerHost, port) : unreachable
+    const shardingConfig = ShardingConfig.layer({
       ...pinned,
-      runnerAddress: clientOnly ? Option.none() : Option.some(address),
-      runnerListenAddress: clientOnly ? Option.none() : Option.some(RunnerAddress.make(config.runnerHost, port))
-    }
-    const sharding = ShardingConfig.layerFromEnv(shardingConfig)
-    const storage = Layer.provide(ClusterStorage.layer(url), sharding)
-    const cluster = clientOnly
-      ? NodeClusterSocket.layer({ clientOnly: true, storage: "byo", serialization, shardingConfig })
-      : NodeClusterSocket.layer({ storage: "byo", serialization, shardingConfig })
+      runnerAddress: config.role === "api" ? Option.none() : Option.some(address),
+      runnerListenAddress: listens ? Option.some(address) : Option.none()
+    })
     return ClusterWorkflowEngine.layer.pipe(
       Layer.provideMerge(withRestartDelays),
-      Layer.provideMerge(cluster),
-      Layer.provideMerge(storage),
-      Layer.merge(Layer.provide(clusterVitals, sharding)),
+      Layer.provideMerge(clusterOf(config)),
+      Layer.provideMerge(ClusterStorage.layer(url)),
+      Layer.provideMerge(clusterVitals),
+      Layer.provide([shardingConfig, AuthSecret.layer]),
       Layer.provide(NodeCrypto.layer)
     )
   })

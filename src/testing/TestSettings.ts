@@ -24,6 +24,7 @@ export const testSettings = (url: string, deployment: DeploymentConfig): AppSett
   role: "all",
   runnerHost: "127.0.0.1",
   runnerPort: 0,
+  runnerAddressSet: true,
   developmentKey: Option.some(Redacted.make("dev-admin-key")),
   metricsKey: Option.some(Redacted.make("a-key-for-metrics-alone")),
   environment: "test",

@@ -24,6 +24,10 @@ import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
 export type ProcessRole = "all" | "api" | "runner"
 
+/** Whether other processes reach the actors of this one: it listens for them, and they need its secret. */
+export const hasPeers = ({ role, runnerAddressSet }: Pick<AppSettings, "role" | "runnerAddressSet">): boolean =>
+  role === "runner" || (role === "all" && runnerAddressSet)
+
 /** The settings of a process: its environment over what the deployment configured. */
 export interface AppSettings {
   readonly port: number
@@ -37,6 +41,8 @@ export interface AppSettings {
   /** Address under which other processes of the deployment reach the actors of this one. */
   readonly runnerHost: string
   readonly runnerPort: number
+  /** Whether one of the two was set: a process that does everything listens for others only then. */
+  readonly runnerAddressSet: boolean
   /** Key of the role admin; exists outside production only. */
   readonly developmentKey: Option.Option<Redacted.Redacted<string>>
   /** Key that reads the metrics and nothing else; the only one in production until keys are stored. */
@@ -68,12 +74,14 @@ const defaultRunnerPort = (apiPort: number): number =>
 export const readAddresses = (deployment: DeploymentConfig) =>
   Effect.gen(function*() {
     const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
+    const runnerHost = yield* text("STOA_RUNNER_HOST")
     return {
       port: apiPort,
       host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
       role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),
-      runnerHost: Option.getOrElse(yield* text("STOA_RUNNER_HOST"), () => "127.0.0.1"),
-      runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort))
+      runnerHost: Option.getOrElse(runnerHost, () => "127.0.0.1"),
+      runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort)),
+      runnerAddressSet: Option.isSome(runnerHost) || Option.isSome(yield* text("STOA_RUNNER_PORT"))
     }
   })
 

@@ -1,17 +1,14 @@
 import { Effect, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { createServer } from "node:net"
-import type { ProcessRole } from "../config/AppConfig.ts"
+import { type AppSettings, hasPeers } from "../config/AppConfig.ts"
 import { type Finding, refuseWrong, well, wrong } from "./Finding.ts"
 
 /** Where a process listens, as the settings say. */
-export interface Addresses {
-  readonly host: string
-  readonly port: number
-  readonly runnerHost: string
-  readonly runnerPort: number
-  readonly role: ProcessRole
-}
+export type Addresses = Pick<
+  AppSettings,
+  "host" | "port" | "role" | "runnerAddressSet" | "runnerHost" | "runnerPort"
+>
 
 interface Port {
   readonly hostName: string
@@ -65,10 +62,11 @@ const versionOfRunning = ({ host, port }: Port) => {
   )
 }
 
-const portsOf = ({ host, port, role, runnerHost, runnerPort }: Addresses) => {
+const portsOf = (addresses: Addresses) => {
+  const { host, port, runnerHost, runnerPort } = addresses
   const api = { hostName: "HOST", host, portName: "PORT", port }
   const runner = { hostName: "STOA_RUNNER_HOST", host: runnerHost, portName: "STOA_RUNNER_PORT", port: runnerPort }
-  return { api, runner: role === "api" ? undefined : runner }
+  return { api, runner: hasPeers(addresses) ? runner : undefined }
 }
 
 /** Whether the ports can be listened on. */

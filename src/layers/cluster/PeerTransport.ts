@@ -1,0 +1,150 @@
+import * as NodeSocket from "@effect/platform-node/NodeSocket"
+import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
+import { Clock, Effect, Layer, Option, Redacted } from "effect"
+import { Runners, ShardingConfig } from "effect/cluster"
+import { RpcClient, RpcSerialization } from "effect/rpc"
+import { Socket, type SocketServer } from "effect/socket"
+import { hkdfSync } from "node:crypto"
+import { isIP } from "node:net"
+import type { ConnectionOptions } from "node:tls"
+import { AuthSecret } from "../auth/AuthSecret.ts"
+
+/** What the processes of a deployment have in common and nobody else knows: its name in a handshake, and its key. */
+interface PeerKey {
+  readonly identity: string
+  readonly psk: Uint8Array
+}
+
+const derived = (secret: string, purpose: string, bytes: number) =>
+  Buffer.from(hkdfSync("sha256", secret, "", `stoa peers: ${purpose}`, bytes))
+
+/** Follows from the secret of the deployment, which it does not tell. */
+export const peerKeyOf = (secret: string): PeerKey => ({
+  identity: derived(secret, "identity", 16).toString("hex"),
+  psk: derived(secret, "key", 32)
+})
+
+const peerKey = Effect.map(AuthSecret, (secret) => peerKeyOf(Redacted.value(secret)))
+
+/**
+ * Both ends prove the key before a byte of the protocol is read, and what follows is encrypted with a key of its own for
+ * each connection. The only cipher has no certificates, so nothing else can vouch for a peer.
+ */
+export const onlyPeers = {
+  minVersion: "TLSv1.2",
+  maxVersion: "TLSv1.2",
+  ciphers: "ECDHE-PSK-CHACHA20-POLY1305"
+} as const satisfies ConnectionOptions
+
+/** Whoever has not proved the key by then is cut off. */
+const handshakeTimeoutMs = 5_000
+
+/** A refused peer comes again twice a second: a line in half a minute is enough. */
+const oncePerHalfMinute = Effect.gen(function*() {
+  const clock = yield* Clock.Clock
+  let next = 0
+  return (line: string) =>
+    Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (now < next) return Effect.void
+      next = now + 30_000
+      return Effect.logWarning(line)
+    })
+})
+
+const sameSecret = "Every process of a deployment needs the same STOA_AUTH_SECRET."
+
+/** The port at which other processes reach the actors of this one, and nobody else does. */
+export const peerServer: Layer.Layer<
+  SocketServer.SocketServer,
+  SocketServer.SocketServerError,
+  ShardingConfig.ShardingConfig | AuthSecret
+> = Layer.unwrap(Effect.gen(function*() {
+  const { runnerListenAddress } = yield* ShardingConfig.ShardingConfig
+  const { identity, psk } = yield* peerKey
+  const warn = yield* oncePerHalfMinute
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  if (Option.isNone(runnerListenAddress)) return yield* Effect.die(new Error("A runner needs an address to listen on."))
+  const { host, port } = runnerListenAddress.value
+  return NodeSocketServer.layerTls({
+    ...onlyPeers,
+    host,
+    port,
+    handshakeTimeout: handshakeTimeoutMs,
+    pskCallback: (socket, offered) => {
+      if (offered === identity) return psk
+      run(warn(`Refused a process at ${socket.remoteAddress} that has another secret. ${sameSecret}`))
+      return null
+    }
+  })
+}))
+
+const isRefusal = ({ reason }: Socket.SocketError): boolean =>
+  reason._tag === "SocketOpenError" && reason.cause instanceof Error && "code" in reason.cause &&
+  reason.cause.code === "ERR_SSL_TLSV1_ALERT_UNKNOWN_PSK_IDENTITY"
+
+/** Connections to the actors of other processes. */
+export const peerClient: Layer.Layer<
+  Runners.RpcClientProtocol,
+  never,
+  RpcSerialization.RpcSerialization | AuthSecret
+> = Layer.effect(
+  Runners.RpcClientProtocol,
+  Effect.gen(function*() {
+    const serialization = yield* RpcSerialization.RpcSerialization
+    const key = yield* peerKey
+    const warn = yield* oncePerHalfMinute
+    const connect = Effect.fnUntraced(function*(host: string, port: number) {
+      const { reader, writer } = yield* NodeSocket.makeTls({
+        ...onlyPeers,
+        host,
+        port,
+        openTimeout: "2 seconds",
+        ...isIP(host) === 0 ? { servername: host } : {},
+        pskCallback: () => key,
+        // There is no certificate whose name could be compared.
+        checkServerIdentity: () => undefined
+      })
+      const refused = warn(`The process at ${host}:${port} refused this one: it has another secret. ${sameSecret}`)
+      return Socket.make({
+        reader: Effect.tapError(reader, (error) => isRefusal(error) ? refused : Effect.void),
+        writer
+      })
+    })
+    return {
+      codecFor: serialization.codecFor,
+      make: ({ host, port }) =>
+        Effect.flatMap(connect(host, port), (socket) =>
+          RpcClient.makeProtocolSocket().pipe(
+            Effect.provideService(Socket.Socket, socket),
+            Effect.provideService(RpcSerialization.RpcSerialization, serialization)
+          ))
+    }
+  })
+)
+
+/**
+ * JSON a line, as Effect's, for a server that ends a connection at the first bytes it cannot read. Effect's own goes on
+ * after them, and ends a connection for one error only, which therefore stands for all.
+ *
+ * The binary form, which is the default, loses the answers of actors in other processes (Effect 4.1.0).
+ */
+export const strictLines: Layer.Layer<RpcSerialization.RpcSerialization> = Layer.succeed(
+  RpcSerialization.RpcSerialization,
+  {
+    ...RpcSerialization.ndjson,
+    makeUnsafe: () => {
+      const lines = RpcSerialization.ndjson.makeUnsafe()
+      return {
+        encode: lines.encode,
+        decode: (data) => {
+          try {
+            return lines.decode(data)
+          } catch {
+            throw new RpcSerialization.MaxBufferSizeExceeded({ maxBufferSize: 0 })
+          }
+        }
+      }
+    }
+  }
+)

@@ -1,0 +1,121 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { asPeer, asStranger, ping, toCart } from "../support/Peers.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { aCartWith, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
+import { startService, talkingTo } from "../support/Service.ts"
+import { callOf } from "../support/ServiceCalls.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+const secret = "the secret that processes of one deployment share"
+const environment = { STOA_AUTH_SECRET: secret }
+
+const aRunner = Effect.gen(function*() {
+  const { url } = yield* freshDatabase
+  return { url, runner: yield* startService({ databaseUrl: url, role: "runner", environment }) }
+})
+
+/** Every message has an answer; the id of each stands in it. */
+const answers = (heard: string): ReadonlyArray<string> => heard.split("\n").filter((line) => line.includes("\"Exit\""))
+
+it.live("a process that does everything sells without a port for others", () =>
+  Effect.gen(function*() {
+    const { url } = yield* freshDatabase
+    // Empty: not set. The default would be 10,000 above the port of the API.
+    const service = yield* startService({ databaseUrl: url, environment: { ...environment, STOA_RUNNER_PORT: "" } })
+    yield* Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct())
+      assert.strictEqual((yield* checkOut(cart)).status, 201)
+    }).pipe(Effect.provide(talkingTo(service, url)))
+    const knock = yield* Effect.promise(() => asStranger(service.ports.http + 10_000, ping, "\"Exit\""))
+    assert.deepStrictEqual(knock, { heard: "", closed: true })
+  }), 60_000)
+
+it.live("a stranger at the port of a runner is cut off before anything is read", () =>
+  Effect.gen(function*() {
+    const { runner } = yield* aRunner
+    const knock = (sent: string) => Effect.promise(() => asStranger(runner.ports.runner, sent, "\"Exit\""))
+    assert.notInclude((yield* knock(ping)).heard, "Exit")
+    // What a page of another site can have a browser send without asking first.
+    const posted = yield* knock(
+      `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: ${ping.length}\r\n\r\n${ping}`
+    )
+    assert.isTrue(posted.closed)
+    assert.notInclude(posted.heard, "_tag")
+    // Someone who says nothing has some seconds.
+    assert.deepStrictEqual(yield* knock(""), { heard: "", closed: true })
+  }), 60_000)
+
+it.live("a runner answers those who prove the deployment's secret, and nobody else", () =>
+  Effect.gen(function*() {
+    const { runner } = yield* aRunner
+    const { runner: port } = runner.ports
+    const proved = yield* Effect.promise(() => asPeer(port, secret, ping, { until: "\"Exit\"" }))
+    assert.strictEqual(answers(proved.heard).length, 1)
+
+    const other = yield* Effect.promise(() => asPeer(port, "some other secret of another deployment", ping))
+    assert.deepStrictEqual(other, { heard: "", closed: true })
+    yield* Effect.promise(() =>
+      waitFor("the runner to say whom it refused", () => runner.output().includes("has another secret"))
+    )
+    const pretended = yield* Effect.promise(() => asPeer(port, secret, ping, { provedWith: "something else" }))
+    assert.deepStrictEqual(pretended, { heard: "", closed: true })
+  }), 60_000)
+
+it.live("a peer that sends what is no message is cut off", () =>
+  Effect.gen(function*() {
+    const { runner } = yield* aRunner
+    const garbled = yield* Effect.promise(() => asPeer(runner.ports.runner, secret, `no message\n${ping}`))
+    assert.isTrue(garbled.closed)
+    assert.notInclude(garbled.heard, "\"Exit\"")
+  }), 60_000)
+
+it.live("a runner refuses a message for an actor under a shard that is not the actor's", () =>
+  Effect.gen(function*() {
+    const { url, runner } = yield* aRunner
+    // Whoever has the only runner has all shards; a purchase shows that it has them by now.
+    const edge = yield* startService({ databaseUrl: url, role: "api", environment })
+    yield* Effect.flatMap(aProduct(), aCartWith).pipe(Effect.provide(talkingTo(edge, url)))
+    const cart = randomUUID()
+    const replies = yield* Effect.forEach(
+      Array.from({ length: 64 }, (_, index) => index + 1),
+      (shard) =>
+        Effect.promise(() =>
+          asPeer(runner.ports.runner, secret, toCart(cart, shard, shard), { until: "\"requestId\"" })
+        ),
+      { concurrency: 8 }
+    )
+    const refused = replies.filter(({ heard }) => heard.includes("EntityNotAssignedToRunner"))
+    assert.strictEqual(refused.length, 63, replies[0]?.heard)
+  }), 60_000)
+
+it.live(
+  "processes with one secret are one service, and one with another secret is refused and says why",
+  () =>
+    Effect.gen(function*() {
+      const { url, runner } = yield* aRunner
+      const edge = yield* startService({ databaseUrl: url, role: "api", environment })
+      const stranger = yield* startService({
+        databaseUrl: url,
+        role: "api",
+        environment: { STOA_AUTH_SECRET: "the secret of a deployment next door, by mistake" }
+      })
+      const { cart, product } = yield* Effect.gen(function*() {
+        const product = yield* aProduct()
+        assert.strictEqual((yield* checkOut(yield* aCartWith(product))).status, 201)
+        return { product, cart: yield* aGuestCart() }
+      }).pipe(Effect.provide(talkingTo(edge, url)))
+
+      const put = (service: { readonly url: string }) =>
+        callOf(service.url)("POST", `/api/carts/${cart.id}/items`, {
+          headers: cart.headers,
+          body: { entityId: product, quantity: 1 }
+        })
+      assert.strictEqual((yield* put(stranger)).status, 503)
+      assert.include(stranger.output(), "refused this one: it has another secret")
+      assert.include(runner.output(), "Refused a process at 127.0.0.1 that has another secret")
+      assert.strictEqual((yield* put(edge)).status, 201)
+    }),
+  60_000
+)
