@@ -147,7 +147,7 @@ withProviders("refunds over HTTP", (it) => {
         const answers = yield* Effect.all(Array.from({ length: 6 }, () => give), { concurrency: "unbounded" })
         assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [201, 201, 422, 422, 422, 422])
         assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 800)
-        const rest = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: {} })
+        const rest = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff })
         assert.deepStrictEqual([rest.status, rest.at("data.amount")], [201, 200])
         const none = yield* api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: {} })
         assert.deepStrictEqual([none.status, none.at("error.code")], [409, "CONFLICT"])

@@ -4,7 +4,7 @@ import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { NewOptionType, NewOptionValue, OptionType, OptionValue } from "../../domain/catalog/variants/Option.ts"
 import { Generate, NewVariant, Variant } from "../../domain/catalog/variants/Variant.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import { Data } from "../envelope/Envelope.ts"
+import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
@@ -37,7 +37,7 @@ export const VariantsGroup = HttpApiGroup.make("variants").add(
   // No body at all means mode `all`, so null stands for it.
   HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {
     params: entity,
-    payload: [Generate, Schema.Null],
+    payload: OptionalBody(Generate),
     success: Data(Schema.Array(Variant)).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("catalog:update"))

@@ -4,7 +4,7 @@ import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentErrors.ts"
-import { Data } from "../envelope/Envelope.ts"
+import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
@@ -21,7 +21,7 @@ const CaptureRequest = Schema.Struct({
 export const CapturesGroup = HttpApiGroup.make("captures").add(
   HttpApiEndpoint.post("capture", "/api/orders/:id/capture", {
     params: { id: Uuid },
-    payload: CaptureRequest,
+    payload: OptionalBody(CaptureRequest),
     success: Data(Order),
     error: PaymentCaptureFailed
   })

@@ -10,7 +10,7 @@ export const capturesHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const captures = yield* Captures
     return handlers.handleAll({
-      capture: ({ params, payload }) => captures.capture(params.id, payload.amount)
+      capture: ({ params, payload }) => captures.capture(params.id, payload?.amount)
     })
   })
 )

@@ -29,6 +29,9 @@ export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
   )
 }
 
+/** A body that may be left out: an empty one is read as null. */
+export const OptionalBody = <S extends Schema.Top>(schema: S) => [schema, Schema.Null] as const
+
 /** Answer of a delete: HTTP 200 `{ data: { deleted: true } }`, never 204 (contract, platform §1.1). */
 export const Deleted = Data(Schema.Struct({ deleted: Schema.Literal(true) }))
 

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { InvoiceMail, SentInvoice } from "../../domain/mail/InvoiceMail.ts"
-import { Data } from "../envelope/Envelope.ts"
+import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
@@ -37,7 +37,7 @@ export const InvoicesGroup = HttpApiGroup.make("invoices").add(
     })),
   HttpApiEndpoint.post("email", "/api/orders/:id/invoice/email", {
     params,
-    payload: InvoiceMail,
+    payload: OptionalBody(InvoiceMail),
     success: Data(SentInvoice)
   })
     .annotate(Access, anyOf("orders:update"))

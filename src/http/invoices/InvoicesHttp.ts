@@ -28,7 +28,7 @@ export const invoicesHttp = HttpApiBuilder.group(
       pdf: ({ params }) => Effect.map(invoices.file(params.id), fileAnswer),
       html: ({ params }) => Effect.map(invoices.page(params.id), pageAnswer),
       receipt: ({ params }) => Effect.map(invoices.receipt(params.id), pageAnswer),
-      email: ({ params, payload }) => mails.send(params.id, payload)
+      email: ({ params, payload }) => mails.send(params.id, payload ?? {})
     })
   })
 )

@@ -87,7 +87,7 @@ const convertOperation = (operation: JsonObject, method: string, path: string, o
     ...(operationId === undefined ? {} : { operationId }),
     tags: distinct(list(tags)),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(isObject(requestBody) ? { requestBody: convertContentOf(requestBody) } : {}),
+    ...(isObject(requestBody) ? { requestBody: convertBody(requestBody) } : {}),
     responses: mapValues(responses, convertResponse),
     ...securityOf(list(security), named, options)
   }
@@ -108,6 +108,14 @@ const convertResponse = (response: Json): Json => {
     ...convertContentOf(response),
     ...(headers === undefined ? {} : { headers: mapValues(headers, convertSchemaOf) })
   }
+}
+
+/** A body that may be null may be left out. */
+const convertBody = (body: JsonObject): JsonObject => {
+  const converted = convertContentOf(body)
+  const media = isObject(converted["content"]) ? Object.values(converted["content"]) : []
+  const isOptional = media.some((one) => isObject(one) && isObject(one["schema"]) && one["schema"]["nullable"] === true)
+  return isOptional ? { ...converted, required: false } : converted
 }
 
 /** How a stream is framed is said by its media type alone: the extension carries schemas in the 3.1 dialect. */

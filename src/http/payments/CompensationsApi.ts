@@ -4,7 +4,7 @@ import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { CompensationFailure, CompensationStatus, Resolution } from "../../domain/payments/CompensationFailure.ts"
-import { Data, Page } from "../envelope/Envelope.ts"
+import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
@@ -19,7 +19,10 @@ export const CompensationsGroup = HttpApiGroup.make("compensations").add(
   })
     .annotate(Access, anyOf("compensation:admin"))
     .annotateMerge(OpenApi.annotations({ summary: "List money steps that failed for good, the last one first" })),
-  HttpApiEndpoint.post("resolve", "/api/admin/compensation-failures/:id/resolve", { ...one, payload: Resolution })
+  HttpApiEndpoint.post("resolve", "/api/admin/compensation-failures/:id/resolve", {
+    ...one,
+    payload: OptionalBody(Resolution)
+  })
     .annotate(Access, anyOf("compensation:admin"))
     .annotate(MarkedChange, true)
     .annotateMerge(OpenApi.annotations({

@@ -14,7 +14,7 @@ export const compensationsHttp = HttpApiBuilder.group(
     const requests = yield* RefundRequests
     return handlers.handleAll({
       list: ({ query }) => failures.list(query.status, pageOf(query)),
-      resolve: ({ params, payload }) => failures.resolve(params.id, payload.note ?? null),
+      resolve: ({ params, payload }) => failures.resolve(params.id, payload?.note ?? null),
       retry: ({ params }) => requests.retry(params.id)
     })
   })

@@ -4,7 +4,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { RefundCap, RefundRecord } from "../../domain/payments/RefundRecord.ts"
 import { AmountRefund, RefundRequest } from "../../domain/payments/RefundRequest.ts"
-import { Data, Page } from "../envelope/Envelope.ts"
+import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
@@ -21,7 +21,7 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
     })),
   HttpApiEndpoint.post("refundAmount", "/api/orders/:id/refund", {
     params: { id: Uuid },
-    payload: AmountRefund,
+    payload: OptionalBody(AmountRefund),
     success: created
   })
     .annotate(Access, anyOf("orders:update"))

@@ -14,7 +14,7 @@ export const refundsHttp = HttpApiBuilder.group(
     const requests = yield* RefundRequests
     return handlers.handleAll({
       cap: ({ query }) => refunds.cap(query.orderId),
-      refundAmount: ({ params, payload }) => requests.refund(params.id, payload),
+      refundAmount: ({ params, payload }) => requests.refund(params.id, payload ?? {}),
       refund: ({ params, payload }) => requests.refund(params.id, payload),
       list: ({ params, query }) => refunds.ofOrder(params.id, pageOf(query)),
       undo: ({ params }) => refunds.undo(params.id, params.rid)

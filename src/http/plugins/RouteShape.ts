@@ -4,7 +4,7 @@ import { Access, type AccessRule, anyOf, judgedBy, open } from "../../domain/acc
 import { type Actor, isAnonymous } from "../../domain/access/Actor.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { Data, Page } from "../envelope/Envelope.ts"
+import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
@@ -127,9 +127,9 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
   return rule === undefined ? described : described.annotateMerge(Context.make(Access, rule))
 }
 
-/** A body that may be null may be left out, too: an empty one is read as null where a schema of its own says null. */
+/** A body that may be null may be left out, too. */
 const payloadOf = (input: AnySchema) =>
-  Option.isSome(Schema.decodeUnknownOption(input)(null)) ? [input, Schema.Null] as const : input
+  Option.isSome(Schema.decodeUnknownOption(input)(null)) ? OptionalBody(input) : input
 
 /**
  * The endpoint of a route in a group of its own. Prefix and middleware sit on the group that the handler is built from, so

@@ -10,7 +10,7 @@ import {
   WebhookEndpointChange,
   WebhookEndpointWithSecret
 } from "../../domain/webhooks/WebhookEndpoint.ts"
-import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
@@ -42,7 +42,7 @@ export const WebhooksGroup = HttpApiGroup.make("webhooks").add(
     .annotateMerge(OpenApi.annotations({ summary: "Delete a webhook endpoint; what it still had to get is not sent" })),
   HttpApiEndpoint.post("rotateSecret", "/api/webhooks/:id/rotate-secret", {
     params: endpoint,
-    payload: SecretRotation,
+    payload: OptionalBody(SecretRotation),
     success: Data(WebhookEndpointWithSecret)
   })
     .annotateMerge(OpenApi.annotations({
