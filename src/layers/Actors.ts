@@ -13,7 +13,7 @@ import type { KeyFacts, SessionFacts } from "../domain/access/CredentialRepo.ts"
 import { Credentials } from "../domain/access/Credentials.ts"
 import { scopeNamed } from "../domain/access/KeyScope.ts"
 import { type SentCredential, sentCredentials } from "../domain/access/SentCredential.ts"
-import { TwoFactorRequired, Unauthorized } from "../domain/errors/ApiErrors.ts"
+import { TooManyRequests, TwoFactorRequired, Unauthorized } from "../domain/errors/ApiErrors.ts"
 import { Actors, type Asked, type Caller } from "../http/access/Actors.ts"
 import { RequestId } from "../http/server/RequestId.ts"
 import { StoreResolution } from "./access/StoreResolution.ts"
@@ -64,7 +64,7 @@ const renewedCookie = ({ secureCookies, sessionCookie, sessionDuration }: AuthSe
 /** Whom verified credentials make of a request; undefined for credentials that are not valid. */
 const identifying = Effect.gen(function*() {
   const { access, auth } = yield* AppConfig
-  const { verify } = yield* Credentials
+  const { isGuess, verify } = yield* Credentials
   const { organizationOf } = yield* StoreResolution
   const configured = yield* configuredKeys
   const policy: AccessPolicy = access
@@ -111,6 +111,8 @@ const identifying = Effect.gen(function*() {
     identify: Effect.fnUntraced(function*(sent: SentCredential, headers: Headers.Headers, asked: Asked | undefined) {
       const own = configured(sent)
       if (own !== undefined) return own
+      const mayGuess = asked?.mayGuess
+      if (mayGuess !== undefined && (yield* isGuess(sent)) && !(yield* mayGuess)) return yield* TooManyRequests.of()
       const verified = yield* verify(sent)
       if (verified === undefined) return undefined
       return verified.known._tag === "Key"

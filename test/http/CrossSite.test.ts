@@ -57,6 +57,8 @@ const limiting = RateLimiting.of({
   identify: () => Effect.succeed(true),
   signIn: () => Effect.succeed(true),
   stranger: () => Effect.succeed(true),
+  mayGuess: () => Effect.succeed(true),
+  guessed: () => Effect.void,
   leave: () => Effect.succeed(standing)
 })
 const isTrusted = originTest(["https://shop.example"], true)

@@ -133,8 +133,8 @@ export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Par
   )
 
 /** The app on a database that is there already, as a deployment finds it that starts again. */
-export const testAppOn = (url: string, deployment: DeploymentConfig) =>
-  Layer.fresh(Layer.provideMerge(reached(url), wholeApp(testSettings(url, deployment))))
+export const testAppOn = (url: string, deployment: DeploymentConfig, environment: Partial<AppSettings> = {}) =>
+  Layer.fresh(Layer.provideMerge(reached(url), wholeApp({ ...testSettings(url, deployment), ...environment })))
 
 /** Another process of the deployment, as far as one process can hold two: its HTTP edge on the database of the test's. */
 export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {

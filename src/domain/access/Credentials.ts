@@ -35,6 +35,11 @@ export interface Verified {
 export class Credentials extends Context.Service<Credentials, {
   /** Undefined for a credential that is nobody's, forged, run out, revoked or used up. */
   readonly verify: (sent: SentCredential) => Effect.Effect<Verified | undefined>
+  /**
+   * Whether `verify` would ask the database for what may be anybody's invention: it is not remembered, and not signed. What
+   * is signed falsely is not looked up.
+   */
+  readonly isGuess: (sent: SentCredential) => Effect.Effect<boolean>
 }>()("stoa/domain/access/Credentials") {}
 
 /** Verified credentials that a process remembers, and for how long. */
@@ -140,7 +145,13 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
     return verifiedAs(known)
   })
 
-  return Credentials.of({ verify })
+  const isGuess = Effect.fnUntraced(function*(sent: SentCredential) {
+    if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
+    if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false
+    return remembered(`${sent._tag}${sha256(sent.value)}`, yield* Clock.currentTimeMillis) === undefined
+  })
+
+  return Credentials.of({ verify, isGuess })
 })
 
 /** `Credentials` over the database of the process. */

@@ -1,7 +1,12 @@
 import { Context, type Effect } from "effect"
 import type { Headers } from "effect/http"
 import type { Actor } from "../../domain/access/Actor.ts"
-import type { OrgResolutionFailed, TwoFactorRequired, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import type {
+  OrgResolutionFailed,
+  TooManyRequests,
+  TwoFactorRequired,
+  Unauthorized
+} from "../../domain/errors/ApiErrors.ts"
 
 /**
  * What authenticated a request: nothing, a session's cookie or token, an API key (also one that was sent as a bearer), or
@@ -29,6 +34,8 @@ export interface Asked {
   readonly url: string
   /** The route serves no organization in particular, so none has to be found. */
   readonly storeless?: boolean
+  /** Asked before credentials are looked up that nothing vouches for yet; false refuses the request. */
+  readonly mayGuess?: Effect.Effect<boolean>
 }
 
 /**
@@ -38,12 +45,13 @@ export interface Asked {
 export class Actors extends Context.Service<Actors, {
   /**
    * The actor of these headers: 401 for credentials that are not valid, an anonymous shopper where there are none. 503
-   * where his organization has to be found and cannot be, 403 where his role needs a second factor that he lacks.
+   * where his organization has to be found and cannot be, 403 where his role needs a second factor that he lacks, 429
+   * where `mayGuess` says so.
    */
   readonly fromHeaders: (
     headers: Headers.Headers,
     asked?: Asked
-  ) => Effect.Effect<Caller, Unauthorized | OrgResolutionFailed | TwoFactorRequired>
+  ) => Effect.Effect<Caller, Unauthorized | OrgResolutionFailed | TwoFactorRequired | TooManyRequests>
   /**
    * The user whose session these headers show, at `/api/auth`: there keys are nobody's, credentials that are worth nothing
    * are no reason to refuse, and whoever lacks a second factor comes to set one up.

@@ -55,9 +55,14 @@ export const accessLayer = Layer.effect(
         const rule = Context.getOption(endpoint.annotations, Access)
         const own = Context.getOrUndefined(endpoint.annotations, RouteRate)
         const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
-        const asked = { method: request.method, url: request.url, storeless }
+        const mayGuess = limiting.mayGuess(request, facts)
+        const asked = { method: request.method, url: request.url, storeless, mayGuess }
         // Whoever shows credentials that are worth nothing is counted by the edge when he is answered.
-        const caller = yield* actors.fromHeaders(request.headers, asked)
+        const caller = yield* Effect.tapErrorTag(
+          actors.fromHeaders(request.headers, asked),
+          "Unauthorized",
+          () => limiting.guessed(request)
+        )
         yield* count(request, facts, caller, own)
         if (isCrossSite(request, caller.credential, origins.isTrusted, origins.production)) {
           return yield* OriginRejected.of()

@@ -26,7 +26,7 @@ const asked = { method: "POST", url: "/rpc" }
 /** How long a connection's caller is remembered at most: a key that runs out is noticed so much later. */
 const rememberMs = 1_000
 
-type Refused = Unauthorized | OrgResolutionFailed | TwoFactorRequired
+type Refused = Unauthorized | OrgResolutionFailed | TwoFactorRequired | TooManyRequests
 
 const actorOf = (caller: Caller, headers: CallHeaders, { remoteAddress }: Connection): Actor => {
   const { credential: _, metered: __, rateLimit: ___, renewedCookie: ____, ...found } = caller
@@ -45,17 +45,18 @@ export const makeCallers = Effect.gen(function*() {
   }
 
   /** 401 also for whoever shows a session: calls are for services. */
-  const identified = Effect.fnUntraced(function*(headers: Headers.Headers) {
-    const caller = yield* actors.fromHeaders(headers, asked)
+  const identified = Effect.fnUntraced(function*(headers: Headers.Headers, mayGuess?: Effect.Effect<boolean>) {
+    const caller = yield* actors.fromHeaders(headers, { ...asked, ...(mayGuess && { mayGuess }) })
     return caller.credential === "key" || caller.credential === "test"
       ? caller
       : yield* Unauthorized.of("Calls need an API key in x-api-key.")
   })
 
   /** Who this is; whoever cannot say so is counted by his address. */
-  const found = (headers: CallHeaders, connection: Connection): Effect.Effect<Found, Refused | TooManyRequests> => {
+  const found = (headers: CallHeaders, connection: Connection): Effect.Effect<Found, Refused> => {
     const changes = watch.changes
-    return identified(headers.all).pipe(
+    return identified(headers.all, limiting.mayGuess(connection, {})).pipe(
+      Effect.tapErrorTag("Unauthorized", () => limiting.guessed(connection)),
       Effect.tapError(() =>
         Effect.flatMap(
           limiting.stranger(connection, {}),

@@ -35,6 +35,13 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   readonly signIn: (facts: RequestFacts, email: string) => Effect.Effect<boolean>
   /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
   readonly stranger: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
+  /**
+   * Whether credentials that nothing vouches for may be looked up for this address: not once so many that it showed were
+   * worth nothing. False: the request is to be refused.
+   */
+  readonly mayGuess: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
+  /** Counts credentials that were worth nothing. */
+  readonly guessed: (request: Placed) => Effect.Effect<void>
   /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
   readonly leave: (request: Request, facts: RequestFacts, status: number) => Effect.Effect<Standing>
 }>()("stoa/http/server/RateLimiting") {
@@ -143,9 +150,23 @@ const makeRateLimiting = Effect.gen(function*() {
     return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
   }
 
+  /** Apart from visitors: who shares an address with many of them must not be taken for somebody who guesses. */
+  const guesses = (request: Placed) => limitOf("guesses", addressSubject(request), rates.api)
+
+  const mayGuess = (request: Placed, facts: RequestFacts) =>
+    Effect.suspend(() =>
+      Effect.map(limits.standing(guesses(request)), (standing) => {
+        if (standing.remaining > 0) return true
+        facts.standing = { ...standing, admitted: false }
+        return false
+      })
+    )
+
+  const guessed = (request: Placed) => Effect.asVoid(limits.admit(guesses(request)))
+
   const stranger = (request: Placed, facts: RequestFacts) => admit(facts, apiByAddress(request))
 
-  return RateLimiting.of({ arrive, identify, signIn, stranger, leave })
+  return RateLimiting.of({ arrive, identify, signIn, stranger, mayGuess, guessed, leave })
 })
 
 /** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */
