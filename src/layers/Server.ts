@@ -76,7 +76,8 @@ const trustedOrigins = Layer.effect(
   TrustedOrigins,
   Effect.map(AppConfig, ({ auth, environment }) => {
     const production = environment === "production"
-    return { isTrusted: originTest(auth.trustedOrigins, production), production }
+    const publicUrl = Option.getOrUndefined(auth.publicUrl)
+    return { isTrusted: originTest(auth.trustedOrigins, production), production, publicUrl }
   })
 )
 

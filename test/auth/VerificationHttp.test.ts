@@ -167,6 +167,46 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       refused(yield* api("POST", "/api/auth/request-password-reset", { body }), 403, "INVALID_REDIRECT_URL")
     }))
 
+  it.effect("lead to trusted pages alone, however the address of another one is written", () =>
+    Effect.gen(function*() {
+      const strays = [
+        "/..//evil.example",
+        "/.//evil.example",
+        "/a/../..//evil.example",
+        "//evil.example",
+        "/\\evil.example",
+        "/%2f%2fevil.example",
+        "/%5cevil.example",
+        "/\t/evil.example",
+        "https://evil.example",
+        "https:evil.example",
+        "http://127.0.0.1@evil.example/",
+        "javascript:alert(1)"
+      ]
+      for (const stray of strays) {
+        const asked = encodeURIComponent(stray)
+        for (const path of [`reset-password/x?callbackURL=${asked}`, `verify-email?token=x&callbackURL=${asked}`]) {
+          refused(yield* makeBrowser().get(`/api/auth/${path}`), 403, "INVALID_CALLBACK_URL")
+        }
+        for (
+          const [field, code] of [
+            ["callbackURL", "INVALID_CALLBACK_URL"],
+            ["errorCallbackURL", "INVALID_ERROR_CALLBACK_URL"],
+            ["newUserCallbackURL", "INVALID_NEW_USER_CALLBACK_URL"]
+          ] as const
+        ) {
+          const body = { provider: "google", [field]: stray }
+          refused(yield* makeBrowser().post("/api/auth/sign-in/social", body), 403, code)
+        }
+        const reset = { email: newEmail(), redirectTo: stray }
+        refused(yield* makeBrowser().post("/api/auth/request-password-reset", reset), 403, "INVALID_REDIRECT_URL")
+      }
+      for (const trusted of ["/welcome?next=https://evil.example", "http://localhost:3000/a//b#c"]) {
+        const answer = yield* makeBrowser().get(`/api/auth/reset-password/x?callbackURL=${encodeURIComponent(trusted)}`)
+        assert.strictEqual(new URL(location(answer)).pathname, new URL(trusted, location(answer)).pathname)
+      }
+    }))
+
   it.effect("of a provider are proven by going there and back", () =>
     Effect.gen(function*() {
       const browser = makeBrowser()

@@ -9,6 +9,7 @@ import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
 import { AuthGateway } from "./AuthGateway.ts"
+import { strayAddress } from "./CallbackAddress.ts"
 
 /** The header that tells better-auth the client's address; what a client writes into it himself is dropped. */
 export const clientAddressHeader = "x-stoa-client-ip"
@@ -142,7 +143,8 @@ const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpS
  */
 export const exchange = Effect.map(
   Effect.all([AuthGateway, TrustedOrigins, RateLimiting]),
-  ([{ answer }, { isTrusted, production }, limiting]) => {
+  ([{ answer }, { isTrusted, production, publicUrl }, limiting]) => {
+    const mayLeadTo = (origin: string) => origin === publicUrl || isTrusted(origin)
     const bodies = new Map<DeclaredBody, ReturnType<typeof declaredBody>>()
     const bodyOf = (endpoint: DeclaredBody) => {
       const found = bodies.get(endpoint) ?? declaredBody(endpoint)
@@ -157,6 +159,8 @@ export const exchange = Effect.map(
         const guarded = !url.pathname.startsWith(fromProviders)
         if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
         const body = yield* bodyOf(endpoint)(request)
+        const stray = strayAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
+        if (stray !== undefined) return refusal(403, stray)
         const email = url.pathname === signIn ? emailOf(body) : undefined
         const admitted = email === undefined || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
         if (!admitted) return refusal(429)

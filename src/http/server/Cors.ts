@@ -12,6 +12,8 @@ export type OriginTest = (origin: string) => boolean
 export class TrustedOrigins extends Context.Service<TrustedOrigins, {
   readonly isTrusted: OriginTest
   readonly production: boolean
+  /** Where clients reach the deployment (`STOA_PUBLIC_URL`), where that is said. */
+  readonly publicUrl?: string | undefined
 }>()("stoa/http/server/TrustedOrigins") {}
 
 /** Listed origins; outside production any page served from this machine too (contract, platform §1.4). */
