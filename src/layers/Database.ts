@@ -8,6 +8,7 @@ import { AnalyticsSettings } from "../domain/analytics/AnalyticsSettings.ts"
 import { LookupSql } from "../domain/modules/LookupRepo.ts"
 import { SearchSql } from "../domain/search/PostgresEngineRepo.ts"
 import { AppConfig } from "./config/AppConfig.ts"
+import { connectingTo } from "./config/DatabaseTls.ts"
 import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
 import { checkDatabase } from "./start/DatabaseCheck.ts"
 import { refuseWrong } from "./start/Finding.ts"
@@ -69,7 +70,7 @@ export const lookupLayer = Layer.effect(
   LookupSql,
   Effect.flatMap(Database, ({ url }) =>
     PgClient.make({
-      url,
+      ...connectingTo(url),
       keepAlive,
       maxConnections: 3,
       multiplex: true,
@@ -85,7 +86,7 @@ export const lookupLayer = Layer.effect(
 export const sqlLayer = Layer.unwrap(
   Effect.map(Database, ({ url }) =>
     PgClient.layer({
-      url,
+      ...connectingTo(url),
       keepAlive,
       maxConnections: 10,
       applicationName: "stoa",
@@ -109,7 +110,7 @@ export const analyticsSqlLayer = Layer.effect(
     const { url } = yield* Database
     const { connections, timeoutMs } = yield* AnalyticsSettings
     return yield* PgClient.make({
-      url,
+      ...connectingTo(url),
       keepAlive,
       maxConnections: connections,
       applicationName: "stoa-analytics",
@@ -132,7 +133,7 @@ export const searchSqlLayer = Layer.effect(
   Effect.gen(function*() {
     const { url } = yield* Database
     return yield* PgClient.make({
-      url,
+      ...connectingTo(url),
       keepAlive,
       maxConnections: 4,
       applicationName: "stoa-search",

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
 /** How long a listener that lost its connection waits before it tries again; nothing is remembered meanwhile. */
@@ -18,7 +19,12 @@ export const accessNotifications = Layer.effectDiscard(
     const caches = yield* WatchedCaches
     const { url } = yield* Database
     const listen = Effect.gen(function*() {
-      const client = yield* PgClient.make({ url, keepAlive, maxConnections: 1, applicationName: "stoa-access" })
+      const client = yield* PgClient.make({
+        ...connectingTo(url),
+        keepAlive,
+        maxConnections: 1,
+        applicationName: "stoa-access"
+      })
       const heard = yield* client.listen("auth_changed")
       yield* Effect.acquireRelease(caches.listen(true), () => caches.listen(false))
       return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => caches.forget(payload)))

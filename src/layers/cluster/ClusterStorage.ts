@@ -5,6 +5,7 @@ import type { Redacted } from "effect"
 import type { MessageStorage, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { SqlMessageStorage, SqlRunnerStorage } from "effect/cluster"
 import type { SqlError } from "effect/sql"
+import { connectingTo } from "../config/DatabaseTls.ts"
 import { keepAlive } from "../Database.ts"
 import { ClusterTables } from "./ClusterTables.ts"
 import * as GroupCommitMessageStorage from "./GroupCommitMessageStorage.ts"
@@ -27,7 +28,7 @@ const runners = (url: Redacted.Redacted<string>) =>
 /** The connections of messages and replies: 4, every answered write is committed and flushed. */
 export const messagesClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
-    url,
+    ...connectingTo(url),
     keepAlive,
     maxConnections: 4,
     applicationName: "stoa-cluster-messages",
@@ -43,7 +44,7 @@ export const messagesClient = (url: Redacted.Redacted<string>) =>
  */
 export const runnersClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
-    url,
+    ...connectingTo(url),
     keepAlive,
     maxConnections: 2,
     applicationName: "stoa-cluster-runners",

@@ -1,6 +1,7 @@
 import { PgConnection } from "@effect/sql-pg"
 import { type Cause, Effect, Exit, Queue, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { connectingTo } from "../config/DatabaseTls.ts"
 import { keepAlive } from "../Database.ts"
 import { lockNamespace } from "./ShardLockNumbers.ts"
 
@@ -39,7 +40,7 @@ export const openLockSession = Effect.fnUntraced(
 
     const connect = Effect.gen(function*() {
       const connected = yield* PgConnection.make({
-        url,
+        ...connectingTo(url),
         keepAlive,
         connectTimeout: "10 seconds",
         applicationName: "stoa-cluster-locks",

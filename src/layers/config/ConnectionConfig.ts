@@ -1,5 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { proxyTest } from "../../http/server/ClientAddress.ts"
+import { checkTls } from "./DatabaseTls.ts"
+import { InvalidSetting } from "./InvalidSetting.ts"
 import { refuse, text } from "./Variables.ts"
 
 /** The proxies, as a list, whose word about a client's address counts. */
@@ -20,5 +22,7 @@ export const databaseUrl = Effect.fnUntraced(function*(configured: string | unde
   if (protocol !== "postgres:" && protocol !== "postgresql:") {
     return yield* refuse("DATABASE_URL", `${value.slice(0, 10)}…`, "postgres://user:password@host:port/database")
   }
+  const unusable = checkTls(value)
+  if (unusable !== undefined) return yield* new InvalidSetting({ message: unusable })
   return Option.some(Redacted.make(value))
 })

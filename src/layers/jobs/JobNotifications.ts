@@ -3,6 +3,7 @@ import { Effect, Layer, Queue } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { Wakeups } from "../../domain/jobs/Wakeups.ts"
+import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
 /** Whoever listens anew may have missed something. */
@@ -18,7 +19,12 @@ export const jobNotificationsLayer = Layer.effectDiscard(
     const wakeups = yield* Wakeups
     const { url } = yield* Database
     const listen = Effect.gen(function*() {
-      const client = yield* PgClient.make({ url, keepAlive, maxConnections: 1, applicationName: "stoa-jobs" })
+      const client = yield* PgClient.make({
+        ...connectingTo(url),
+        keepAlive,
+        maxConnections: 1,
+        applicationName: "stoa-jobs"
+      })
       const heard = yield* client.listen("stoa_jobs")
       yield* wakeups.wake()
       return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => wakeups.wake(payload)))

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { connectingTo } from "../config/DatabaseTls.ts"
 import { waitingForDatabase } from "./BusyDatabase.ts"
 import { type Finding, well, wrong } from "./Finding.ts"
 
@@ -68,7 +69,7 @@ export const askDatabase = <A>(
   more: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
 ): Effect.Effect<readonly [Finding, A], SqlError.SqlError> =>
   Effect.all([checkVersion, more]).pipe(
-    Effect.provide(PgClient.layer({ url, maxConnections: 1, connectTimeout: "5 seconds" }))
+    Effect.provide(PgClient.layer({ ...connectingTo(url), maxConnections: 1, connectTimeout: "5 seconds" }))
   )
 
 /** Whether the database can be used; one that is busy or starting is waited for. */
