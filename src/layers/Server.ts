@@ -7,6 +7,7 @@ import { EventTailer } from "../domain/events/EventTailer.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthCallerLayer.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
+import { rootPage } from "../http/docs/RootPage.ts"
 import { formBytes } from "../http/media/Reception.ts"
 import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
@@ -50,7 +51,8 @@ const rpc = rpcLayer.pipe(Layer.provide(Layer.merge(actors, keyedWork)))
 const coreApplication = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),
   rpc,
-  docsRoutes(Api, version)
+  docsRoutes(Api, version),
+  rootPage(version)
 )
 
 /** The routes of the core and of plugins behind the same middleware, and the document of both. */
@@ -60,7 +62,8 @@ const applicationWith = (first: BuiltRoute, others: ReadonlyArray<BuiltRoute>) =
   return Layer.mergeAll(
     HttpApiBuilder.layer(api).pipe(Layer.provide(Layer.merge(routes, ofPlugins)), Layer.provide(middleware)),
     rpc,
-    docsRoutes(api, version)
+    docsRoutes(api, version),
+    rootPage(version)
   )
 }
 
@@ -69,7 +72,10 @@ const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(
   Layer.provide(middleware)
 )
 
-const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/reference" }]
+const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/reference" }, {
+  method: "GET",
+  path: "/"
+}]
 
 /** Whose pages are trusted (spec §5). */
 const trustedOrigins = Layer.effect(
