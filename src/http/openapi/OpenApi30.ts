@@ -110,11 +110,15 @@ const convertResponse = (response: Json): Json => {
   }
 }
 
+/** Whether a schema of 3.0 admits null: as its type does, or as an alternative. */
+const admitsNull = (schema: Json | undefined): boolean =>
+  isObject(schema) && (schema["nullable"] === true || list(schema["anyOf"]).some(admitsNull))
+
 /** A body that may be null may be left out. */
 const convertBody = (body: JsonObject): JsonObject => {
   const converted = convertContentOf(body)
   const media = isObject(converted["content"]) ? Object.values(converted["content"]) : []
-  const isOptional = media.some((one) => isObject(one) && isObject(one["schema"]) && one["schema"]["nullable"] === true)
+  const isOptional = media.some((one) => isObject(one) && admitsNull(one["schema"]))
   return isOptional ? { ...converted, required: false } : converted
 }
 
