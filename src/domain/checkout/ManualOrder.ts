@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { IdempotencyKey } from "../idempotency/IdempotencyKey.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount, maybe } from "../pricing/Bounds.ts"
@@ -65,6 +66,7 @@ export const ManualOrderRequest = Schema.Struct({
   shippingAddress,
   shippingRateId,
   metadata,
+  idempotencyKey: Schema.optional(IdempotencyKey),
   note: maybe(keyText(10_000).annotate({ description: "Kept as an internal note of the order." })),
   draft: Schema.optional(
     Schema.Boolean.annotate({ description: "Nobody is told by mail, and the order waits for as long as it takes." })

@@ -18,6 +18,9 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
 /** Annotation of an endpoint that remembers its answers itself. */
 export class OwnIdempotency extends Context.Service<OwnIdempotency, true>()("stoa/http/middleware/OwnIdempotency") {}
 
+/** Annotation of an endpoint whose body may name the key, as `idempotencyKey`; the header wins. */
+export class BodyKey extends Context.Service<BodyKey, true>()("stoa/http/middleware/BodyKey") {}
+
 /**
  * Annotation of an endpoint all of whose changes are made by one statement or transaction that bears the mark of the
  * request (`MarkRepo`): beginning such a request again can never change anything twice.

@@ -1,8 +1,9 @@
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { Headers } from "effect/http"
 import { createHash } from "node:crypto"
 import type { Actor } from "../../domain/access/Actor.ts"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { IdempotencyKey, idempotencyKeyForm } from "../../domain/idempotency/IdempotencyKey.ts"
 
 /** What a request shows of itself, over HTTP and over `/rpc` alike. */
 export interface Shown {
@@ -26,16 +27,20 @@ const callerOf = (actor: Actor, { remoteAddress }: Shown): string => {
  */
 export const keyScope = (actor: Actor, shown: Shown): string => sha256(callerOf(actor, shown))
 
-/** As long as a body's `idempotencyKey` (contract §3.1): a short key would be guessed by a stranger. */
-const acceptableKey = /^[\x21-\x7e]{8,255}$/
-
 /** What makes two requests the same: method, address and body. */
 export const fingerprint = (method: string, url: string, body: string): string => sha256(`${method} ${url}\n${body}`)
+
+const KeyedBody = Schema.fromJsonString(Schema.Struct({ idempotencyKey: IdempotencyKey }))
+const readKey = Schema.decodeUnknownOption(KeyedBody)
+
+/** The key that a body names; what is no key is left to the schema of the body. */
+export const keyInBody = (body: string): string | undefined =>
+  Option.getOrUndefined(Option.map(readKey(body), ({ idempotencyKey }) => idempotencyKey))
 
 /** The key a request carries, undefined without one; 422 when it is not 8 to 255 visible ASCII characters. */
 export const sentKey = ({ headers }: Pick<Shown, "headers">) => {
   const key = headers["idempotency-key"]
-  return key === undefined || acceptableKey.test(key)
+  return key === undefined || idempotencyKeyForm.test(key)
     ? Effect.succeed(key)
     : Effect.fail(ValidationFailed.of("Idempotency-Key", "must be 8 to 255 visible ASCII characters"))
 }

@@ -4,8 +4,8 @@ import { Storeless } from "../../domain/access/AccessRule.ts"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { StillRunning } from "../../domain/errors/ApiErrors.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { BodyDigest, Idempotency, MarkedChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
-import { fingerprint, keyScope, sentKey } from "./IdempotencyKey.ts"
+import { BodyDigest, BodyKey, Idempotency, MarkedChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
+import { fingerprint, keyInBody, keyScope, sentKey } from "./IdempotencyKey.ts"
 import { type Kept, KeyedWork } from "./KeyedWork.ts"
 import { givenAgain, stored } from "./StoredAnswer.ts"
 
@@ -37,12 +37,15 @@ export const idempotencyLayer = Layer.effect(
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         if (request.method === "GET" || isUnkeyed(endpoint.annotations)) return yield* handler
-        const key = yield* sentKey(request)
-        if (key === undefined) return yield* handler
+        const inHeader = yield* sentKey(request)
+        const inBody = Context.getOrUndefined(endpoint.annotations, BodyKey) === true
+        if (inHeader === undefined && !inBody) return yield* handler
         // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
         // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
         const digest = yield* Effect.serviceOption(BodyDigest)
         const body = Option.isSome(digest) ? digest.value : yield* Effect.catch(request.text, Effect.die)
+        const key = inHeader ?? keyInBody(body)
+        if (key === undefined) return yield* handler
         const actor = yield* CurrentActor
         // A request may change the organization that its caller acts in: where it is for none, the key is for none either.
         const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true

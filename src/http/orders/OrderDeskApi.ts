@@ -6,7 +6,7 @@ import { Order } from "../../domain/orders/Order.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange, NeverRepeated } from "../middleware/Idempotency.ts"
+import { BodyKey, Idempotency, MarkedChange, NeverRepeated } from "../middleware/Idempotency.ts"
 
 const line = { id: Uuid, lineId: Uuid }
 const writing = anyOf("orders:update")
@@ -27,6 +27,7 @@ export const OrderDeskGroup = HttpApiGroup.make("orderDesk").add(
   })
     .annotate(Access, anyOf("orders:create"))
     .annotate(MarkedChange, true)
+    .annotate(BodyKey, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Write an unpaid order",
       description:
