@@ -5,6 +5,7 @@ import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import { authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
+import { OwnKeyRepo, ownKeyRepoLayer } from "../../domain/auth/OwnKeyRepo.ts"
 import { passwordRepoLayer } from "../../domain/auth/PasswordRepo.ts"
 import { SessionRepo, sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
 import { TwoFactorRepo, twoFactorRepoLayer } from "../../domain/auth/TwoFactorRepo.ts"
@@ -89,6 +90,7 @@ const library = Effect.gen(function*() {
     mails: yield* Mails,
     claims: yield* GuestOrderClaims,
     sessions,
+    ownKeys: yield* OwnKeyRepo,
     factors: yield* TwoFactorRepo,
     endSessions: (userId) => Effect.andThen(sessions.endAll(userId), forget(`u${userId}`))
   })
@@ -162,6 +164,7 @@ export const authGatewayLayer = gateway.pipe(
       RequestStore.layer,
       authDecoyRepoLayer,
       membershipRepoLayer,
+      ownKeyRepoLayer,
       sessionRepoLayer,
       twoFactorRepoLayer
     )

@@ -3,6 +3,7 @@ import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { Effect, Redacted } from "effect"
 import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
+import type { OwnKeyRepo } from "../../domain/auth/OwnKeyRepo.ts"
 import type { SessionRepo } from "../../domain/auth/SessionRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
@@ -30,6 +31,7 @@ export interface AuthParts {
   readonly mails: Mails["Service"]
   readonly claims: GuestOrderClaims["Service"]
   readonly sessions: SessionRepo["Service"]
+  readonly ownKeys: OwnKeyRepo["Service"]
   readonly factors: OneTimeCodeParts["factors"]
   readonly endSessions: OneTimeCodeParts["endSessions"]
   readonly apiKeys: ModelOptions["apiKeys"]
@@ -125,6 +127,9 @@ export const makeBetterAuth = (parts: AuthParts) => {
       enabled: true,
       requireEmailVerification: settings.requireEmailVerification,
       revokeSessionsOnPasswordReset: true,
+      // Sessions first: one that lived on could make another key.
+      onPasswordReset: ({ user }) =>
+        scope.run(Effect.andThen(parts.endSessions(user.id), parts.ownKeys.endAll(user.id))),
       sendResetPassword,
       password: {
         hash: (password) => scope.run(passwords.hash(password)),
@@ -143,9 +148,12 @@ export const makeBetterAuth = (parts: AuthParts) => {
     },
     hooks: {
       // Orders that he placed without signing in since he was here. Nothing where a sign-in failed or made no session.
-      after: createAuthMiddleware(async ({ context: { newSession } }) => {
-        if (newSession === null || !newSession.user.emailVerified) return
-        const { email, id, name } = newSession.user
+      after: createAuthMiddleware(async ({ context: { newSession }, path }) => {
+        if (newSession === null) return
+        const { email, emailVerified, id, name } = newSession.user
+        // A change of the password begins a session only where it ends the others, and with them the keys.
+        if (path === "/change-password") await scope.run(parts.ownKeys.endAll(id))
+        if (!emailVerified) return
         await scope.run(claimFor(parts, { userId: id, email, name }))
       })
     },
