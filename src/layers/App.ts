@@ -36,6 +36,7 @@ import { jobQueues } from "./telemetry/JobQueues.ts"
 import { journalLag } from "./telemetry/JournalLag.ts"
 import { jsonLog } from "./telemetry/JsonLog.ts"
 import { poolProbe } from "./telemetry/PoolProbe.ts"
+import { prettyLog } from "./telemetry/PrettyLog.ts"
 import { stockAudit } from "./telemetry/StockAudit.ts"
 import { tracingLayer } from "./telemetry/Tracing.ts"
 import { webhookAdapters } from "./webhooks/WebhookAdapters.ts"
@@ -45,7 +46,7 @@ const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", 
 /** Log lines as configured: for people, or one JSON object a line. */
 export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
   Layer.mergeAll(
-    Logger.layer([calmly(logFormat === "json" ? jsonLog : Logger.consolePretty())]),
+    Logger.layer([calmly(logFormat === "json" ? jsonLog : prettyLog)]),
     Layer.succeed(References.MinimumLogLevel, logLevels[logLevel])
   )
 

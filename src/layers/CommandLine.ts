@@ -44,9 +44,10 @@ const serve = Command.make("serve", { role }, (flags) =>
     // What ends a start is said before all that was started is ended, which may take seconds.
     return yield* Layer.build(service).pipe(
       Effect.tapCause(onLasting(sayWhy)),
-      Effect.andThen(Effect.never),
+      Effect.andThen(Effect.onInterrupt(Effect.never, () => Effect.logInfo("stopping: what is under way is finished"))),
       Effect.scoped,
       waitingForDatabase,
+      Effect.onInterrupt(() => Effect.logInfo("stopped")),
       Effect.provide(loggingLayer(settings))
     )
   })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
