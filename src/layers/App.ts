@@ -28,6 +28,7 @@ import { pluginsLayer } from "./plugins/InstalledPlugins.ts"
 import { checkPlugins } from "./plugins/PluginCheck.ts"
 import { migratePlugins } from "./plugins/PluginTables.ts"
 import { retentionTasks } from "./RetentionTasks.ts"
+import { waitingFor } from "./RunMain.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { Statistics } from "./Statistics.ts"
 import { sweepsLayer } from "./Sweeps.ts"
@@ -109,9 +110,16 @@ const runner = Layer.merge(
   Layer.provide(sweepsLayer, Statistics.layer)
 )
 
+/** What the end of the process waits for once it has come to a layer. */
+const before = <A, E, R>(what: string, layer: Layer.Layer<A, E, R>) => Layer.provideMerge(waitingFor(what), layer)
+
+const answering = before("requests that are being answered", serverLayer)
+
+const working = before("actors and durable processes", runner)
+
 const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
   work.pipe(
-    Layer.provideMerge(servicesApp(settings)),
+    Layer.provideMerge(before("its shards and its connections to the database", servicesApp(settings))),
     Layer.provide(Layer.merge(loggingLayer(settings), tracingLayer(settings)))
   )
 
@@ -119,7 +127,7 @@ const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
  * Everything in one process: HTTP, actors, workflows and sweeps. HTTP stands on the actors, so that at the end the
  * requests that are being answered still find them.
  */
-export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(serverLayer, runner), settings)
+export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(answering, working), settings)
 
 /**
  * The process of a role: `api` answers HTTP, `runner` runs actors, workflows and sweeps and tells its operator how it
@@ -128,8 +136,8 @@ export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(serve
 export const processApp = (settings: AppSettings) => {
   if (settings.role === "all") return wholeApp(settings)
   return settings.role === "api"
-    ? over(serverLayer, settings)
-    : over(Layer.provideMerge(operatorServerLayer, runner), settings)
+    ? over(answering, settings)
+    : over(Layer.provideMerge(operatorServerLayer, working), settings)
 }
 
 /** Says where the process can be reached once it can. */

@@ -1,4 +1,3 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Data, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -16,6 +15,7 @@ import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { pluginCommands } from "./plugins/PluginCommand.ts"
 import { documentWith } from "./plugins/PluginDocument.ts"
+import { farewellLayer, runMain } from "./RunMain.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
 import { onLasting, waitingForDatabase } from "./start/BusyDatabase.ts"
 import { mustListen } from "./start/PortChecks.ts"
@@ -48,7 +48,9 @@ const serve = Command.make("serve", { role }, (flags) =>
       Effect.scoped,
       waitingForDatabase,
       Effect.onInterrupt(() => Effect.logInfo("stopped")),
-      Effect.provide(loggingLayer(settings))
+      Effect.provide(
+        Layer.merge(loggingLayer(settings), farewellLayer(settings.role === "runner" ? 0 : settings.graceMs))
+      )
     )
   })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
 
@@ -267,5 +269,5 @@ export const runCommandLine = (): void =>
     Command.run({ version }),
     Effect.provide(NodeServices.layer),
     Effect.tapCause(sayWhy),
-    NodeRuntime.runMain({ disableErrorReporting: true, ...watchEnd() })
+    runMain({ disableErrorReporting: true, ...watchEnd() })
   )

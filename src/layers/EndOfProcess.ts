@@ -30,7 +30,8 @@ const write = (text: string): void => {
   }
 }
 
-const say = (words: string): void => {
+/** Says it in a line of its own on standard error, once. */
+export const say = (words: string): void => {
   const line = `stoa: ${redactText(words)}\n`
   if (!said.has(line)) write(line)
   said.add(line)

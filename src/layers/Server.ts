@@ -4,6 +4,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
 import { EventTailer } from "../domain/events/EventTailer.ts"
+import { Draining } from "../domain/health/Draining.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthCallerLayer.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
@@ -98,6 +99,8 @@ const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) =>
   createServer({
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
+    // Longer than proxies keep theirs (60 s, 75 s): whoever may send the next request on a connection must be who closes it.
+    keepAliveTimeout: 90_000,
     connectionsCheckingInterval: Math.min(1_000, headersMs)
   }).on("clientError", answerBrokenRequest)
 
@@ -119,6 +122,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
       const options = {
         production,
         allowedOrigin: isTrusted,
+        farewell: yield* Draining,
         isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
         limiting: yield* RateLimiting,
         methodsOf,
@@ -133,7 +137,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
           NodeHttpServer.layer(nodeServer(deployment.server?.requestTimes ?? {}), {
             port,
             host,
-            gracefulShutdownTimeout: "10 seconds",
+            gracefulShutdownTimeout: "6 seconds",
             websocket: { maxPayload: maxMessageBytes }
           })
         )

@@ -28,6 +28,7 @@ export const testSettings = (url: string, deployment: DeploymentConfig): AppSett
   developmentKey: Option.some(Redacted.make("dev-admin-key")),
   metricsKey: Option.some(Redacted.make("a-key-for-metrics-alone")),
   environment: "test",
+  graceMs: 0,
   logLevel: "error",
   logFormat: "pretty",
   access: testAccess(deployment.auth, deployment.store?.defaultOrganizationId),

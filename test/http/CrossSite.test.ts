@@ -76,7 +76,15 @@ const served = Layer.unwrap(Effect.gen(function*() {
     Layer.provide(Layer.provide(accessLayer, doubles))
   )
   const app = yield* HttpRouter.toHttpEffect(router)
-  const options = { production: false, allowedOrigin: isTrusted, isProxy: undefined, limiting, methodsOf: () => [] }
+  const farewell = { begun: false, waitsFor: "" }
+  const options = {
+    production: false,
+    allowedOrigin: isTrusted,
+    isProxy: undefined,
+    farewell,
+    limiting,
+    methodsOf: () => []
+  }
   return HttpServer.serve(edge(app, options))
 })).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
 

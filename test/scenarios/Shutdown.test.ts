@@ -1,17 +1,21 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { audit, auditPayments, onDatabase, soldOf } from "../support/Audit.ts"
+import { eventually } from "../support/Eventually.ts"
 import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
 import { type Service, startService, talkingTo } from "../support/Service.ts"
+import { stallingWay } from "../support/StallingWay.ts"
+import { api } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
-/** Asserts that the process ends by itself within 20 s and says that it ended well. */
+/** Asserts that the process ends by itself within 15 s and says that it ended well. */
 const endsWell = Effect.fnUntraced(function*(service: Service) {
   const told = performance.now()
   const ended = yield* Effect.promise(() => service.ended)
-  assert.isAtMost(performance.now() - told, 20_000)
+  assert.isAtMost(performance.now() - told, 15_000)
   assert.deepStrictEqual(ended, { code: 0, signal: null }, service.output())
 })
 
@@ -57,4 +61,64 @@ it.live.each(["all", "api", "runner"] as const)(
       yield* endsWell(service)
     }),
   60_000
+)
+
+it.live(
+  "a process that is told to stop says so to probes at once, and keeps no connection, while it still answers",
+  () =>
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const service = yield* startService({ databaseUrl, environment: { STOA_SHUTDOWN_GRACE_MS: "3000" } })
+      yield* Effect.gen(function*() {
+        assert.notStrictEqual((yield* api("GET", "/api/catalog/entities")).headers.get("connection"), "close")
+        service.kill("SIGTERM")
+        const unready = yield* eventually(
+          "it says that it stops",
+          Effect.map(api("GET", "/api/ready"), (answer) => answer.status === 503 ? answer : undefined)
+        )
+        assert.strictEqual(unready.at("checks.process.message"), "This process was told to stop.")
+        assert.strictEqual((yield* api("GET", "/api/health")).at("database"), "closing")
+        assert.strictEqual((yield* api("GET", "/health/live")).status, 200)
+        const product = yield* aProduct({ stock: 1 })
+        const bought = yield* checkOut(yield* aCartWith(product))
+        assert.strictEqual(bought.status, 201)
+        assert.strictEqual(bought.headers.get("connection"), "close")
+      }).pipe(Effect.provide(talkingTo(service, databaseUrl)))
+      yield* endsWell(service)
+    }),
+  60_000
+)
+
+it.live("a process that is told to stop while its database is away ends well", () =>
+  Effect.gen(function*() {
+    const database = yield* serverOfItsOwn
+    const service = yield* startService({ databaseUrl: database.url })
+    yield* Effect.gen(function*() {
+      const product = yield* aProduct({ stock: 1 })
+      const cart = yield* aCartWith(product)
+      yield* database.stop
+      yield* Effect.forkChild(checkOut(cart))
+      service.kill("SIGTERM")
+      yield* endsWell(service)
+    }).pipe(Effect.provide(talkingTo(service, database.url)))
+  }), 60_000)
+
+it.live(
+  "a process whose database does not answer any more ends well, and says what it gave up",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const way = yield* stallingWay(url)
+      const service = yield* startService({ databaseUrl: way.url })
+      yield* Effect.gen(function*() {
+        const product = yield* aProduct({ stock: 20 })
+        const carts = yield* Effect.forEach(Array.from({ length: 10 }), () => aCartWith(product), { concurrency: 5 })
+        yield* Effect.forkChild(way.stall(60_000))
+        yield* Effect.forkChild(Effect.forEach(carts, (cart) => checkOut(cart), { concurrency: "unbounded" }))
+        service.kill("SIGTERM")
+        yield* endsWell(service)
+        assert.match(service.output(), /stoa: gave up waiting for [a-z ]+ after 13 s/)
+      }).pipe(Effect.provide(talkingTo(service, url)))
+    }),
+  90_000
 )

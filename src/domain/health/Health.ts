@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { Draining } from "./Draining.ts"
 import { type Healthy, Unhealthy } from "./HealthAnswer.ts"
 import { HealthRepo } from "./HealthRepo.ts"
 
@@ -13,13 +14,17 @@ export class Health extends Context.Service<Health, {
       Health,
       Effect.gen(function*() {
         const repo = yield* HealthRepo
+        const farewell = yield* Draining
         const latest = yield* Effect.cachedWithTTL(repo.databaseAnswers, "1 second")
         return Health.of({
           alive: { status: "ok", version },
-          check: Effect.flatMap(latest, (answers) =>
-            answers
-              ? Effect.succeed({ status: "ok", version } as const)
-              : Effect.fail(new Unhealthy({ status: "error", version, database: "unreachable" })))
+          check: Effect.suspend(() => {
+            if (farewell.begun) return Effect.fail(new Unhealthy({ status: "error", version, database: "closing" }))
+            return Effect.flatMap(latest, (answers) =>
+              answers
+                ? Effect.succeed({ status: "ok", version } as const)
+                : Effect.fail(new Unhealthy({ status: "error", version, database: "unreachable" })))
+          })
         })
       })
     )

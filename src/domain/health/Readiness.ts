@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { checksOf, Contributions } from "./Contributions.ts"
+import { Draining } from "./Draining.ts"
 import { type AllChecks, allOk, complaints, judge, nothingRemembered, unreachable } from "./ReadinessRules.ts"
 import { DeploymentVitals, type Vitals } from "./Vitals.ts"
 
@@ -27,6 +28,15 @@ export class Unready extends Schema.Error<Unready>("Unready")({
   readonly _tag = "Unready"
 }
 
+/** Nothing is asked any more of a process that was told to stop. */
+const stopping: AllChecks = {
+  database: { status: "unknown" },
+  runners: { status: "unknown" },
+  shards: { status: "unknown" },
+  messages: { status: "unknown" },
+  process: { status: "failing", message: "This process was told to stop." }
+}
+
 /** What was found, and what it means. */
 export interface Assessment {
   /** None while the database cannot be asked. */
@@ -48,6 +58,7 @@ export class Readiness extends Context.Service<Readiness, {
       Effect.gen(function*() {
         const { look } = yield* DeploymentVitals
         const contributions = yield* Contributions
+        const farewell = yield* Draining
         let remembered = nothingRemembered
         let wasReady: boolean | undefined
 
@@ -78,10 +89,14 @@ export class Readiness extends Context.Service<Readiness, {
         const latest = yield* Effect.cachedWithTTL(assess, "1 second")
         return Readiness.of({
           assess: latest,
-          check: Effect.flatMap(latest, ({ checks }) =>
-            allOk(checks)
-              ? Effect.succeed({ status: "ready", version, checks } as const)
-              : Effect.fail(new Unready({ status: "unready", version, checks })))
+          check: Effect.suspend(() =>
+            farewell.begun
+              ? Effect.fail(new Unready({ status: "unready", version, checks: stopping }))
+              : Effect.flatMap(latest, ({ checks }) =>
+                allOk(checks)
+                  ? Effect.succeed({ status: "ready", version, checks } as const)
+                  : Effect.fail(new Unready({ status: "unready", version, checks })))
+          )
         })
       })
     )

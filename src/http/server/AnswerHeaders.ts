@@ -1,4 +1,5 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Farewell } from "../../domain/health/Draining.ts"
 import type { Standing } from "../../domain/ratelimits/RateLimit.ts"
 import { cameInPlain, type ProxyTest } from "./ClientAddress.ts"
 import { corsHeaders, type OriginTest } from "./Cors.ts"
@@ -10,6 +11,8 @@ export interface AnswerOptions {
   readonly allowedOrigin: OriginTest
   /** The proxies whose `X-Forwarded-…` is believed; undefined for nobody's. */
   readonly isProxy: ProxyTest | undefined
+  /** Whether this process was told to stop: then nobody is to use a connection again. */
+  readonly farewell: Farewell
 }
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -42,7 +45,7 @@ const isPrivate = (request: Request, { headers }: Response): boolean =>
  * Gives every answer the headers that it has in common with all others: request id, security, CORS, limits of requests
  * (contract, platform §1.3). Clients are told when to repeat what could not be taken on now.
  */
-export const answerHeaders = ({ allowedOrigin, isProxy, production }: AnswerOptions) => {
+export const answerHeaders = ({ allowedOrigin, farewell, isProxy, production }: AnswerOptions) => {
   const overTls = production ? { ...securityHeaders, ...strictTransport } : securityHeaders
 
   return (request: Request, response: Response, standing: Standing, requestId: string): Response => {
@@ -54,6 +57,7 @@ export const answerHeaders = ({ allowedOrigin, isProxy, production }: AnswerOpti
     }
     if (!standing.admitted) headers["retry-after"] = secondsToWait(standing)
     if (response.status === 503 && response.headers["retry-after"] === undefined) headers["retry-after"] = "1"
+    if (farewell.begun) headers["connection"] = "close"
     // A page that names a policy of its own has a stricter one.
     if (isPage(response)) headers["content-security-policy"] = response.headers["content-security-policy"] ?? pagePolicy
     if (isPrivate(request, response)) headers["cache-control"] = "no-store"

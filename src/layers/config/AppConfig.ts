@@ -6,7 +6,7 @@ import { type AccessSettings, readAccess } from "./AccessConfig.ts"
 import { checkAnalytics } from "./AnalyticsConfig.ts"
 import { type AuthSettings, publicUrl, readAuth } from "./AuthConfig.ts"
 import { checkCatalog } from "./CatalogConfig.ts"
-import { databaseUrl, trustedProxy } from "./ConnectionConfig.ts"
+import { databaseUrl, grace, trustedProxy } from "./ConnectionConfig.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
@@ -48,6 +48,8 @@ export interface AppSettings {
   /** Key that reads the metrics and nothing else; the only one in production until keys are stored. */
   readonly metricsKey: Option.Option<Redacted.Redacted<string>>
   readonly environment: Environment
+  /** So long a process that was told to stop goes on answering, for proxies that have not noticed yet. */
+  readonly graceMs: number
   /** Where traces go; absent: nobody traces, which costs nothing. */
   readonly tracing?: TracingSettings
   readonly logLevel: LogLevel
@@ -106,6 +108,7 @@ const readers = (deployment: DeploymentConfig, environment: Environment) => {
     dataDir: Effect.map(text("STOA_DATA_DIR"), Option.getOrElse(() => deployment.dataDir ?? ".data")),
     developmentKey: developmentKey(environment),
     metricsKey,
+    graceMs: grace(environment),
     tracing,
     logLevel: oneOf("STOA_LOG_LEVEL", logLevels, environment === "test" ? "warn" : "info"),
     logFormat: oneOf("STOA_LOG_FORMAT", ["pretty", "json"], environment === "production" ? "json" : "pretty"),

@@ -2,7 +2,7 @@ import { Effect, Option, Redacted } from "effect"
 import { proxyTest } from "../../http/server/ClientAddress.ts"
 import { checkTls } from "./DatabaseTls.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
-import { refuse, text } from "./Variables.ts"
+import { type Environment, refuse, text } from "./Variables.ts"
 
 /** The proxies, as a list, whose word about a client's address counts. */
 export const trustedProxy = Effect.fnUntraced(function*(configured: string | undefined) {
@@ -12,6 +12,16 @@ export const trustedProxy = Effect.fnUntraced(function*(configured: string | und
     ? yield* refuse("TRUSTED_PROXY_IP", value, "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16")
     : Option.some(value)
 })
+
+/** So long a process that was told to stop answers on. Behind proxies, which notice it by their probes, it is needed. */
+export const grace = (environment: Environment) =>
+  Effect.flatMap(text("STOA_SHUTDOWN_GRACE_MS"), (found) => {
+    if (Option.isNone(found)) return Effect.succeed(environment === "production" ? 5_000 : 0)
+    const value = Number(found.value)
+    return Number.isInteger(value) && value >= 0 && value <= 6_000
+      ? Effect.succeed(value)
+      : refuse("STOA_SHUTDOWN_GRACE_MS", found.value, "a whole number of milliseconds from 0 to 6000")
+  })
 
 /** Connection string of PostgreSQL; none where the embedded one is meant. */
 export const databaseUrl = Effect.fnUntraced(function*(configured: string | undefined) {
