@@ -25,6 +25,7 @@ export const startStoa = async (
       ...node.env,
       ...("databaseUrl" in where ? { DATABASE_URL: where.databaseUrl } : { STOA_DATA_DIR: where.dataDir }),
       STOA_AUTH_SECRET: benchAuthSecret,
+      STOA_DEV_API_KEY: "dev-admin-key",
       PORT: String(port),
       STOA_RUNNER_PORT: "0",
       // All the load comes from one address. It is counted and told as ever, and never refused.

@@ -1,4 +1,4 @@
-import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
 import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
@@ -12,11 +12,13 @@ import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
 import { catalogSettings } from "./config/CatalogConfig.ts"
+import { isDevelopmentOnNetwork } from "./config/NetworkConfig.ts"
 import { shippingSettings } from "./config/ShippingConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { downloadKeys } from "./DownloadKeys.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { invoiceAdapters } from "./invoices/InvoiceAdapters.ts"
+import { withKeptSecrets } from "./KeptSecrets.ts"
 import { kernelLayer } from "./Kernel.ts"
 import { mailAdapters } from "./mail/MailAdapters.ts"
 import { mediaAdapters } from "./media/MediaAdapters.ts"
@@ -95,8 +97,7 @@ export const databaseApp = (settings: AppSettings) =>
 /** Plugins add hooks and tasks before the time in which they are added ends. */
 const installed = Layer.provideMerge(kernelLayer, pluginsLayer)
 
-/** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
-export const servicesApp = (settings: AppSettings) =>
+const servicesOver = (settings: AppSettings) =>
   Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe, retentionTasks).pipe(
     Layer.provide(ClusterRetention.layer),
     Layer.provideMerge(services),
@@ -104,6 +105,9 @@ export const servicesApp = (settings: AppSettings) =>
     Layer.provideMerge(deploymentLayer(settings)),
     Layer.provideMerge(databaseApp(settings))
   )
+
+/** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
+export const servicesApp = (settings: AppSettings) => Layer.unwrap(Effect.map(withKeptSecrets(settings), servicesOver))
 
 const runner = Layer.merge(
   Layer.provide(actors, faultPointLayer),
@@ -140,11 +144,21 @@ export const processApp = (settings: AppSettings) => {
     : over(Layer.provideMerge(operatorServerLayer, working), settings)
 }
 
+const onNetwork =
+  "This is a development deployment on a network: its test payments pay without money, and requests may " +
+  "reach internal addresses. Nothing real belongs into it; NODE_ENV=production is for that."
+
 /** Says where the process can be reached once it can. */
-export const announce = ({ developmentKey, host, port, role }: AppSettings) =>
-  role === "runner"
-    ? Effect.logInfo(`runner ready (health, readiness and metrics on http://${host}:${port})`)
-    : Effect.logInfo(
-      `serving on http://${host}:${port} (API explorer at /api/reference)` +
-        (developmentKey._tag === "Some" ? `; development key (x-api-key): ${Redacted.value(developmentKey.value)}` : "")
-    )
+export const announce = Effect.gen(function*() {
+  const settings = yield* AppConfig
+  const { developmentKey, host, port, role } = settings
+  if (isDevelopmentOnNetwork(settings)) yield* Effect.logWarning(onNetwork)
+  if (role === "runner") {
+    return yield* Effect.logInfo(`runner ready (health, readiness and metrics on http://${host}:${port})`)
+  }
+  const key = Option.match(developmentKey, {
+    onNone: () => "",
+    onSome: (one) => `; development key (x-api-key): ${Redacted.value(one)}`
+  })
+  return yield* Effect.logInfo(`serving on http://${host}:${port} (API explorer at /api/reference)${key}`)
+})

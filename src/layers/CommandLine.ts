@@ -36,7 +36,7 @@ const serve = Command.make("serve", { role }, (flags) =>
     yield* mustListen(settings)
     const ready = Layer.effectDiscard(
       (settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void).pipe(
-        Effect.andThen(announce(settings)),
+        Effect.andThen(announce),
         Effect.andThen(Effect.forkScoped(collectStartGarbage))
       )
     )

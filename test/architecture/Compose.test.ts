@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Option, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type AppSettings, readSettings } from "../../src/layers/config/AppConfig.ts"
+import { isDevelopmentOnNetwork } from "../../src/layers/config/NetworkConfig.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const file = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8")
@@ -29,16 +32,38 @@ const withAnchors = (block: string): string => {
   return [...merged.map(withAnchors), block].join("\n")
 }
 
-/** The service's variables, defaults of the file in place of what the machine may set. */
-const environmentOf = (name: string): Record<string, string> =>
+/** What `deploy/make-secrets.sh` writes, each time anew. */
+const madeSecrets = (): ReadonlyMap<string, string> => {
+  const folder = mkdtempSync(join(tmpdir(), "stoa-secrets-"))
+  const made = spawnSync("sh", [`${root}/deploy/make-secrets.sh`, join(folder, ".env")], { encoding: "utf8" })
+  assert.strictEqual(made.status, 0, made.stderr)
+  assert.strictEqual(statSync(join(folder, ".env")).mode & 0o777, 0o600)
+  const text = readFileSync(join(folder, ".env"), "utf8")
+  rmSync(folder, { recursive: true })
+  return new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]))
+}
+
+/** What whoever deploys fills in. */
+const filledIn = new Map([
+  ["STOA_SMTP_URL", "smtp://shop:secret@mail.example:587"],
+  ["STOA_MAIL_FROM", "shop@shop.example"],
+  ["STOA_PUBLIC_URL", "https://shop.example"]
+])
+
+const secrets = new Map([...madeSecrets(), ...filledIn])
+
+/** The variables in a block: from the secrets, else as the file says; one that has to be there and is not stays as it is. */
+const variablesIn = (block: string): Record<string, string> =>
   Object.fromEntries(
-    [...withAnchors(services.get(name) ?? "").matchAll(/^ +([A-Z][A-Z_]+): (.+)$/gm)].map((
-      [, key = "", value = ""]
-    ) => [
+    [...block.matchAll(/^ +([A-Z][A-Z_]+): (.+)$/gm)].map(([, key = "", value = ""]) => [
       key,
-      value.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
+      value.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (whole, name: string, kind: string, fallback: string) =>
+        secrets.get(name) || (kind === "-" ? fallback : whole)).replaceAll("\"", "")
     ])
   )
+
+/** The service's variables. */
+const environmentOf = (name: string): Record<string, string> => variablesIn(withAnchors(services.get(name) ?? ""))
 
 const settingsOf = (name: string): Effect.Effect<AppSettings, unknown> =>
   readSettings({}).pipe(
@@ -63,16 +88,33 @@ describe("docker-compose.yml", () => {
         for (const variable of Object.keys(environmentOf(name))) assert.isTrue(known.has(variable), variable)
         const settings = yield* settingsOf(name)
         assert.strictEqual(settings.role, name.startsWith("api") ? "api" : "runner")
-        assert.include(Redacted.value(Option.getOrThrow(settings.databaseUrl)), "stoa:stoa@postgres:5432/stoa")
+        const password = secrets.get("POSTGRES_PASSWORD")
+        assert.include(Redacted.value(Option.getOrThrow(settings.databaseUrl)), `stoa:${password}@postgres:5432/stoa`)
         // A runner that gave another name than its own would receive its neighbour's messages.
         if (settings.role === "runner") {
           assert.deepStrictEqual([settings.runnerHost, settings.runnerPort], [name, 14_000])
         }
       })))
 
-  it("says itself that it is not in production, which the image is by default", () => {
+  it("is production, as the image is, with secrets that are made for each deployment", () => {
     assert.match(file("Dockerfile"), /^ENV NODE_ENV=production$/m)
-    for (const name of ours) assert.strictEqual(environmentOf(name)["NODE_ENV"], "development")
+    const others = madeSecrets()
+    for (const name of ours) {
+      const environment = environmentOf(name)
+      assert.strictEqual(environment["NODE_ENV"], "production")
+      assert.notProperty(environment, "STOA_DEV_API_KEY")
+      for (const variable of ["STOA_AUTH_SECRET", "STOA_SECRETS_KEY", "STOA_METRICS_KEY"]) {
+        assert.isAtLeast(environment[variable]?.length ?? 0, 32, variable)
+        assert.notStrictEqual(environment[variable], others.get(variable), variable)
+      }
+    }
+  })
+
+  it("has no default for what must be secret: without the secrets it does not start", () => {
+    for (const name of ["POSTGRES_PASSWORD", "STOA_AUTH_SECRET", "STOA_SECRETS_KEY", "STOA_METRICS_KEY"]) {
+      assert.notMatch(compose, new RegExp(`\\$\\{${name}:?-`), name)
+      assert.include(compose, `\${${name}:?`)
+    }
   })
 
   it("puts the proxy before the processes that answer HTTP", () => {
@@ -100,4 +142,22 @@ describe("docker-compose.yml", () => {
       assert.strictEqual(checked.status, 0)
     })
   }
+})
+
+describe("docker-compose.demo.yml", () => {
+  const demo = file("docker-compose.demo.yml")
+  const variables = variablesIn(blocks(blocks(demo, 0).get("services") ?? "", 2).get("demo") ?? "")
+
+  it.effect("says that it is a demo, and that a network may reach it", () =>
+    Effect.gen(function*() {
+      const settings = yield* readSettings({}).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(variables))
+      )
+      assert.deepStrictEqual([settings.environment, isDevelopmentOnNetwork(settings)], ["development", true])
+      assert.match(demo, /^# A demo, and nothing to sell with/)
+    }))
+
+  it("is published for its own machine alone", () => {
+    assert.deepStrictEqual([...demo.matchAll(/^ +- "(.+:\d+)"$/gm)].map(([, port]) => port), ["127.0.0.1:8081:4000"])
+  })
 })

@@ -69,6 +69,7 @@ const launch = async (options: ServiceOptions): Promise<Service> => {
       // Every shopper of a test comes from one address.
       STOA_RATE_LIMIT_FACTOR: "1000",
       DATABASE_URL: databaseUrl,
+      STOA_DEV_API_KEY: "dev-admin-key",
       PORT: String(ports.http),
       STOA_RUNNER_PORT: String(ports.runner),
       ...(faultPoint === undefined ? {} : { STOA_FAULT_POINT: faultPoint }),

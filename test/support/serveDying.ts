@@ -12,7 +12,7 @@ const dying: Hook = {
 
 const serve = Effect.gen(function*() {
   const settings = yield* readSettings({ hooks: [dying] })
-  return yield* Layer.launch(Layer.effectDiscard(announce(settings)).pipe(Layer.provideMerge(processApp(settings))))
+  return yield* Layer.launch(Layer.effectDiscard(announce).pipe(Layer.provideMerge(processApp(settings))))
 })
 
 NodeRuntime.runMain(serve)

@@ -2,7 +2,8 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Runtime } from "effect"
 import { readFileSync } from "node:fs"
 import { announce, processApp } from "../../src/layers/App.ts"
-import { type ProcessRole, readSettings } from "../../src/layers/config/AppConfig.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import type { ProcessRole } from "../../src/layers/config/NetworkConfig.ts"
 import { AtFaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { emulatedProvider } from "./EmulatedProvider.ts"
 
@@ -28,7 +29,7 @@ const serve = Effect.gen(function*() {
   const asked = process.argv.at(-1)
   const role: ProcessRole = asked === "api" || asked === "runner" ? asked : "all"
   return yield* Layer.launch(
-    Layer.effectDiscard(announce({ ...settings, role })).pipe(
+    Layer.effectDiscard(announce).pipe(
       Layer.provideMerge(processApp({ ...settings, role })),
       Layer.provide(faults)
     )

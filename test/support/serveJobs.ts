@@ -63,7 +63,7 @@ const serve = Effect.gen(function*() {
     jobs: { autorun: { intervalMs: 1_000 }, leaseMs: 15_000, reapIntervalMs: 1_000 }
   })
   return yield* Layer.launch(
-    Layer.effectDiscard(announce({ ...settings, role: "runner" })).pipe(
+    Layer.effectDiscard(announce).pipe(
       Layer.provideMerge(
         processApp({
           ...settings,

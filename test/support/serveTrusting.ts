@@ -7,7 +7,7 @@ import { readSettings } from "../../src/layers/config/AppConfig.ts"
 const serve = Effect.gen(function*() {
   const trustedOrigins = (process.env["STOA_TEST_TRUSTED"] ?? "").split(" ")
   const settings = yield* readSettings({ auth: { trustedOrigins } })
-  return yield* Layer.launch(Layer.effectDiscard(announce(settings)).pipe(Layer.provideMerge(processApp(settings))))
+  return yield* Layer.launch(Layer.effectDiscard(announce).pipe(Layer.provideMerge(processApp(settings))))
 })
 
 NodeRuntime.runMain(serve)

@@ -31,7 +31,7 @@ const receiptPlugin = definePlugin({
 /** This version of the service, or the next one as far as its tables tell: STOA_TEST_VERSION is `this` or `next`. */
 const serve = Effect.gen(function*() {
   const settings = yield* readSettings({ plugins: [marketplace(), receiptPlugin] })
-  return yield* Layer.launch(Layer.effectDiscard(announce(settings)).pipe(Layer.provideMerge(processApp(settings))))
+  return yield* Layer.launch(Layer.effectDiscard(announce).pipe(Layer.provideMerge(processApp(settings))))
 })
 
 NodeRuntime.runMain(serve)

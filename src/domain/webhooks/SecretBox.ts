@@ -19,7 +19,7 @@ const keyOf = (bytes: Uint8Array): SecretsKey => ({
   bytes: Redacted.make(bytes, { label: "secrets key" })
 })
 
-/** Seals where nothing needs to be kept secret: its key stands in the source. */
+/** Seals where there is nothing to keep secret, in tests and where no mail is sent: its key stands in the source. */
 export const developmentKeyring: Keyring = [keyOf(createHash("sha256").update("stoa development").digest())]
 
 const encoded = /^[A-Za-z0-9+/]{43}=$/

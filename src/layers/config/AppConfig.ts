@@ -12,6 +12,7 @@ import { jobs } from "./JobConfig.ts"
 import { developmentKey, metricsKey } from "./KeyConfig.ts"
 import { type MailEnvironment, readMail, verificationNeedsMail } from "./MailConfig.ts"
 import { type MediaEnvironment, readMedia } from "./MediaConfig.ts"
+import { checkNetwork, type ProcessRole } from "./NetworkConfig.ts"
 import { type PaymentSettings, readPayments } from "./PaymentConfig.ts"
 import { readRateLimits } from "./RateLimitConfig.ts"
 import { checkSearch } from "./SearchConfig.ts"
@@ -20,13 +21,6 @@ import { checkTax } from "./TaxConfig.ts"
 import { tracing, type TracingSettings } from "./TracingConfig.ts"
 import { allReadable, type Environment, oneOf, port, text } from "./Variables.ts"
 import { readWebhooks, type WebhookEnvironment } from "./WebhookConfig.ts"
-
-/** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
-export type ProcessRole = "all" | "api" | "runner"
-
-/** Whether other processes reach the actors of this one: it listens for them, and they need its secret. */
-export const hasPeers = ({ role, runnerAddressSet }: Pick<AppSettings, "role" | "runnerAddressSet">): boolean =>
-  role === "runner" || (role === "all" && runnerAddressSet)
 
 /** The settings of a process: its environment over what the deployment configured. */
 export interface AppSettings {
@@ -43,7 +37,7 @@ export interface AppSettings {
   readonly runnerPort: number
   /** Whether one of the two was set: a process that does everything listens for others only then. */
   readonly runnerAddressSet: boolean
-  /** Key of the role admin; exists outside production only. */
+  /** Key of the role admin; exists outside production only, and lies in the data directory where none is set. */
   readonly developmentKey: Option.Option<Redacted.Redacted<string>>
   /** Key that reads the metrics and nothing else; the only one in production until keys are stored. */
   readonly metricsKey: Option.Option<Redacted.Redacted<string>>
@@ -94,6 +88,7 @@ const readers = (deployment: DeploymentConfig, environment: Environment) => {
   const mail = Effect.flatMap(webhooks, ({ keyring }) => readMail(deployment.email, environment, keyring))
   const verified = deployment.auth?.requireEmailVerification ?? true
   const checks = {
+    network: Effect.flatMap(addresses, (where) => checkNetwork({ ...where, environment })),
     store: checkStore(deployment),
     tax: checkTax(deployment.tax),
     analytics: checkAnalytics(deployment.analytics),

@@ -1,19 +1,16 @@
 import { Effect, Option, Redacted } from "effect"
 import { type Environment, refuse, text } from "./Variables.ts"
 
-/** The key of the role admin that exists on developers' machines only. */
+/** The key of the role admin that exists on developers' machines only; none: the one of the data directory. */
 export const developmentKey = Effect.fnUntraced(function*(environment: Environment) {
   const found = yield* text("STOA_DEV_API_KEY")
-  if (environment !== "production") {
-    return Option.some(Redacted.make(Option.getOrElse(found, () => "dev-admin-key")))
-  }
-  return Option.isSome(found)
+  return Option.isSome(found) && environment === "production"
     ? yield* refuse(
       "STOA_DEV_API_KEY",
       "…",
       "no value when NODE_ENV is production: the development key does not exist there"
     )
-    : Option.none<Redacted.Redacted<string>>()
+    : Option.map(found, (key) => Redacted.make(key))
 })
 
 /** A key that can be guessed would tell strangers how much the store sells. */

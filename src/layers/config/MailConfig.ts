@@ -209,7 +209,7 @@ export const mailSettingsOf = Effect.fnUntraced(
 export const readMail = Effect.fnUntraced(
   function*(email: EmailOptions | undefined, environment: Environment, keyring: Keyring | undefined) {
     const way = yield* wayOf(email, environment)
-    if (keyring === undefined && way.kind !== "off") {
+    if (environment === "production" && keyring === undefined && way.kind !== "off") {
       return yield* refuse(
         "STOA_SECRETS_KEY=\"\" is not allowed: expected a key (openssl rand -base64 32), which seals mails while they wait."
       )

@@ -6,7 +6,10 @@ import { type Environment, text } from "./Variables.ts"
 
 /** What the environment says of webhooks, over the deployment's configuration. */
 export interface WebhookEnvironment {
-  /** Undefined in production without `STOA_SECRETS_KEY`: webhooks cannot be registered there. */
+  /**
+   * Undefined without `STOA_SECRETS_KEY`. Outside of production the data directory has one then (`withKeptSecrets`); in
+   * production webhooks cannot be registered.
+   */
   readonly keyring: Keyring | undefined
   readonly allowPrivate: boolean
 }
@@ -16,9 +19,9 @@ export const testWebhooks: WebhookEnvironment = { keyring: developmentKeyring, a
 
 const refuse = (message: string) => Effect.fail(new InvalidSetting({ message }))
 
-const keyring = Effect.fnUntraced(function*(environment: Environment) {
+const keyring = Effect.gen(function*() {
   const found = yield* text("STOA_SECRETS_KEY")
-  if (Option.isNone(found)) return environment === "production" ? undefined : developmentKeyring
+  if (Option.isNone(found)) return undefined
   return readKeyring(found.value) ?? (yield* refuse(
     "STOA_SECRETS_KEY=\"…\" is not allowed: expected 32 random bytes in base64 (openssl rand -base64 32), or several " +
       "of them separated by commas, the newest first."
@@ -61,7 +64,7 @@ export const readWebhooks = Effect.fnUntraced(
       }
     }
     const settings: WebhookEnvironment = {
-      keyring: yield* keyring(environment),
+      keyring: yield* keyring,
       allowPrivate: yield* allowPrivate(webhooks, environment)
     }
     return settings

@@ -1,7 +1,8 @@
 import { Effect, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { createServer } from "node:net"
-import { type AppSettings, hasPeers } from "../config/AppConfig.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
+import { hasPeers } from "../config/NetworkConfig.ts"
 import { type Finding, refuseWrong, well, wrong } from "./Finding.ts"
 
 /** Where a process listens, as the settings say. */

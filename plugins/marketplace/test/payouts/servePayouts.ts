@@ -18,7 +18,7 @@ const payoutAdapter: PayoutAdapter = {
 
 const serve = Effect.gen(function*() {
   const settings = yield* readSettings({ plugins: [marketplace({ payoutAdapter })] })
-  return yield* Layer.launch(Layer.effectDiscard(announce(settings)).pipe(Layer.provideMerge(processApp(settings))))
+  return yield* Layer.launch(Layer.effectDiscard(announce).pipe(Layer.provideMerge(processApp(settings))))
 })
 
 NodeRuntime.runMain(serve)

@@ -1,0 +1,79 @@
+import { Data, Effect, Option, Redacted } from "effect"
+import { randomBytes, randomUUID } from "node:crypto"
+import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { readKeyring } from "../domain/webhooks/SecretBox.ts"
+import type { AppSettings } from "./config/AppConfig.ts"
+
+/** The data directory cannot keep a secret of a development deployment. */
+export class SecretUnkept extends Data.TaggedError("SecretUnkept")<{ readonly message: string }> {}
+
+const isMissing = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT"
+
+const isThere = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST"
+
+/** It gets its name when it is whole: nobody reads half of it. */
+const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "base64url"): Promise<string> => {
+  const file = join(resolve(dataDir), name)
+  const read = () => readFile(file, "utf8").then((text) => text.trim())
+  try {
+    return await read()
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  const draft = `${file}.${randomUUID()}`
+  await mkdir(resolve(dataDir), { recursive: true })
+  await writeFile(draft, `${randomBytes(32).toString(encoding)}\n`, { mode: 0o600 })
+  try {
+    await link(draft, file)
+  } catch (error) {
+    if (!isThere(error)) throw error
+  } finally {
+    await unlink(draft)
+  }
+  return await read()
+}
+
+/**
+ * A random secret in the data directory, readable for its owner alone. Whichever process comes first makes it, so that a
+ * restart and the processes beside have the same. `variable` sets it where the directory cannot keep it.
+ */
+export const keptSecret = (
+  dataDir: string,
+  name: string,
+  variable: string,
+  encoding: "base64" | "base64url" = "base64"
+): Effect.Effect<string, SecretUnkept> =>
+  Effect.tryPromise({
+    try: () => readOrMake(dataDir, name, encoding),
+    catch: (error) =>
+      new SecretUnkept({ message: `${name} cannot be kept in ${dataDir} (${String(error)}): set ${variable}.` })
+  })
+
+/** File of the development key in the data directory. */
+export const developmentKeyFile = "dev-key"
+
+/**
+ * Outside of production, what was not set is made at random and kept: a secret in the sources would be everybody's. In
+ * production nothing is made up.
+ */
+export const withKeptSecrets = Effect.fnUntraced(function*(settings: AppSettings) {
+  const { dataDir, environment } = settings
+  if (environment === "production") return settings
+  const key = Option.isSome(settings.developmentKey)
+    ? settings.developmentKey
+    : Option.some(
+      Redacted.make(yield* keptSecret(dataDir, developmentKeyFile, "STOA_DEV_API_KEY", "base64url"))
+    )
+  const withKey: AppSettings = { ...settings, developmentKey: key }
+  if (settings.webhooks.keyring !== undefined) return withKey
+  const keyring = readKeyring(yield* keptSecret(dataDir, "secrets-key", "STOA_SECRETS_KEY"))
+  if (keyring === undefined) {
+    return yield* new SecretUnkept({
+      message: `secrets-key in ${dataDir} is no key: remove it, or set STOA_SECRETS_KEY.`
+    })
+  }
+  return { ...withKey, webhooks: { ...settings.webhooks, keyring }, mail: { ...settings.mail, keyring } }
+})
