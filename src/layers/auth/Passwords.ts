@@ -1,7 +1,7 @@
 import { APIError } from "better-auth/api"
 import { hashPassword as scryptHash, verifyPassword as scryptVerify } from "better-auth/crypto"
 import { Context, Effect, Layer, Metric, Semaphore } from "effect"
-import { argon2, randomBytes, timingSafeEqual } from "node:crypto"
+import * as crypto from "node:crypto"
 import { availableParallelism } from "node:os"
 import { PasswordRepo } from "../../domain/auth/PasswordRepo.ts"
 
@@ -10,7 +10,10 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const
 
 const prefix = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`
 
-/** Node has argon2 from 24.7 on; an older one hashes with scrypt until it is replaced. */
+// Looked up and not imported by name: Node has argon2 from 24.7 on, and an older one would refuse the whole file.
+const { argon2, randomBytes, timingSafeEqual } = crypto
+
+/** An older Node hashes with scrypt until it is replaced. */
 const hasArgon2 = typeof argon2 === "function"
 
 const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "")
