@@ -118,6 +118,15 @@ export class UnsupportedMediaType
   static of = (message: string) => new UnsupportedMediaType({ error: { code: "UNSUPPORTED_MEDIA_TYPE", message } })
 }
 
+/** 416: a file has no part such as was asked for; the answer says how long it is. */
+export class RangeNotSatisfiable
+  extends Schema.Error<RangeNotSatisfiable>("RangeNotSatisfiable")(body("RANGE_NOT_SATISFIABLE"), {
+    httpApiStatus: 416
+  })
+{
+  readonly _tag = "RangeNotSatisfiable"
+}
+
 /** 501: the deployment keeps no files (contract §10; the code is written in lower case there). */
 export class StorageNotSupported
   extends Schema.Error<StorageNotSupported>("StorageNotSupported")(body("storage_not_supported"), {

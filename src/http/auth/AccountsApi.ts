@@ -154,7 +154,10 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   HttpApiEndpoint.post("linkSocial", "/api/auth/link-social", { payload: SocialSignIn, success: Redirect, error })
     .annotateMerge(OpenApi.annotations({ summary: "Add an account of a provider to one's own" })),
   HttpApiEndpoint.post("unlinkAccount", "/api/auth/unlink-account", {
-    payload: Schema.Struct({ providerId: Schema.String, accountId: optionalText }),
+    payload: Schema.Struct({
+      accountId: Schema.String.annotate({ description: "The `id` that list-accounts shows." }),
+      providerId: optionalText
+    }),
     success: Done,
     error
   })

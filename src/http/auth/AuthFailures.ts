@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Issue, PayloadTooLarge, TooManyRequests, Unavailable } from "../../domain/errors/ApiErrors.ts"
+import { Issue, NotFound, PayloadTooLarge, TooManyRequests, Unavailable } from "../../domain/errors/ApiErrors.ts"
 
 /**
  * An error of `/api/auth`: the envelope of the service, with `code` and `message` beside it for clients of better-auth
@@ -29,6 +29,7 @@ export const authFailures = [
   failure(415),
   failure(422),
   failure(429),
+  NotFound,
   PayloadTooLarge,
   TooManyRequests,
   Unavailable

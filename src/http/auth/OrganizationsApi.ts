@@ -78,7 +78,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     .annotateMerge(OpenApi.annotations({ summary: "Accept an invitation" })),
   HttpApiEndpoint.post("rejectInvitation", "/api/auth/organization/reject-invitation", {
     payload: Invited,
-    success: Schema.Struct({ invitation: AuthInvitation }),
+    success: Schema.Struct({ invitation: AuthInvitation, member: Schema.Null }),
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Turn an invitation down" })),

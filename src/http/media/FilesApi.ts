@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { RangeNotSatisfiable } from "../../domain/errors/ApiErrors.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { RouteRate } from "../server/RouteRate.ts"
 
-const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/octet-stream" }))
+const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "*/*" }))
 
 /** Where the addresses of media lead (docs/media.md). Browsers follow them without naming a store. */
 export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
@@ -16,7 +17,8 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
       signature: Schema.optional(Schema.String),
       width: Schema.optional(Schema.String)
     },
-    success: File
+    success: [File, File.pipe(HttpApiSchema.status(206)), HttpApiSchema.Empty(304)],
+    error: RangeNotSatisfiable
   })
     .annotate(Access, open)
     .annotate(Storeless, true)

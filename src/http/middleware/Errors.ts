@@ -11,6 +11,7 @@ import {
   StillRunning,
   Unauthorized,
   Unavailable,
+  UnsupportedMediaType,
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
 import { issuesOf } from "../../domain/text/Issues.ts"
@@ -29,6 +30,7 @@ export class Errors extends HttpApiMiddleware.Service<Errors>()("stoa/http/Error
     Conflict,
     StillRunning,
     PayloadTooLarge,
+    UnsupportedMediaType,
     ValidationFailed,
     InvalidTransition,
     CheckoutFailed,
