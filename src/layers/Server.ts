@@ -22,6 +22,7 @@ import { answerBrokenRequest } from "../http/server/BrokenRequest.ts"
 import { proxyTest } from "../http/server/ClientAddress.ts"
 import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
 import { edge } from "../http/server/Edge.ts"
+import { hostTest } from "../http/server/OwnHosts.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
 import { actors } from "./access/RequestActors.ts"
@@ -116,7 +117,7 @@ const methodsWith = (brought: ReadonlyArray<BuiltRoute>) =>
 const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
     Effect.gen(function*() {
-      const { deployment, host, media, port, trustedProxy } = yield* AppConfig
+      const { auth, deployment, host, media, port, trustedProxy } = yield* AppConfig
       const { isTrusted, production } = yield* TrustedOrigins
       const app = yield* HttpRouter.toHttpEffect(router)
       const options = {
@@ -125,6 +126,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
         farewell: yield* Draining,
         isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
         limiting: yield* RateLimiting,
+        isOwnHost: hostTest(Option.getOrUndefined(auth.publicUrl), production),
         methodsOf,
         bodyLimits: new Map([
           ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],

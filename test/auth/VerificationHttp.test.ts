@@ -4,7 +4,7 @@ import { request } from "node:http"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
-import { makeBrowser } from "../support/Browser.ts"
+import { makeBrowser, shopOrigin } from "../support/Browser.ts"
 import { api, appBeside, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, makeOutbox, newEmail, password, refused, signIn } from "./Visitors.ts"
 
@@ -15,14 +15,13 @@ const deployment = {
 }
 
 /** As in production: cookies for https alone. */
-const app = testAppLayer(deployment, {
-  auth: {
-    ...testAuth(deployment.auth),
-    secret: Option.some(Redacted.make("another secret that is long enough")),
-    secureCookies: true,
-    sessionCookie: "__Secure-uc.session_token"
-  }
-})
+const auth = {
+  ...testAuth(deployment.auth),
+  secret: Option.some(Redacted.make("another secret that is long enough")),
+  secureCookies: true,
+  sessionCookie: "__Secure-uc.session_token"
+}
+const app = testAppLayer(deployment, { auth })
 
 /** The path and query of a link, as a browser opens it that comes from a mail. */
 const opened = (link: URL) => makeBrowser().get(`${link.pathname}${link.search}`)
@@ -158,15 +157,6 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       )
     }))
 
-  it.effect("links lead to the deployment, whatever host a request names", () =>
-    Effect.gen(function*() {
-      const { email } = yield* aVisitor()
-      assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)
-      assert.strictEqual((yield* outbox.linkTo(email, "password-reset")).hostname, "127.0.0.1")
-      const body = { email, redirectTo: "https://evil.example/new" }
-      refused(yield* api("POST", "/api/auth/request-password-reset", { body }), 403, "INVALID_REDIRECT_URL")
-    }))
-
   it.effect("lead to trusted pages alone, however the address of another one is written", () =>
     Effect.gen(function*() {
       const strays = [
@@ -234,5 +224,19 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
         403,
         "INVALID_CALLBACK_URL"
       )
+    }))
+})
+
+layer(testAppLayer(deployment, { auth: { ...auth, trustedOrigins: [shopOrigin] }, environment: "production" }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("addresses in production", (it) => {
+  it.effect("links lead to the deployment, whatever host a request names", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)
+      assert.strictEqual((yield* outbox.linkTo(email, "password-reset")).hostname, "127.0.0.1")
+      const body = { email, redirectTo: "https://evil.example/new" }
+      refused(yield* api("POST", "/api/auth/request-password-reset", { body }), 403, "INVALID_REDIRECT_URL")
     }))
 })

@@ -82,6 +82,7 @@ const served = Layer.unwrap(Effect.gen(function*() {
     allowedOrigin: isTrusted,
     isProxy: undefined,
     farewell,
+    isOwnHost: () => true,
     limiting,
     methodsOf: () => []
   }

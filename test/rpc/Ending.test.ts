@@ -19,7 +19,7 @@ const stubborn = (port: number) =>
           resolve(socket)
         })
         socket.write(
-          "GET /rpc HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
+          "GET /rpc HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
             "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         )
       })

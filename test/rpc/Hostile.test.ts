@@ -106,7 +106,7 @@ withApp("a hostile client", (it) => {
         (open) => Effect.sync(() => open.destroy())
       )
       socket.write(
-        "GET /rpc HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
+        "GET /rpc HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
           "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
       )
       socket.pause()

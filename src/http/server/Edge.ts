@@ -4,6 +4,7 @@ import { answerHeaders, type AnswerOptions } from "./AnswerHeaders.ts"
 import { withClientAddress } from "./ClientAddress.ts"
 import { preflightHeaders } from "./Cors.ts"
 import { answerFailure, envelope } from "./Failure.ts"
+import type { HostTest } from "./OwnHosts.ts"
 import type { RateLimiting } from "./RateLimiting.ts"
 import { CurrentRequest, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
 import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
@@ -11,6 +12,7 @@ import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
 /** What the edge has to know of the deployment and of the router it stands around. */
 export interface EdgeOptions extends AnswerOptions {
   readonly limiting: RateLimiting["Service"]
+  readonly isOwnHost: HostTest
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
   /** Limits in bytes of the bodies of routes (`POST /path`) that have one of their own, which they hold to while they read. */
@@ -74,10 +76,12 @@ export const edge = <E, R>(
   }
 
   /** Counted before it is worked on where its caller is an address, and else by the routes or when it is answered. */
-  const admitted = (request: Request, facts: RequestFacts) =>
-    isPreflight(request)
+  const admitted = (request: Request, facts: RequestFacts) => {
+    if (!options.isOwnHost(request.headers["host"])) return Effect.succeed(envelope(421))
+    return isPreflight(request)
       ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
       : Effect.flatMap(limiting.arrive(request, facts), (so) => so ? answer(request) : Effect.succeed(refused))
+  }
 
   const complete = (request: Request, response: HttpServerResponse.HttpServerResponse) => {
     if (response.status < 400) return response

@@ -9,6 +9,10 @@ const codes: Readonly<Record<number, readonly [code: string, message: string]>> 
   405: ["METHOD_NOT_ALLOWED", "This path does not answer to that method."],
   408: ["REQUEST_TIMEOUT", "The request did not arrive in time."],
   413: ["PAYLOAD_TOO_LARGE", "The body exceeds the limit of 1 MB."],
+  421: [
+    "MISDIRECTED_REQUEST",
+    "Outside of production this service answers to localhost and to the host of STOA_PUBLIC_URL only."
+  ],
   426: ["UPGRADE_REQUIRED", "This path speaks WebSocket to GET and JSON to POST."],
   415: ["UNSUPPORTED_MEDIA_TYPE", "The content type is not supported; send application/json."],
   416: ["RANGE_NOT_SATISFIABLE", "The file has no such part."],
