@@ -139,16 +139,20 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the journal un
       yield* tells(post(browser, "change-password", change), 200, userId, ...changed)
 
       yield* tells(post(browser, "request-password-reset", { email, redirectTo: "/new" }), 200, userId)
-      const token = (yield* outbox.linkTo(email, "password-reset")).pathname.split("/").at(-1)
-      const reset = post(makeBrowser(), "reset-password", { token, newPassword: "a third horse" })
+      const resetToken = (yield* outbox.linkTo(email, "password-reset")).pathname.split("/").at(-1)
+      const reset = post(makeBrowser(), "reset-password", { token: resetToken, newPassword: "a third horse" })
       yield* tells(reset, 200, userId, "users.changePassword", "sessions.delete")
       yield* tells(reset, 400, userId)
 
       yield* signIn(email, "a third horse", browser)
       yield* tells(post(browser, "send-verification-email", { email }), 200, userId)
       const link = yield* outbox.linkTo(email, "email-verification")
-      const verify = ask(makeBrowser(), "GET", `${link.pathname}${link.search}`)
-      yield* tells(verify, 302, userId, "users.verifyEmail", "sessions.delete")
+      const seen = ask(makeBrowser(), "GET", `${link.pathname}${link.search}`)
+      yield* tells(seen, 200, userId)
+      const token = { token: link.searchParams.get("token"), newPassword: "a third horse" }
+      const replaced = ["users.unlinkAccount", "users.linkAccount"]
+      const verify = post(makeBrowser(), "verify-email", token)
+      yield* tells(verify, 200, userId, "users.verifyEmail", "sessions.delete", ...replaced)
 
       yield* signIn(email, "a third horse", browser)
       const [linked] = yield* onDatabase((sql) =>

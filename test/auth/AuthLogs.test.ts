@@ -4,7 +4,7 @@ import { onDatabase } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
 import { totp } from "./Authenticator.ts"
-import { aVisitor, makeOutbox, password, signIn } from "./Visitors.ts"
+import { aVisitor, makeOutbox, password, signIn, verify } from "./Visitors.ts"
 
 const outbox = makeOutbox()
 /** Everything, for people: this form of the log is not searched for secrets when it is written. */
@@ -29,6 +29,7 @@ const everything = Effect.gen(function*() {
   secrets.push(link.searchParams.get("token") ?? "")
   yield* makeBrowser().get(`${link.pathname}?token=broken`)
   yield* makeBrowser().get(`${link.pathname}${link.search}`)
+  yield* verify(link)
   yield* signIn(email, "wrong horse")
   const { answer, browser } = yield* signIn(email)
   secrets.push(answer.text("token"), browser.cookies.get("uc.session_token")?.value ?? "")
@@ -67,7 +68,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the log", (it)
         yield* Effect.gen(function*() {
           const other = yield* aVisitor()
           const link = yield* outbox.linkTo(other.email, "email-verification")
-          yield* makeBrowser().get(`${link.pathname}${link.search}`)
+          yield* verify(link)
           return other.email
         })
       )

@@ -41,6 +41,7 @@ const ours: ReadonlySet<string> = new Set([
   "api_keys.role",
   "api_keys.second_factor",
   "two_factors.last_period",
+  "users.sign_up_browser",
   "users.vendor_role"
 ])
 

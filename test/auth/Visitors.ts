@@ -41,6 +41,15 @@ export const signIn = Effect.fnUntraced(
   }
 )
 
+/**
+ * Follows a link of verification and presses its button, in a browser that knows nobody unless one is given; there the
+ * password is what the account has afterwards.
+ */
+export const verify = (link: URL, browser: Browser = makeBrowser(), newPassword = password) => {
+  const token = link.searchParams.get("token")
+  return browser.post(`${link.pathname}${link.search}`, { token, newPassword })
+}
+
 /** Keeps the mails that a deployment sends. */
 export const makeOutbox = () => {
   const mails: Array<AdapterMail> = []

@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from "playwright-core"
 import { aProduct } from "../support/Purchase.ts"
 import { ShopFronts, shopFronts, somebody } from "../support/ShopFronts.ts"
 import type { Answer } from "../support/TestApp.ts"
-import { callFrom, open, signedInAt, signUpAt } from "../support/VisitedPage.ts"
+import { callFrom, confirmAt, open, signedInAt, signUpAt } from "../support/VisitedPage.ts"
 import { witness } from "../support/Witness.ts"
 
 /** Buys two pieces at a page: cart, line, checkout with the payment provider of tests. */
@@ -44,7 +44,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
       const signIn = callFrom(page, "POST", "/api/auth/sign-in/email", { body: { email, password } })
       const early = yield* signIn
       assert.deepStrictEqual([early.status, early.at("error.code")], [403, "EMAIL_NOT_VERIFIED"])
-      yield* Effect.promise(() => page.goto(link))
+      yield* confirmAt(page, link)
       assert.strictEqual(page.url(), `${shop}/shop.html?confirmed`, "the link leads back to the shop")
       assert.strictEqual((yield* signIn).status, 200)
       assert.strictEqual((yield* callFrom(page, "GET", "/api/auth/get-session")).at("user.email"), email)
@@ -118,7 +118,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
       const visitor = yield* somebody
       const page = yield* open(visitor, `${partner}/shop.html`)
       const { email, link, password } = yield* signUpAt(page)
-      yield* Effect.promise(async () => (await visitor.newPage()).goto(link))
+      yield* confirmAt(yield* Effect.promise(() => visitor.newPage()), link, password)
       const { exchanges } = yield* witness(page)
       const signedIn = yield* callFrom(page, "POST", "/api/auth/sign-in/email", { body: { email, password } })
       assert.strictEqual(signedIn.status, 200)

@@ -48,12 +48,24 @@ export const signUpAt = Effect.fnUntraced(function*(page: Page) {
   return { ...person, answered, link: yield* linkTo(person.email) }
 })
 
+/** Follows the link of a mail, presses its button, with a new password where its page asks for one, and goes on. */
+export const confirmAt = (page: Page, link: string, password?: string) =>
+  Effect.promise(async () => {
+    await page.goto(link)
+    const field = page.locator("input[name=newPassword]")
+    if (password !== undefined) await field.fill(password)
+    else if (await field.count() > 0) throw new Error("the browser that signed up is asked for a new password")
+    await page.locator("button").click()
+    await page.getByRole("link", { name: "Continue" }).click()
+    await page.waitForURL((url) => url.search === "?confirmed")
+  })
+
 /** Somebody at the shop's page who has signed up, confirmed his address and signed in. */
 export const signedInAt = Effect.fnUntraced(function*(visitor: BrowserContext) {
   const { shop } = yield* ShopFronts
   const page = yield* open(visitor, `${shop}/shop.html`)
   const { email, link, password } = yield* signUpAt(page)
-  yield* Effect.promise(() => page.goto(link))
+  yield* confirmAt(page, link)
   yield* callFrom(page, "POST", "/api/auth/sign-in/email", { body: { email, password } })
   return { page, email, password }
 })

@@ -173,5 +173,7 @@ export const migrations = {
   // Whether the session that made a user's key had passed a second factor. Of older keys nobody knows: they count as without.
   "0003_key_second_factor": statements(`alter table api_keys add column second_factor boolean not null default false`),
   // The period (of 30 seconds since 1970) of the last code of an authenticator that was accepted: none serves twice.
-  "0004_one_time_codes": statements(`alter table two_factors add column last_period int`)
+  "0004_one_time_codes": statements(`alter table two_factors add column last_period int`),
+  // SHA-256 of what the browser that signed up keeps, until the address is verified.
+  "0005_sign_up_browser": statements(`alter table users add column sign_up_browser text`)
 }

@@ -66,7 +66,7 @@ export const englishMails: MailWriters = {
     button: { label: "Confirm address", url: verifyUrl },
     notes: [
       "The link works for a short time and signs out whoever is signed in to the account.",
-      "If you did not sign up, ignore this mail and do not open the link: somebody else may have chosen the password."
+      "If you did not sign up, ignore this mail: without you nobody can use the account."
     ]
   }),
   "order-confirmation": confirmation,

@@ -5,7 +5,7 @@ import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
-import { AuthUser, Done, Redirect, SignedUp } from "./AuthRecords.ts"
+import { AuthUser, Done, Redirect, SignedUp, VerifyEmail } from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
 const optionalText = Schema.optional(Schema.String)
@@ -123,12 +123,24 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Have the link mailed once more that verifies an address" })),
-  HttpApiEndpoint.get("verifyEmail", "/api/auth/verify-email", {
-    query: { token: optionalText, callbackURL: optionalText },
-    success: [Done, Moved],
+  HttpApiEndpoint.get("openVerification", "/api/auth/verify-email", {
+    query: { token: optionalText, callbackURL: optionalText, organizationId: optionalText },
+    success: Page,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "The link of the mail: verifies an address" })),
+    .annotateMerge(OpenApi.annotations({
+      summary: "The link of the mail: a page with a button that verifies the address",
+      description: "Opening it changes nothing. A page of the shop's own can take its place (`auth.verificationPage`)."
+    })),
+  HttpApiEndpoint.post("verifyEmail", "/api/auth/verify-email", { payload: VerifyEmail, success: Done, error })
+    .annotate(NeverRepeated, true)
+    .annotate(TakesForm, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Verify an address with the token of a mail",
+      description: "Ends all sessions of the user. Unless the browser that signed up sends it, with its cookie, " +
+        "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and takes the place of everything that gave access " +
+        "before: passwords, linked accounts, second factors and keys. A form is answered with a page."
+    })),
   HttpApiEndpoint.post("signInSocial", "/api/auth/sign-in/social", {
     payload: SocialSignIn,
     success: SocialSignedIn,

@@ -23,6 +23,10 @@ const form = "application/x-www-form-urlencoded"
 
 const kindOf = (contentType = ""): string => contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
+/** Whether a page without scripts sent it, which shows its visitor what is answered. */
+export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  kindOf(headers["content-type"]) === form
+
 /** A name that comes twice becomes a list, which no field of a form is: nobody may read another one of them. */
 const ofForm = (text: string): unknown => {
   const sent = new URLSearchParams(text)

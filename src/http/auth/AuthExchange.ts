@@ -10,6 +10,7 @@ import { CurrentRequest } from "../server/RequestId.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
 import { AuthGateway } from "./AuthGateway.ts"
 import { strayAddress } from "./CallbackAddress.ts"
+import { nonceHeader, nonceOf, withoutNonce } from "./SignUpNonce.ts"
 
 /** The header that tells better-auth the client's address; what a client writes into it himself is dropped. */
 export const clientAddressHeader = "x-stoa-client-ip"
@@ -23,6 +24,12 @@ const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequ
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !ofTheWay.test(name)) kept.set(name, value)
   }
+  // Of the cookies all but the one that authenticates nobody, which would make a program look like a browser.
+  const [cookies, nonce] = [withoutNonce(headers["cookie"]), nonceOf(headers["cookie"])]
+  kept.delete("cookie")
+  if (cookies !== undefined) kept.set("cookie", cookies)
+  kept.delete(nonceHeader)
+  if (nonce !== undefined) kept.set(nonceHeader, nonce)
   kept.set(clientAddressHeader, Option.getOrElse(Option.map(remoteAddress, withoutMapping), () => ""))
   // Programs that use fetch send this header alone, browsers never do: better-auth would take them for browsers.
   if (headers["sec-fetch-site"] === undefined) kept.delete("sec-fetch-mode")
@@ -40,7 +47,7 @@ const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): URL => {
 const isPlain = ({ pathname }: URL, asked: string): boolean => asked.split("?", 1)[0] === pathname
 
 /** The request as better-auth gets it: of its body what the endpoint declares, whatever form it came in. */
-const toWeb = (request: HttpServerRequest.HttpServerRequest, url: URL, body: Option.Option<unknown>): Request => {
+export const toWeb = ({ body, request, url }: Guarded): Request => {
   const headers = headersFor(request)
   headers.delete("content-type")
   if (Option.isSome(body)) headers.set("content-type", "application/json")
@@ -71,7 +78,7 @@ const unnamed: Readonly<Record<number, readonly [code: string, message: string]>
 }
 
 /** The error in the envelope of the service, with the fields of better-auth beside it (contract, platform §1.1). */
-const refusal = (
+export const refusal = (
   status: number,
   problem: { readonly code?: string | undefined; readonly message?: string | undefined } = {}
 ): HttpServerResponse.HttpServerResponse => {
@@ -128,7 +135,7 @@ const emailOf = (body: Option.Option<unknown>): string | undefined =>
 
 /** A cookie counts by being there; the header of a bearer token is none that a page can send without asking first. */
 const shown = ({ headers }: HttpServerRequest.HttpServerRequest): Credential =>
-  headers["cookie"] !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
+  withoutNonce(headers["cookie"]) !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
 
 /** better-auth's own words for it. */
 const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
@@ -136,40 +143,60 @@ const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpS
     ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
     : refusal(403, { code: "INVALID_ORIGIN", message: "Invalid origin" })
 
+/** A request to a route of `/api/auth` that comes from where it may and says what its route declares. */
+export interface Guarded {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly url: URL
+  readonly body: Option.Option<unknown>
+}
+
+/** The endpoint that a handler answers for. */
+export interface Asked {
+  readonly endpoint: DeclaredBody
+}
+
 /**
- * Hands the request over and gives the answer back, for all routes of `/api/auth`. What comes without a cookie is held to
- * the rule of origins too: the answer to a sign-out takes its visitor's cookie away whether the request carried it or not.
- * What comes with one better-auth looks at once more.
+ * Looks at a request before anybody answers it. What comes without a cookie is held to the rule of origins too: the answer
+ * to a sign-out takes its visitor's cookie away whether the request carried it or not.
  */
+export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, publicUrl }) => {
+  const mayLeadTo = (origin: string) => origin === publicUrl || isTrusted(origin)
+  const bodies = new Map<DeclaredBody, ReturnType<typeof declaredBody>>()
+  const bodyOf = (endpoint: DeclaredBody) => {
+    const found = bodies.get(endpoint) ?? declaredBody(endpoint)
+    bodies.set(endpoint, found)
+    return found
+  }
+  return <R>(
+    { endpoint }: Asked,
+    answer: (guarded: Guarded) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+  ) =>
+    Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const url = urlOf(request)
+      if (!isPlain(url, request.url)) return refusal(404)
+      const guarded = !url.pathname.startsWith(fromProviders)
+      if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
+      const body = yield* bodyOf(endpoint)(request)
+      const stray = strayAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
+      return stray === undefined ? yield* answer({ request, url, body }) : refusal(403, stray)
+    }).pipe(
+      Effect.catchTag(
+        "BodyRefused",
+        ({ code, message, status }) => Effect.succeed(refusal(status, { code, message }))
+      )
+    )
+})
+
+/** Hands the request over to better-auth, which looks at cookies and origins once more, and gives the answer back. */
 export const exchange = Effect.map(
-  Effect.all([AuthGateway, TrustedOrigins, RateLimiting]),
-  ([{ answer }, { isTrusted, production, publicUrl }, limiting]) => {
-    const mayLeadTo = (origin: string) => origin === publicUrl || isTrusted(origin)
-    const bodies = new Map<DeclaredBody, ReturnType<typeof declaredBody>>()
-    const bodyOf = (endpoint: DeclaredBody) => {
-      const found = bodies.get(endpoint) ?? declaredBody(endpoint)
-      bodies.set(endpoint, found)
-      return found
-    }
-    return ({ endpoint }: { readonly endpoint: DeclaredBody }) =>
+  Effect.all([AuthGateway, RateLimiting, guard]),
+  ([{ answer }, limiting, guarded]) => (asked: Asked) =>
+    guarded(asked, ({ body, request, url }) =>
       Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const url = urlOf(request)
-        if (!isPlain(url, request.url)) return refusal(404)
-        const guarded = !url.pathname.startsWith(fromProviders)
-        if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
-        const body = yield* bodyOf(endpoint)(request)
-        const stray = strayAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
-        if (stray !== undefined) return refusal(403, stray)
         const email = url.pathname === signIn ? emailOf(body) : undefined
         const admitted = email === undefined || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
         if (!admitted) return refusal(429)
-        return yield* Effect.flatMap(answer(toWeb(request, url, body)), fromWeb)
-      }).pipe(
-        Effect.catchTag(
-          "BodyRefused",
-          ({ code, message, status }) => Effect.succeed(refusal(status, { code, message }))
-        )
-      )
-  }
+        return yield* Effect.flatMap(answer(toWeb({ body, request, url })), fromWeb)
+      }))
 )

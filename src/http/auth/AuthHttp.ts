@@ -6,6 +6,7 @@ import { exchange, forbidden } from "./AuthExchange.ts"
 import { OrganizationsGroup } from "./OrganizationsApi.ts"
 import { SessionsGroup } from "./SessionsApi.ts"
 import { TwoFactorGroup } from "./TwoFactorApi.ts"
+import { verification } from "./VerificationExchange.ts"
 
 const refused = forbidden("Members and roles are managed by the store's staff.")
 
@@ -30,7 +31,7 @@ const accounts = HttpApiBuilder.group(
   HttpApi.make("stoa").add(AccountsGroup),
   "authAccounts",
   (handlers) =>
-    Effect.map(exchange, (answer) =>
+    Effect.map(Effect.all([exchange, verification]), ([answer, link]) =>
       handlers
         .handleRaw("updateUser", answer)
         .handleRaw("changePassword", answer)
@@ -40,7 +41,8 @@ const accounts = HttpApiBuilder.group(
         .handleRaw("resetPasswordLink", answer)
         .handleRaw("resetPassword", answer)
         .handleRaw("sendVerificationEmail", answer)
-        .handleRaw("verifyEmail", answer)
+        .handleRaw("openVerification", link.open)
+        .handleRaw("verifyEmail", link.verify)
         .handleRaw("signInSocial", answer)
         .handleRaw("callback", answer)
         .handleRaw("callbackForm", answer)

@@ -103,3 +103,10 @@ export const AuthApiKey = Schema.Struct({
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "AuthApiKey" })
+
+/** What the button of a link sends, or the shop's own page. */
+export const VerifyEmail = Schema.Struct({
+  token: Schema.String,
+  newPassword: Schema.optional(Schema.String),
+  callbackURL: Schema.optional(Schema.String)
+}).annotate({ identifier: "VerifyEmail" })

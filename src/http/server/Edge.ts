@@ -35,9 +35,9 @@ const pathOf = (url: string): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** Errors that named their own status are left alone; what carries no JSON body gets the envelope. */
-const hasJsonBody = (response: HttpServerResponse.HttpServerResponse): boolean =>
-  response.body._tag !== "Empty" && response.body.contentType?.includes("json") === true
+/** Errors that named their own status are left alone, and so are pages; what carries neither gets the envelope. */
+const hasOwnBody = (response: HttpServerResponse.HttpServerResponse): boolean =>
+  response.body._tag !== "Empty" && /json|html/.test(response.body.contentType ?? "")
 
 /** A browser asks whether a page may send what it is about to send. */
 const isPreflight = ({ headers, method }: Request): boolean =>
@@ -87,7 +87,7 @@ export const edge = <E, R>(
     if (response.status < 400) return response
     const methods = response.status === 404 ? options.methodsOf(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) return envelope(405, { allow: methods.join(", ") })
-    return hasJsonBody(response) ? response : envelope(response.status)
+    return hasOwnBody(response) ? response : envelope(response.status)
   }
 
   /** The router leaves the route it found in the fiber's context, which is the enclosing context again further out. */

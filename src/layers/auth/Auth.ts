@@ -21,6 +21,8 @@ import { makeDecoys, tellsByTime } from "./Decoys.ts"
 import { endedSessions } from "./EndedSessions.ts"
 import { Passwords } from "./Passwords.ts"
 import { RequestOrganization, RequestStore } from "./RequestStore.ts"
+import { rememberingBrowser } from "./SignUpBrowser.ts"
+import { addressVerificationLayer } from "./Verification.ts"
 
 /** Milliseconds: answers that would tell by their time whether an address is known leave at multiples of it. */
 const grid = 100
@@ -89,7 +91,6 @@ const library = Effect.gen(function*() {
     passwords,
     mails: yield* Mails,
     claims: yield* GuestOrderClaims,
-    sessions,
     ownKeys: yield* OwnKeyRepo,
     factors: yield* TwoFactorRepo,
     endSessions: (userId) => Effect.andThen(sessions.endAll(userId), forget(`u${userId}`))
@@ -104,7 +105,8 @@ const gateway = Layer.effect(
     const { auth, guards, scope } = yield* library
     const store = yield* RequestStore
     const makeUp = yield* makeDecoys(yield* Mails)
-    const forgetEnded = yield* endedSessions((yield* AppConfig).auth.sessionCookie)
+    const { secureCookies, sessionCookie } = (yield* AppConfig).auth
+    const forgetEnded = yield* endedSessions(sessionCookie)
 
     /** better-auth's answer; 5xx where a statement failed that it does not tell of. */
     const answered = Effect.fnUntraced(function*(request: Request) {
@@ -142,7 +144,10 @@ const gateway = Layer.effect(
         }
         const began = yield* Clock.currentTimeMillis
         const organization = yield* store.organizationOf(request)
-        const { response, tally } = yield* Effect.provideService(answered(request), RequestOrganization, organization)
+        const inOrganization = Effect.provideService(answered(request), RequestOrganization, organization)
+        const { response, tally } = authPathOf(request) === "/sign-up/email"
+          ? yield* rememberingBrowser(request, secureCookies, inOrganization)
+          : yield* inOrganization
         yield* forgetEnded(request, response)
         const answer = { path: authPathOf(request), status: response.status, tally, organizationId: organization }
         if (tellsByTime(answer)) {
@@ -157,7 +162,7 @@ const gateway = Layer.effect(
 )
 
 /** Everything that `/api/auth` stands on. Needs mails and whoever claims the orders of guests. */
-export const authGatewayLayer = gateway.pipe(
+export const authGatewayLayer = Layer.merge(gateway, addressVerificationLayer).pipe(
   Layer.provide(
     Layer.mergeAll(
       Layer.provide(Passwords.layer, passwordRepoLayer),

@@ -8,6 +8,7 @@ import { insertTold, told } from "../../domain/auth/AuthJournalRepo.ts"
 import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
 import { SessionFactor } from "./AuthGuards.ts"
 import type { AuthScope } from "./AuthScope.ts"
+import { SignUpBrowser } from "./SignUpBrowser.ts"
 
 type Row = Record<string, unknown>
 type Sql = SqlClient.SqlClient
@@ -66,12 +67,13 @@ const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragmen
 
 /**
  * What better-auth does not know of: a key acts in the organization that its maker acts in, which he cannot choose here,
- * and remembers whether he had passed a second factor.
+ * remembers whether he had passed a second factor, and a user is known to the browser that signed him up.
  */
-const ownColumns = (table: string, { organizationId }: Actor): Effect.Effect<Row> =>
-  table === "api_keys"
-    ? Effect.map(SessionFactor, (passed) => ({ organization_id: organizationId, second_factor: passed }))
-    : Effect.succeed({})
+const ownColumns = Effect.fnUntraced(function*(table: string, { organizationId }: Actor) {
+  if (table === "api_keys") return { organization_id: organizationId, second_factor: yield* SessionFactor }
+  const browser = table === "users" ? yield* SignUpBrowser : undefined
+  return browser === undefined ? {} : { sign_up_browser: browser }
+})
 
 type Body = (sql: Sql, actor: Actor) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 

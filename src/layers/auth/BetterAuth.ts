@@ -4,7 +4,6 @@ import { betterAuth } from "better-auth/minimal"
 import { Effect, Redacted } from "effect"
 import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
 import type { OwnKeyRepo } from "../../domain/auth/OwnKeyRepo.ts"
-import type { SessionRepo } from "../../domain/auth/SessionRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
@@ -30,7 +29,6 @@ export interface AuthParts {
   readonly passwords: Passwords["Service"]
   readonly mails: Mails["Service"]
   readonly claims: GuestOrderClaims["Service"]
-  readonly sessions: SessionRepo["Service"]
   readonly ownKeys: OwnKeyRepo["Service"]
   readonly factors: OneTimeCodeParts["factors"]
   readonly endSessions: OneTimeCodeParts["endSessions"]
@@ -60,8 +58,16 @@ const claimFor = ({ claims, organizationId }: AuthParts, user: Omit<VerifiedUser
     (found) => claims.claim({ ...user, organizationId: found ?? organizationId })
   )
 
+/** The link that verifies an address, on the shop's own page where it has one. */
+const onPage = (url: string, page: AuthSettings["verificationPage"]): string => {
+  if (page._tag === "None") return url
+  const link = new URL(page.value)
+  for (const [name, value] of new URL(url).searchParams) link.searchParams.set(name, value)
+  return link.href
+}
+
 const mailOptions = (parts: AuthParts) => {
-  const { mails, organizationId, scope, sessions, settings } = parts
+  const { mails, organizationId, scope, settings } = parts
   // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
   const send = (mailIn: (organizationId: string) => Mail) =>
     scope.mail(Effect.flatMap(RequestOrganization, (found) => mails.send(mailIn(found ?? organizationId))))
@@ -80,12 +86,11 @@ const mailOptions = (parts: AuthParts) => {
           template: "email-verification",
           to: user.email,
           organizationId: found,
-          data: { verifyUrl: linkIn(url, found, organizationId), userName: user.name }
-        })),
-      // Whoever signed up need not be whoever has the mailbox: no session that was made before sees what is his now. Before
-      // the verification, so that there is none where this fails.
-      beforeEmailVerification: ({ id }) => scope.run(sessions.endAll(id)),
-      afterEmailVerification: ({ email, id, name }) => scope.run(claimFor(parts, { userId: id, email, name }))
+          data: {
+            verifyUrl: linkIn(onPage(url, settings.verificationPage), found, organizationId),
+            userName: user.name
+          }
+        }))
     } satisfies BetterAuthOptions["emailVerification"]
   }
 }

@@ -5,7 +5,7 @@ import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 
 /** Routes whose success ends sessions beside the one that asked. */
 const endsOthers =
-  /^\/api\/auth\/(revoke-session|revoke-sessions|revoke-other-sessions|change-password|reset-password|verify-email)$/
+  /^\/api\/auth\/(revoke-session|revoke-sessions|revoke-other-sessions|change-password|reset-password)$/
 
 /** Tokens of sessions that a request shows, raw or before the signature of the signed form; they need not be anybody's. */
 const tokensOf = (headers: Headers, cookieName: string): ReadonlyArray<string> =>

@@ -18,6 +18,11 @@ export interface AuthOptions {
   readonly sessionDuration?: number
   /** Nobody signs in before he has opened the link that was mailed to him. Default true. */
   readonly requireEmailVerification?: boolean
+  /**
+   * A page of the shop's own that mailed links of verification lead to, with `token` and `callbackURL`; it sends them to
+   * `POST /api/auth/verify-email`. Of a trusted origin. Default: a page of this service.
+   */
+  readonly verificationPage?: string
   /** One-time codes of an authenticator app. Default: everybody may use them, nobody has to. */
   readonly twoFactor?: {
     readonly enabled?: boolean
@@ -55,6 +60,8 @@ export interface AuthSettings {
   /** Seconds. */
   readonly sessionDuration: number
   readonly requireEmailVerification: boolean
+  /** Where links of verification lead; none: to the page of this service. */
+  readonly verificationPage: Option.Option<string>
   readonly twoFactor: { readonly enabled: boolean; readonly requiredForRoles: ReadonlyArray<string> }
   readonly socialProviders: NonNullable<AuthOptions["socialProviders"]>
   readonly trustedOrigins: ReadonlyArray<string>
@@ -112,6 +119,17 @@ const trustedOrigins = (configured: ReadonlyArray<string>) =>
       : Effect.succeed(origin)
   })
 
+const verificationPage = (configured: string | undefined, trusted: ReadonlyArray<string>) =>
+  configured === undefined
+    ? Effect.succeedNone
+    : URL.canParse(configured) && trusted.includes(new URL(configured).origin)
+    ? Effect.succeedSome(configured)
+    : refuse(
+      "auth.verificationPage",
+      configured,
+      "an address of one of `auth.trustedOrigins`, https://shop.example/verify"
+    )
+
 const sessionDuration = (value: number) =>
   Number.isInteger(value) && value >= 60 && value <= 34_560_000
     ? Effect.succeed(value)
@@ -146,6 +164,7 @@ export const readAuth = Effect.fnUntraced(
       ...cookies(secureCookies),
       sessionDuration: read.sessionDuration,
       requireEmailVerification: options.requireEmailVerification ?? true,
+      verificationPage: yield* verificationPage(options.verificationPage, options.trustedOrigins ?? []),
       twoFactor: {
         enabled: options.twoFactor?.enabled ?? true,
         requiredForRoles: options.twoFactor?.requiredForRoles ?? []
@@ -171,6 +190,7 @@ export const testAuth = (options: AuthOptions = {}): AuthSettings => ({
   ...cookies(false),
   sessionDuration: options.sessionDuration ?? 604_800,
   requireEmailVerification: options.requireEmailVerification ?? true,
+  verificationPage: Option.fromUndefinedOr(options.verificationPage),
   twoFactor: {
     enabled: options.twoFactor?.enabled ?? true,
     requiredForRoles: options.twoFactor?.requiredForRoles ?? []

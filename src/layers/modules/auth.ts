@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { authPurgeRepoLayer } from "../../domain/auth/AuthPurgeRepo.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { AddressVerification } from "../../http/auth/AddressVerification.ts"
 import { AuthCaller } from "../../http/auth/AuthCaller.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
@@ -26,7 +27,7 @@ export const auth = defineModule({
   migrations,
   services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer),
   routes: authHttp.pipe(
-    seeing(AuthGateway, AuthCaller, Idempotency, RateLimiting, TrustedOrigins),
+    seeing(AddressVerification, AuthGateway, AuthCaller, Idempotency, RateLimiting, TrustedOrigins),
     Layer.provide(Layer.provide(gateway, guestClaimsLayer))
   )
 })

@@ -1,0 +1,79 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { insertTold, told } from "./AuthJournalRepo.ts"
+import { SessionRepo } from "./SessionRepo.ts"
+
+/** A user whose address may be verified. */
+export interface Unproven {
+  readonly email: string
+  readonly name: string
+  readonly verified: boolean
+  /** Digest of the nonce of the browser that signed up; null where no browser did, or not any more. */
+  readonly signUpBrowser: string | null
+}
+
+/** All SQL of the verification of addresses. */
+export class EmailVerificationRepo extends Context.Service<EmailVerificationRepo, {
+  readonly find: (userId: string) => Effect.Effect<Unproven | undefined>
+  /**
+   * Marks an address as verified and ends all sessions, once; false where it was already. With the hash of a new password
+   * everything else goes by which somebody could act as the user: passwords, linked accounts, second factors, keys, and
+   * what was begun and not ended.
+   */
+  readonly verify: (
+    userId: string,
+    email: string,
+    newPassword: string | undefined
+  ) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/auth/EmailVerificationRepo") {}
+
+/** `EmailVerificationRepo` over the database of the process. */
+export const emailVerificationRepoLayer = Layer.effect(
+  EmailVerificationRepo,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const { endAll } = yield* SessionRepo
+
+    const removed = Effect.fnUntraced(function*(table: "user_accounts" | "two_factors" | "api_keys", userId: string) {
+      const actor = yield* CurrentActor
+      const owned = table === "api_keys" ? sql`reference_id = ${userId}` : sql`user_id = ${userId}::uuid`
+      yield* sql`with r as (delete from ${sql(table)} where ${owned} returning *)${
+        told(sql, actor, table, "deleted")
+      } select 1`
+    })
+
+    const startAfresh = Effect.fnUntraced(function*(userId: string, password: string) {
+      for (const table of ["user_accounts", "two_factors", "api_keys"] as const) yield* removed(table, userId)
+      // A link to a provider that was begun names its user in what it keeps.
+      yield* sql`delete from verifications where strpos(value, ${userId}) > 0`
+      const account = { account_id: userId, provider_id: "credential", user_id: userId, password }
+      yield* insertTold(sql, yield* CurrentActor, "user_accounts", account)
+    })
+
+    return EmailVerificationRepo.of({
+      find: Effect.fn("EmailVerificationRepo.find")(function*(userId: string) {
+        const rows = yield* sql<Unproven>`select email, name, email_verified as verified,
+          sign_up_browser as "signUpBrowser" from users where id = ${userId}::uuid`
+        return rows[0]
+      }, Effect.orDie),
+      verify: Effect.fn("EmailVerificationRepo.verify")(
+        function*(userId: string, email: string, newPassword: string | undefined) {
+          const actor = yield* CurrentActor
+          const afresh = newPassword !== undefined
+          const verified = yield* sql`with w as materialized (select * from users where id = ${userId}::uuid
+              and email = ${email} and not email_verified for update),
+            r as (update users set email_verified = true, sign_up_browser = null, updated_at = now(),
+              two_factor_enabled = users.two_factor_enabled and not ${afresh}
+              from w where users.id = w.id returning users.*)${told(sql, actor, "users", "updated")} select 1 from r`
+          if (verified.length === 0) return false
+          yield* endAll(userId)
+          if (afresh) yield* startAfresh(userId, newPassword)
+          return true
+        },
+        (work) => sql.withTransaction(work),
+        Effect.orDie
+      )
+    })
+  })
+)
