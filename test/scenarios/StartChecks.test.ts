@@ -40,7 +40,11 @@ describe("a start that cannot succeed", () => {
       const busy = yield* stoa(["serve"], settings)
       assert.strictEqual(busy.code, 1, busy.output)
       assert.include(busy.output, `stoa: PORT 127.0.0.1:${taken} is taken -> end the program that uses it, or set PORT`)
-      const lost = yield* stoa(["serve"], { ...settings, HOST: "no-such-host.invalid" })
+      const lost = yield* stoa(["serve"], {
+        ...settings,
+        HOST: "no-such-host.invalid",
+        STOA_ALLOW_DEVELOPMENT_ON_NETWORK: "true"
+      })
       assert.strictEqual(lost.code, 1, lost.output)
       assert.match(lost.output, /stoa: HOST no-such-host\.invalid is unknown -> set HOST to an address of this machine/)
       const twice = yield* stoa(["serve"], { ...settings, PORT: "4123", STOA_RUNNER_PORT: "4123" })
