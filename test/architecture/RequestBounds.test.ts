@@ -43,6 +43,10 @@ const isUnboundedRecord: Complaint = (schema) =>
   isObject(schema["additionalProperties"]) && Object.keys(schema["additionalProperties"]).length > 0 &&
   !said(schema, "maxProperties")
 
+/** Formats and patterns count as bounds: what they admit is short. */
+const isUnboundedText: Complaint = (schema) =>
+  schema["type"] === "string" && !["maxLength", "enum", "format", "pattern"].some((keyword) => said(schema, keyword))
+
 const document = documentWith(testSettings("postgres://nowhere/none", {}), [marketplace()], "1.0.0")
 
 const ofDocument = (reference: string): Json | undefined => {
@@ -76,7 +80,11 @@ describe("the bodies of requests", () => {
   it.each([
     ["array", isUnboundedArray],
     ["record", isUnboundedRecord]
-  ])("have a bound for every %s", (_, complaint) => {
+  ])("have a bound for every %s, at /rpc too", (_, complaint) => {
     assert.deepStrictEqual([...inBodies(complaint), ...inCalls(complaint)], [])
+  })
+
+  it("have a bound for every text", () => {
+    assert.deepStrictEqual(inBodies(isUnboundedText), [])
   })
 })

@@ -40,9 +40,9 @@ const Reason = FreeText.check(Schema.isBetweenLength(1, 10_000))
 
 const Address = Schema.Struct({
   line1: Schema.optional(Text),
-  line2: Schema.optional(FreeText),
+  line2: Schema.optional(FreeText.check(Schema.isMaxLength(255))),
   city: Schema.optional(Text),
-  state: Schema.optional(FreeText),
+  state: Schema.optional(FreeText.check(Schema.isMaxLength(255))),
   postalCode: Schema.optional(Text),
   country: Schema.optional(Text)
 })

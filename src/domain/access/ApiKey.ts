@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { hash, randomBytes } from "node:crypto"
 import { Uuid } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
+import { maybe, Moment, Time } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 
 /** An API key of an organization, without the key itself: that was shown once, when it was made (contract, platform §4). */
@@ -43,7 +43,7 @@ export const NewApiKey = Schema.Struct({
     description: "What the key is narrowed to; nothing that its role or scope has not."
   }),
   metadata: maybe(StorableObject),
-  expiresAt: maybe(Time).annotate({ description: "When it runs out. Default: as its scope says, else never." })
+  expiresAt: maybe(Moment.annotate({ description: "When it runs out. Default: as its scope says, else never." }))
 }).annotate({ identifier: "NewApiKey" })
 export type NewApiKey = typeof NewApiKey.Type
 

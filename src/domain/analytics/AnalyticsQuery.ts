@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { AnyJson } from "../text/Storable.ts"
+import { AnyJson, ShortText } from "../text/Storable.ts"
 import { modelSources } from "./AnalyticsModel.ts"
 import { presetForms } from "./TimeRange.ts"
 
@@ -16,7 +16,7 @@ export const queryLimits = { measures: 50, dimensions: 20, timeDimensions: 10, s
 /** Entries of a list that is read further on, where `filterLimits` and others are stricter and say more. */
 const mostEntries = 1_000
 
-const names = (most: number) => Schema.Array(Schema.String).check(Schema.isMaxLength(most))
+const names = (most: number) => Schema.Array(ShortText).check(Schema.isMaxLength(most))
 
 /** Unknown properties of an object that are told. */
 const mostUnknown = 10
@@ -33,12 +33,12 @@ const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   )
 
 const TimeDimension = strict({
-  dimension: Schema.String.annotate({ description: "A dimension of type time, `Model.member`." }),
+  dimension: ShortText.annotate({ description: "A dimension of type time, `Model.member`." }),
   granularity: Schema.optionalKey(
-    Schema.String.annotate({ description: "day, week, month or year, in UTC. Absent: it filters and does not group." })
+    ShortText.annotate({ description: "day, week, month or year, in UTC. Absent: it filters and does not group." })
   ),
   dateRange: Schema.optionalKey(
-    Schema.Union([Schema.String, names(mostEntries)]).annotate({
+    Schema.Union([ShortText, names(mostEntries)]).annotate({
       description:
         "Two ISO 8601 dates or times; an end date without a time is part of it, an end time is not. Or one of: " +
         `${presetForms}.`
@@ -62,7 +62,7 @@ export const AnalyticsQuery = strict({
   ),
   segments: Schema.optionalKey(names(queryLimits.segments).annotate({ description: "Named conditions of the model." })),
   order: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.String).check(Schema.isMaxProperties(queryLimits.order)).annotate({
+    Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(queryLimits.order)).annotate({
       description: "From members of the query to asc or desc, the first one first."
     })
   ),

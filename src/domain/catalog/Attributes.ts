@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import { AnyJson, FreeText } from "../text/Storable.ts"
+import { AnyJson, Wording } from "../text/Storable.ts"
 import { Locale } from "./FieldText.ts"
 
 const text = Schema.NullOr(Schema.String)
@@ -24,7 +24,7 @@ export const Attributes = Schema.Struct({
 }).annotate({ identifier: "EntityAttributes" })
 export type Attributes = typeof Attributes.Type
 
-const optionalText = Schema.optional(Schema.NullOr(FreeText))
+const optionalText = Schema.optional(Schema.NullOr(Wording))
 
 const wording = {
   subtitle: optionalText,
@@ -37,12 +37,12 @@ const wording = {
 }
 
 /** Words given together with a new entity; `locale` is `en` when absent. */
-export const NewAttributes = Schema.Struct({ locale: Schema.optional(Locale), title: FreeText, ...wording })
+export const NewAttributes = Schema.Struct({ locale: Schema.optional(Locale), title: Wording, ...wording })
 export type NewAttributes = typeof NewAttributes.Type
 
 /**
  * Body of PUT attributes: absent keys keep their value, null clears. `title` is required the first time a locale is
  * written (contract §1.2).
  */
-export const AttributesChange = Schema.Struct({ title: Schema.optional(FreeText), ...wording })
+export const AttributesChange = Schema.Struct({ title: Schema.optional(Wording), ...wording })
 export type AttributesChange = typeof AttributesChange.Type

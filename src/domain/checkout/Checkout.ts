@@ -3,14 +3,14 @@ import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
-import { FreeText, StorableObject, Text } from "../text/Storable.ts"
+import { FreeText, ShopperObject, ShortText, Text } from "../text/Storable.ts"
 
 /** Where the goods go; kept with the order (contract §3.1). */
 export const ShippingAddress = Schema.Struct({
   line1: Text,
-  line2: Schema.optional(Schema.NullOr(FreeText)),
+  line2: Schema.optional(Schema.NullOr(ShortText)),
   city: Text,
-  state: Schema.optional(Schema.NullOr(FreeText)),
+  state: Schema.optional(Schema.NullOr(ShortText)),
   postalCode: Text,
   country: Text
 })
@@ -26,13 +26,13 @@ export const CheckoutRequest = Schema.Struct({
   paymentMethodId: Text,
   paymentMethodToken: Schema.optional(FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255))),
   currency: CurrencyCode,
-  customerId: Schema.optional(Schema.NullOr(FreeText)),
-  customerGroupIds: Schema.optional(Schema.Array(FreeText).check(Schema.isMaxLength(100))),
-  promotionCodes: Schema.optional(Schema.Array(FreeText).check(Schema.isMaxLength(50))),
+  customerId: Schema.optional(Schema.NullOr(ShortText)),
+  customerGroupIds: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(100))),
+  promotionCodes: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(50))),
   shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
   shippingRateId: Schema.optional(Schema.NullOr(Text)),
   idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
-  metadata: Schema.optional(StorableObject)
+  metadata: Schema.optional(ShopperObject)
 })
 export type CheckoutRequest = typeof CheckoutRequest.Type
 

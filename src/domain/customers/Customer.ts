@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
-import { FreeText, keyText, StorableObject } from "../text/Storable.ts"
+import { FreeText, keyText, ShopperObject } from "../text/Storable.ts"
 
 /**
  * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null only
@@ -35,7 +35,7 @@ const own = {
   firstName: maybe(Name),
   lastName: maybe(Name),
   phone: maybe(Phone),
-  metadata: maybe(StorableObject)
+  metadata: maybe(ShopperObject)
 }
 
 /** Body of a change of one's own profile: null empties a field, `metadata` replaces all of it. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Moment, Units } from "../pricing/Bounds.ts"
-import { FreeText, keyText, StorableObject, Text } from "../text/Storable.ts"
+import { keyText, Remark, StorableObject, Text } from "../text/Storable.ts"
 import { FulfillmentType } from "./Fulfillment.ts"
 
 /** More lines than any cart holds. */
@@ -43,6 +43,6 @@ export const ShipmentChange = Schema.Struct({
       .annotate({ description: "cancelled gives the units back: they can be sent again, and are in stock again." })
   ),
   ...tracking,
-  description: Schema.optional(FreeText.annotate({ description: "Why; kept in the history of the shipment." }))
+  description: Schema.optional(Remark.annotate({ description: "Why; kept in the history of the shipment." }))
 }).annotate({ identifier: "FulfillmentChange" })
 export type ShipmentChange = typeof ShipmentChange.Type

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { FreeText } from "../text/Storable.ts"
+import { ShortText } from "../text/Storable.ts"
 
 /** Where an invoice is mailed to; without `to` to the address of the order, else of its customer. */
 export const InvoiceMail = Schema.Struct({
-  to: Schema.optional(FreeText.annotate({ description: "Another address than the order's." }))
+  to: Schema.optional(ShortText.annotate({ description: "Another address than the order's." }))
 }).annotate({ identifier: "InvoiceMail" })
 export type InvoiceMail = typeof InvoiceMail.Type
 

@@ -1,4 +1,5 @@
 import { Data, Result, Schema, SchemaTransformation } from "effect"
+import { ofForm } from "../text/Storable.ts"
 import { type AmountOutOfRange, type SignedMinor, signedMinor } from "./Money.ts"
 
 /** How many decimals the major unit of a currency has. */
@@ -24,7 +25,7 @@ const exponents: ReadonlyMap<string, Exponent> = new Map([
  * A currency: three letters in any case in requests, upper case everywhere else (contract 0.2). A code that is not a
  * current ISO 4217 currency with 0, 2 or 3 decimals is refused.
  */
-export const CurrencyCode = Schema.String.check(Schema.isPattern(/^[A-Za-z]{3}$/)).pipe(
+export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).pipe(
   Schema.decodeTo(
     Schema.String.check(
       Schema.makeFilter((code: string) => exponents.has(code) || `Unknown currency ${code}`)

@@ -2,12 +2,12 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount } from "../pricing/Bounds.ts"
-import { Text } from "../text/Storable.ts"
+import { ShortText, Text } from "../text/Storable.ts"
 import { PromotionType } from "./PromotionRules.ts"
 
 const Line = Schema.Struct({
   entityId: Uuid,
-  entityType: Schema.String,
+  entityType: ShortText,
   quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })),
   unitPrice: Amount,
   totalPrice: Amount
@@ -22,8 +22,8 @@ export const PromotionTrial = Schema.Struct({
   currency: CurrencyCode,
   subtotal: Amount,
   lineItems: Schema.Array(Line).check(Schema.isMaxLength(1000)),
-  customerId: Schema.optional(Schema.NullOr(Schema.String)),
-  customerGroupIds: Schema.optional(Schema.NullOr(Schema.Array(Schema.String).check(Schema.isMaxLength(100))))
+  customerId: Schema.optional(Schema.NullOr(ShortText)),
+  customerGroupIds: Schema.optional(Schema.NullOr(Schema.Array(ShortText).check(Schema.isMaxLength(100))))
 })
 export type PromotionTrial = typeof PromotionTrial.Type
 

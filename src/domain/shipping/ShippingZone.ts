@@ -2,7 +2,7 @@ import { Result, Schema, SchemaTransformation } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
 import { issue, maybe, over, Priority, Time } from "../pricing/Bounds.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
+import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { comparable } from "./Destination.ts"
 
 /**
@@ -24,7 +24,7 @@ export const ShippingZone = Schema.Struct({
 export type ShippingZone = typeof ShippingZone.Type
 
 /** A country as a zone names it: ISO 3166-1 with two letters in any case, or `*`; kept in upper case. */
-const Country = Schema.String.check(Schema.isPattern(/^([A-Za-z]{2}|\*)$/)).pipe(
+const Country = Schema.String.check(ofForm(/^([A-Za-z]{2}|\*)$/)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
 )
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { ShortText } from "../text/Storable.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
@@ -35,13 +36,13 @@ export const StaffRole = Schema.Struct({
 export type StaffRole = typeof StaffRole.Type
 
 /** Body of `POST /api/admin/staff`. */
-export const NewStaffMember = Schema.Struct({ userId: Uuid, role: Schema.String })
+export const NewStaffMember = Schema.Struct({ userId: Uuid, role: ShortText })
 
 /** Body of `POST /api/admin/staff/invitations`. */
 export const NewInvitation = Schema.Struct({
   email: Schema.String.check(Schema.isPattern(/^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/), Schema.isMaxLength(254)),
-  role: Schema.String
+  role: ShortText
 })
 
 /** Body of `PATCH /api/admin/staff/:id`. */
-export const StaffRoleChange = Schema.Struct({ role: Schema.String })
+export const StaffRoleChange = Schema.Struct({ role: ShortText })

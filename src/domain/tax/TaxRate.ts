@@ -1,11 +1,11 @@
 import { Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Priority, Time } from "../pricing/Bounds.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
+import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { RateBps } from "./TaxClass.ts"
 
 /** The two letters of a country (ISO 3166-1), in any case in requests and in upper case everywhere else. */
-const Country = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/)).pipe(
+const Country = Schema.String.check(ofForm(/^[A-Za-z]{2}$/)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
 )
 

@@ -11,6 +11,39 @@ const storable = Schema.makeFilter((text: string) => isStorable(text) || unstora
 /** A text of any length, empty included. */
 export const FreeText = Schema.String.check(storable)
 
+/** Sizes of texts in characters, of addresses on the web, and of what shoppers keep with their records in bytes. */
+const longestShort = 255
+const longestName = 200
+const longestRemark = 10_000
+const longestWording = 100_000
+const longestAddress = 2_048
+const shopperBytes = 16_384
+
+/** A short text, or an id or a code as somebody else may have made it; may be empty. */
+export const ShortText = FreeText.check(Schema.isMaxLength(longestShort))
+
+/** The name of a person. */
+export const PersonName = FreeText.check(Schema.isMaxLength(longestName))
+
+/** What somebody has to say. */
+export const Remark = FreeText.check(Schema.isMaxLength(longestRemark))
+
+/** Words of a catalog, as long as a chapter. */
+export const Wording = FreeText.check(Schema.isMaxLength(longestWording))
+
+/** An address to lead to, or another text that a program made: of a page, absolute or not, or a token. */
+export const Reference = FreeText.check(Schema.isMaxLength(longestAddress))
+
+/** The form of a text, which the document says too. */
+export const ofForm = (form: RegExp, expected?: string) =>
+  Schema.isPattern(form, {
+    ...(expected === undefined ? {} : { expected }),
+    toJsonSchema: () => ({ pattern: form.source })
+  })
+
+/** The address of a picture. */
+export const PictureUrl = Reference.check(ofForm(/^https?:\/\/\S+$/, "an http or https URL"))
+
 /** A text that is looked up by or indexed, so never empty and never too long for an index entry. */
 export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLength(1, maximum))
 
@@ -56,12 +89,24 @@ export const unstorableAt = (value: unknown, levels = 2 * maxDepth): ReadonlyArr
   return undefined
 }
 
-const storableJson = Schema.makeFilter((value: unknown) =>
-  isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`
+const storableJson = Schema.makeFilter(
+  (value: unknown) =>
+    isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`,
+  undefined,
+  // What is nested too deeply must reach no further check that would walk it.
+  true
 )
 
 /** A free-form object that jsonb can hold; written as a whole, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
+
+/** A free-form object of a shopper's: anybody can write one, and it is kept and copied with every change. */
+export const ShopperObject = StorableObject.check(
+  Schema.makeFilter((value: object) =>
+    new TextEncoder().encode(JSON.stringify(value)).length <= shopperBytes ||
+    `must be at most ${shopperBytes} bytes of JSON`
+  )
+)
 
 /** Any JSON value, for example the document of a rich text editor. */
 export const AnyJson = Schema.Unknown.check(storableJson)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
-import { FreeText, StorableObject, Text } from "../text/Storable.ts"
+import { FreeText, ShortText, StorableObject, Text } from "../text/Storable.ts"
 
 /** Why an endpoint was switched off by the service: it failed for days, or it answered 410. */
 export const DisabledReason = Schema.Literals(["failing", "gone"])
@@ -36,7 +36,7 @@ const Url = FreeText.check(Schema.isBetweenLength(1, 2048))
 const Events = Schema.Array(Text).check(Schema.isBetweenLength(1, 100))
   .annotate({ description: "Names of events (spec §6), or * for all of them." })
 const Description = FreeText.check(Schema.isMaxLength(1000))
-const Secret = FreeText.annotate({
+const Secret = ShortText.annotate({
   description: "whsec_ and the base64 of 24 to 64 bytes, or any other text of 16 to 128 characters. Default: a new one."
 })
 

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { PersonName, PictureUrl, Reference, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthCaller.ts"
@@ -8,28 +9,33 @@ import { authFailures as error } from "./AuthFailures.ts"
 import { AuthUser, Done, Redirect, SignedUp, VerifyEmail } from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
-const optionalText = Schema.optional(Schema.String)
+/** An address of mail; whether it is one, better-auth says. */
+const Email = ShortText
+const optionalText = Schema.optional(Reference)
 const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128))
 
-const UserChange = Schema.Struct({ name: optionalText, image: Schema.optional(Schema.NullOr(Schema.String)) })
+const UserChange = Schema.Struct({
+  name: Schema.optional(PersonName),
+  image: Schema.optional(Schema.NullOr(PictureUrl))
+})
   .annotate({ identifier: "AuthUserChange" })
 
 const PasswordChange = Schema.Struct({
-  currentPassword: Schema.String,
+  currentPassword: Reference,
   newPassword: password,
   revokeOtherSessions: Schema.optional(Schema.Boolean)
 }).annotate({ identifier: "PasswordChange" })
 
 const SocialSignIn = Schema.Struct({
-  provider: Schema.String,
+  provider: ShortText,
   callbackURL: optionalText,
   errorCallbackURL: optionalText,
   newUserCallbackURL: optionalText,
   disableRedirect: Schema.optional(Schema.Boolean),
-  scopes: Schema.optional(Schema.Array(Schema.String).check(Schema.isMaxLength(50))),
+  scopes: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(50))),
   requestSignUp: Schema.optional(Schema.Boolean),
   loginHint: optionalText,
-  idToken: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+  idToken: Schema.optional(ShopperObject)
 }).annotate({ identifier: "SocialSignIn" })
 
 const SocialSignedIn = Schema.Struct({
@@ -79,7 +85,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
       description: "With `revokeOtherSessions` every session ends, this one is replaced, and `token` is the new one's."
     })),
   HttpApiEndpoint.post("changeEmail", "/api/auth/change-email", {
-    payload: Schema.Struct({ newEmail: Schema.String, callbackURL: optionalText }),
+    payload: Schema.Struct({ newEmail: Email, callbackURL: optionalText }),
     success: Done,
     error
   })
@@ -91,7 +97,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Delete one's account; not offered (404)" })),
   HttpApiEndpoint.post("requestPasswordReset", "/api/auth/request-password-reset", {
-    payload: Schema.Struct({ email: Schema.String, redirectTo: optionalText }),
+    payload: Schema.Struct({ email: Email, redirectTo: optionalText }),
     success: Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
     error
   })
@@ -118,7 +124,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
       description: "The token lasts an hour and serves once. All sessions of the user end."
     })),
   HttpApiEndpoint.post("sendVerificationEmail", "/api/auth/send-verification-email", {
-    payload: Schema.Struct({ email: Schema.String, callbackURL: optionalText }),
+    payload: Schema.Struct({ email: Email, callbackURL: optionalText }),
     success: Done,
     error
   })
@@ -167,8 +173,8 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     .annotateMerge(OpenApi.annotations({ summary: "Add an account of a provider to one's own" })),
   HttpApiEndpoint.post("unlinkAccount", "/api/auth/unlink-account", {
     payload: Schema.Struct({
-      accountId: Schema.String.annotate({ description: "The `id` that list-accounts shows." }),
-      providerId: optionalText
+      accountId: ShortText.annotate({ description: "The `id` that list-accounts shows." }),
+      providerId: Schema.optional(ShortText)
     }),
     success: Done,
     error

@@ -1,12 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { ShopperObject, ShortText } from "../../domain/text/Storable.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthApiKey, Succeeded } from "./AuthRecords.ts"
 
-const optionalText = Schema.optional(Schema.String)
+const optionalText = Schema.optional(ShortText)
 
 /** What keys can be put in order by; better-auth fails at a field that it does not know. */
 const sortBy = Schema.optional(
@@ -42,7 +43,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
       prefix: optionalText,
       expiresIn: Schema.optional(Schema.NullOr(Schema.Int)),
       configId: optionalText,
-      metadata: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
+      metadata: Schema.optional(ShopperObject),
       ...serverOnly
     }),
     success: WithKey,
@@ -67,7 +68,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     .annotateMerge(OpenApi.annotations({ summary: "Read one of one's API keys" })),
   HttpApiEndpoint.post("update", "/api/auth/api-key/update", {
     payload: Schema.Struct({
-      keyId: Schema.String,
+      keyId: ShortText,
       configId: optionalText,
       name: optionalText,
       enabled: Schema.optional(Schema.Boolean),
@@ -78,7 +79,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Rename an API key, or switch it on or off" })),
   HttpApiEndpoint.post("delete", "/api/auth/api-key/delete", {
-    payload: Schema.Struct({ keyId: Schema.String, configId: optionalText }),
+    payload: Schema.Struct({ keyId: ShortText, configId: optionalText }),
     success: Succeeded,
     error
   })

@@ -1,15 +1,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { PersonName, Reference, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthInvitation, AuthMember, AuthOrganization, Done } from "./AuthRecords.ts"
 
-const optionalText = Schema.optional(Schema.String)
-const metadata = Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+const optionalText = Schema.optional(ShortText)
+const logo = Schema.optional(Reference)
+const metadata = Schema.optional(ShopperObject)
 const ofOrganization = { organizationId: optionalText, organizationSlug: optionalText }
-const Invited = Schema.Struct({ invitationId: Schema.String })
+const Invited = Schema.Struct({ invitationId: ShortText })
 const WithMembers = Schema.Struct({ ...AuthOrganization.fields, members: Schema.Array(AuthMember) })
 const Full = Schema.NullOr(Schema.Struct({ ...WithMembers.fields, invitations: Schema.Array(AuthInvitation) }))
 /** An organization that is chosen; members and invitations come along where it was found with them. */
@@ -24,7 +26,7 @@ const refused = (name: string) => `/api/auth/organization/${name}` as const
 /** Organizations of the signed-in user (contract, platform §6). Who is a member of what is decided elsewhere. */
 export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   HttpApiEndpoint.post("create", "/api/auth/organization/create", {
-    payload: Schema.Struct({ name: Schema.String, slug: Schema.String, logo: optionalText, metadata }),
+    payload: Schema.Struct({ name: PersonName, slug: ShortText, logo, metadata }),
     success: WithMembers,
     error
   })
@@ -42,7 +44,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     .annotateMerge(OpenApi.annotations({ summary: "Read an organization with its members and invitations" })),
   HttpApiEndpoint.post("setActive", "/api/auth/organization/set-active", {
     payload: Schema.Struct({
-      organizationId: Schema.optional(Schema.NullOr(Schema.String)),
+      organizationId: Schema.optional(Schema.NullOr(ShortText)),
       organizationSlug: optionalText
     }),
     success: Chosen,
@@ -50,7 +52,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "Choose the organization that the session acts in" })),
   HttpApiEndpoint.post("checkSlug", "/api/auth/organization/check-slug", {
-    payload: Schema.Struct({ slug: Schema.String }),
+    payload: Schema.Struct({ slug: ShortText }),
     success: Done,
     error
   })
@@ -58,14 +60,14 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   HttpApiEndpoint.post("update", "/api/auth/organization/update", {
     payload: Schema.Struct({
       organizationId: optionalText,
-      data: Schema.Struct({ name: optionalText, slug: optionalText, logo: optionalText, metadata })
+      data: Schema.Struct({ name: Schema.optional(PersonName), slug: optionalText, logo, metadata })
     }),
     success: AuthOrganization,
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "Change an organization" })),
   HttpApiEndpoint.post("delete", "/api/auth/organization/delete", {
-    payload: Schema.Struct({ organizationId: Schema.String }),
+    payload: Schema.Struct({ organizationId: ShortText }),
     success: AuthOrganization,
     error
   })
@@ -104,7 +106,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     .annotateMerge(OpenApi.annotations({ summary: "Read one's own membership of the active organization" })),
   HttpApiEndpoint.post("hasPermission", "/api/auth/organization/has-permission", {
     payload: Schema.Struct({
-      permissions: Schema.Record(Schema.String, Schema.Array(Schema.String).check(Schema.isMaxLength(50)))
+      permissions: Schema.Record(Schema.String, Schema.Array(ShortText).check(Schema.isMaxLength(50)))
         .check(Schema.isMaxProperties(100)),
       organizationId: optionalText
     }),

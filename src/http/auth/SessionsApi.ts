@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { PersonName, PictureUrl, Reference, ShortText } from "../../domain/text/Storable.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthCaller.ts"
@@ -8,18 +9,18 @@ import { authFailures as error } from "./AuthFailures.ts"
 import { AuthSession, AuthUser, Done, SignedUp, Succeeded } from "./AuthRecords.ts"
 
 const SignUp = Schema.Struct({
-  name: Schema.String,
-  email: Schema.String,
+  name: PersonName,
+  email: ShortText,
   password: Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128)),
-  image: Schema.optional(Schema.String),
-  callbackURL: Schema.optional(Schema.String),
+  image: Schema.optional(PictureUrl),
+  callbackURL: Schema.optional(Reference),
   rememberMe: Schema.optional(Schema.Boolean)
 }).annotate({ identifier: "SignUp" })
 
 const SignIn = Schema.Struct({
-  email: Schema.String,
-  password: Schema.String,
-  callbackURL: Schema.optional(Schema.String),
+  email: ShortText,
+  password: Reference,
+  callbackURL: Schema.optional(Reference),
   rememberMe: Schema.optional(Schema.Boolean)
 }).annotate({ identifier: "SignIn" })
 
@@ -57,7 +58,7 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.get("listSessions", "/api/auth/list-sessions", { success: Schema.Array(AuthSession), error })
     .annotateMerge(OpenApi.annotations({ summary: "List one's sessions" })),
   HttpApiEndpoint.post("revokeSession", "/api/auth/revoke-session", {
-    payload: Schema.Struct({ token: Schema.String }),
+    payload: Schema.Struct({ token: Reference }),
     success: Done,
     error
   })

@@ -1,20 +1,21 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Reference, ShortText } from "../../domain/text/Storable.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
 import { AuthUser, Done } from "./AuthRecords.ts"
 
-const password = Schema.Struct({ password: Schema.String })
+const password = Schema.Struct({ password: Reference })
 const codes = Schema.Array(Schema.String)
-const Code = Schema.Struct({ code: Schema.String, trustDevice: Schema.optional(Schema.Boolean) })
+const Code = Schema.Struct({ code: ShortText, trustDevice: Schema.optional(Schema.Boolean) })
 const Verified = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
 
 /** One-time codes of an authenticator app, and codes for the day it is lost (contract, platform §3). */
 export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   HttpApiEndpoint.post("enable", "/api/auth/two-factor/enable", {
-    payload: Schema.Struct({ password: Schema.String, issuer: Schema.optional(Schema.String) }),
+    payload: Schema.Struct({ password: Reference, issuer: Schema.optional(ShortText) }),
     success: Schema.Struct({ method: Schema.String, totpURI: Schema.String, backupCodes: codes }),
     error
   })
@@ -47,7 +48,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     .annotateMerge(OpenApi.annotations({ summary: "Verify a code that was sent; not offered (400)" })),
   HttpApiEndpoint.post("verifyBackupCode", "/api/auth/two-factor/verify-backup-code", {
     payload: Schema.Struct({
-      code: Schema.String,
+      code: ShortText,
       disableSession: Schema.optional(Schema.Boolean),
       trustDevice: Schema.optional(Schema.Boolean)
     }),

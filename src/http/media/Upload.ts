@@ -19,7 +19,11 @@ export const Upload = {
   /** As the document shows it; what is read is a stream of its parts. */
   form: Schema.Struct({
     file: Schema.String.annotate({ format: "binary" }),
-    alt: Schema.optional(Schema.String.annotate({ description: "What the file shows, for whoever cannot see it." })),
+    alt: Schema.optional(
+      Schema.String.check(Schema.isMaxLength(longestAlt)).annotate({
+        description: "What the file shows, for whoever cannot see it."
+      })
+    ),
     isPublic: Schema.optional(
       Schema.Literals(["true", "false"]).annotate({
         description: "Everybody may see it, also while nothing that is published shows it. Default false."

@@ -5,7 +5,7 @@ import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { FreeText } from "../../domain/text/Storable.ts"
+import { Remark, ShortText } from "../../domain/text/Storable.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -13,8 +13,8 @@ import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
 import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const StatusChange = Schema.Struct({
-  status: Schema.String.annotate({ description: "The status to move to; the table of transitions decides." }),
-  reason: Schema.optional(FreeText.annotate({ description: "Why; kept in the order's history." }))
+  status: ShortText.annotate({ description: "The status to move to; the table of transitions decides." }),
+  reason: Schema.optional(Remark.annotate({ description: "Why; kept in the order's history." }))
 }).annotate({ identifier: "StatusChange" })
 
 /** Reading one order: everybody's, or one's own; a guest shows the secret of its cart in `x-cart-secret`. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../../ids/Id.ts"
 import { Time } from "../../pricing/Bounds.ts"
-import { AnyJson, Text } from "../../text/Storable.ts"
+import { AnyJson, ofForm, Text } from "../../text/Storable.ts"
 import { EntityType } from "../Entity.ts"
 import { SortOrder } from "../FieldText.ts"
 
@@ -19,7 +19,7 @@ export const FieldKind = Schema.Literals([
 export type FieldKind = typeof FieldKind.Type
 
 /** As attributes are named in filters of search, and short enough for their index. */
-export const FieldName = Schema.String.check(Schema.isPattern(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+export const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 

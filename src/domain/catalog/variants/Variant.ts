@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../../ids/Id.ts"
-import { keyText } from "../../text/Storable.ts"
+import { keyText, ShortText } from "../../text/Storable.ts"
 import { TaxClass } from "../Entity.ts"
 
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
@@ -23,7 +23,7 @@ const Code = Schema.optional(Schema.NullOr(keyText(255)))
 
 /** Body of a new variant: `options` maps option names to values and may be empty. */
 export const NewVariant = Schema.Struct({
-  options: Schema.Record(Schema.String, Schema.String).check(Schema.isMaxProperties(100)),
+  options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)),
   sku: Code,
   barcode: Code,
   taxClass: Schema.optional(Schema.NullOr(TaxClass))
