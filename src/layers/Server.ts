@@ -23,6 +23,7 @@ import { proxyTest } from "../http/server/ClientAddress.ts"
 import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
 import { edge } from "../http/server/Edge.ts"
 import { hostTest } from "../http/server/OwnHosts.ts"
+import { limitWaiting } from "../http/server/Pipelining.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
 import { actors } from "./access/RequestActors.ts"
@@ -103,7 +104,7 @@ const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) =>
     // Longer than proxies keep theirs (60 s, 75 s): whoever may send the next request on a connection must be who closes it.
     keepAliveTimeout: 90_000,
     connectionsCheckingInterval: Math.min(1_000, headersMs)
-  }).on("clientError", answerBrokenRequest)
+  }).on("clientError", answerBrokenRequest).on("request", limitWaiting())
 
 const rpcSockets = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server?.rpc ?? {}))

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import { Api } from "../Api.ts"
@@ -7,6 +7,7 @@ import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { cartSecretParameter, idempotencyKeyParameter, OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
 import { securitySchemes } from "../openapi/SecuritySchemes.ts"
+import { staticDocument } from "./StaticDocument.ts"
 
 interface DocumentedEndpoint {
   readonly method: string
@@ -77,8 +78,9 @@ export const docsRoutes = <Id extends string, Groups extends HttpApiGroup.Constr
   version: string
 ) => {
   const document = HttpRouter.use(Effect.fnUntraced(function*(router) {
-    const answer = Effect.sync(() => HttpServerResponse.jsonUnsafe(documentOf(api, version)))
-    yield* router.add("GET", "/api/doc", yield* Effect.cached(answer))
+    const answer = yield* Effect.cached(Effect.suspend(() => staticDocument(documentOf(api, version))))
+    const request = HttpServerRequest.HttpServerRequest
+    yield* router.add("GET", "/api/doc", Effect.flatMap(answer, (answerTo) => Effect.map(request, answerTo)))
   }))
   const documented = api.annotate(OpenApi.Transform, () => documentOf(api, version))
   const scalar = { withDefaultFonts: false, authentication: { preferredSecurityScheme: "apiKey" } }

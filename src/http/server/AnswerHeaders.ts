@@ -61,6 +61,8 @@ export const answerHeaders = ({ allowedOrigin, farewell, isProxy, production }: 
     // A page that names a policy of its own has a stricter one.
     if (isPage(response)) headers["content-security-policy"] = response.headers["content-security-policy"] ?? pagePolicy
     if (isPrivate(request, response)) headers["cache-control"] = "no-store"
+    const { vary } = response.headers
+    if (vary !== undefined) headers["vary"] = `${securityHeaders.vary}, ${vary}`
     // All headers are copied, which is what this costs: once.
     return HttpServerResponse.setHeaders(response, headers)
   }
