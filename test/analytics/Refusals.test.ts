@@ -100,7 +100,7 @@ const wrong: ReadonlyArray<readonly [query: unknown, path: string, message: RegE
   [filtered(nested(11)), "filters.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and", /10 deep/],
   [filtered(...Array.from({ length: 201 }, () => nested(0))), "filters.200", /200 filters at most/],
   [by("status", "in", ...Array.from({ length: 1001 }, () => "x")), "filters.0.values", /1000 values at most/],
-  [by("status", "equals", "a\0b"), "filters.0", /NUL/],
+  [by("status", "equals", "a\0b"), "filters.0.values.0", /NUL/],
   [filtered(nested(150)), "filters.0", /levels deep/]
 ]
 

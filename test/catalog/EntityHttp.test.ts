@@ -66,7 +66,7 @@ withApp("catalog entities over HTTP", (it) => {
           ["slug", { ...usable, slug: "x".repeat(256) }],
           ["status", { ...usable, status: "sold" }],
           ["metadata", { ...usable, metadata: [] }],
-          ["metadata", { ...usable, metadata: { a: "\u0000" } }],
+          ["metadata.a", { ...usable, metadata: { a: "\u0000" } }],
           ["attributes.title", { ...usable, attributes: { locale: "de" } }]
         ]
         for (const [path, body] of bodies) {

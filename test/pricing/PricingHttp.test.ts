@@ -68,7 +68,7 @@ describe("pricing over HTTP", () => {
           [{ validFrom: "soon" }, "validFrom"],
           [{ validFrom: "2026-13-45" }, "validFrom"],
           [{ customerGroupId: "a\u0000b" }, "customerGroupId"],
-          [{ metadata: { note: "\ud800" } }, "metadata"]
+          [{ metadata: { note: "\ud800" } }, "metadata.note"]
         ]
         for (const [fields, path] of refused) {
           const answer = yield* post(prices, { ...sent, ...fields })

@@ -81,7 +81,7 @@ describe("promotions over HTTP", () => {
           [{ code: "   " }, "code"],
           [{ usageLimitTotal: 1.5 }, "usageLimitTotal"],
           [{ conditions: { minimumOrderValue: -5 } }, "conditions.minimumOrderValue"],
-          [{ metadata: { a: ["\u0000"] } }, "metadata"]
+          [{ metadata: { a: ["\u0000"] } }, "metadata.a.0"]
         ]
         for (const [fields, field] of refused) {
           const answer = yield* create(fields)

@@ -147,7 +147,7 @@ describe("shipping zones and rates over HTTP", () => {
           [rates, { ...rate, amount: 2 ** 53 }, "amount"],
           [rates, { ...rate, minSubtotal: 2, maxSubtotal: 1 }, "maxSubtotal"],
           [rates, { ...rate, minWeightGrams: 2, maxWeightGrams: 1 }, "maxWeightGrams"],
-          [rates, { ...rate, metadata: { note: "\ud800" } }, "metadata"]
+          [rates, { ...rate, metadata: { note: "\ud800" } }, "metadata.note"]
         ]
         for (const [path, body, field] of wrong) {
           const answer = yield* post(path, body)
