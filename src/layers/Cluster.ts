@@ -38,7 +38,8 @@ import { freePort } from "./FreePort.ts"
 const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "runnerListenAddress"> = {
   ...ShardingConfig.defaults,
   shardLockExpiration: "6 seconds",
-  shardLockRefreshInterval: "2 seconds",
+  // Also how long it takes to notice that locks were lost, and then that the database is back.
+  shardLockRefreshInterval: "1 second",
   refreshAssignmentsInterval: "500 millis",
   runnerHealthCheckInterval: "2 seconds",
   entityMessagePollInterval: "500 millis",

@@ -9,6 +9,7 @@ import { ShardLocks } from "../../src/layers/cluster/ShardLocks.ts"
 import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
+import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
 import { tapOn } from "../support/StatementTap.ts"
 
 const here = RunnerAddress.make("127.0.0.1", 1001)
@@ -178,5 +179,20 @@ describe("the locks of a session", () => {
       assert.notStrictEqual(tenure.of("default:1"), since)
       yield* storage.releaseAll(here)
       assert.isUndefined(tenure.of("default:2"))
+    }))
+
+  it.live("are in doubt for no longer than the database is away: a look that is under way finds it when it is back", () =>
+    Effect.gen(function*() {
+      const database = yield* serverOfItsOwn
+      const storage = yield* processOn(database.url, "session", true)
+      yield* storage.acquire(here, shards(1, 2))
+      yield* database.stop
+      yield* locksAreGone(storage)
+      const looking = yield* Effect.forkChild(Effect.all([storage.refresh(here, []), storage.getRunners]))
+      yield* database.start
+      const back = performance.now()
+      assert.deepStrictEqual(yield* Fiber.join(looking), [[], []])
+      assert.deepStrictEqual(numbers(yield* storage.acquire(here, shards(1, 2))), [1, 2])
+      assert.isAtMost(performance.now() - back, 2_000)
     }))
 })

@@ -2,9 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
-import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { aCartWith, addTo, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
-import { startService, talkingTo } from "../support/Service.ts"
+import { startService, talkingTo, talkingToAll } from "../support/Service.ts"
+import { persistently } from "../support/ServiceCalls.ts"
 import { auditConfirmed, nobodyTold, shoppers } from "../support/Shoppers.ts"
 import { type Answer, api } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -70,6 +71,35 @@ it.live(
       yield* audit(database.url)
       yield* auditConfirmed(database.url, told)
       assert.deepStrictEqual([...told.refusals], [], "nobody was refused for it")
+    }),
+  90_000
+)
+
+it.live.each([2_000, 10_000])(
+  "orders that were under way come back within 5 s of the database after an outage of %s ms, in both of two processes",
+  (outageMs) =>
+    Effect.gen(function*() {
+      const database = yield* serverOfItsOwn
+      const start = startService({ databaseUrl: database.url })
+      const services = yield* Effect.all([start, start], { concurrency: 2 })
+      yield* Effect.gen(function*() {
+        const product = yield* aProduct({ stock: 1_000 })
+        const carts = yield* Effect.replicateEffect(aCartWith(product), 24)
+        const buy = (cart: GuestCart) =>
+          checkOut(cart, {}, { "idempotency-key": `key-${cart.id}` }).pipe(
+            persistently("60 seconds"),
+            Effect.map(({ status }) => ({ status, at: performance.now() }))
+          )
+        const buyers = yield* Effect.forkChild(Effect.forEach(carts, buy, { concurrency: "unbounded" }))
+        yield* database.outage(outageMs)
+        const back = performance.now()
+        const answers = yield* Fiber.join(buyers)
+        const took = Math.max(...answers.map(({ at }) => at)) - back
+        if (process.env["STOA_SHOW"]) console.log("took", Math.round(took))
+        assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+        assert.isAtMost(took, 5_000)
+      }).pipe(Effect.provide(talkingToAll(services, database.url)))
+      yield* audit(database.url)
     }),
   90_000
 )

@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { type EmbeddedPostgresServer, startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
 import type { PostgresSettings } from "../../src/layers/postgres/PostgresSettings.ts"
 import { parentOfDatabases } from "./Memory.ts"
@@ -10,6 +11,8 @@ export interface ServerOfItsOwn {
   readonly url: string
   readonly stop: Effect.Effect<void>
   readonly start: Effect.Effect<void>
+  /** Stops it and starts it again after so many milliseconds. */
+  readonly outage: (milliseconds: number) => Effect.Effect<void>
 }
 
 /** Starts one on an empty directory; it is stopped and removed when the scope closes. */
@@ -34,7 +37,13 @@ export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings
     stop: Effect.promise(() => server.stop()),
     start: Effect.promise(async () => {
       server = await open(port)
-    })
+    }),
+    outage: (milliseconds) =>
+      Effect.promise(async () => {
+        await server.stop()
+        await pause(milliseconds)
+        server = await open(port)
+      })
   }
   return own
 })

@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Schedule } from "effect"
 import { ClusterError, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { ShardLocks } from "./ShardLocks.ts"
@@ -11,10 +11,14 @@ const make = Effect.gen(function*() {
   const lastSign = sql`now() - make_interval(secs => ${seconds})`
   const heard = <A, E>(statement: Effect.Effect<A, E>) =>
     Effect.withTracerEnabled(ClusterError.PersistenceError.refail(statement), false)
+  // The sharding looks every second or two whether the database is back. These looks last until then, or until it ends
+  // them, so that nobody waits for the next one.
+  const soon = <A, E>(statement: Effect.Effect<A, E>) =>
+    heard(Effect.retry(statement, { schedule: Schedule.spaced("100 millis"), times: 50 }))
 
   return RunnerStorage.makeEncoded({
     register: (address, runner, healthy) =>
-      heard(Effect.map(
+      soon(Effect.map(
         sql<{ machine_id: number }>`
           insert into cluster_runners (address, runner, last_heartbeat, healthy)
           values (${address}, ${runner}, now(), ${healthy})
@@ -27,7 +31,7 @@ const make = Effect.gen(function*() {
       heard(Effect.asVoid(
         sql`delete from cluster_runners where address = ${address} or last_heartbeat < ${lastSign}`
       )),
-    getRunners: heard(Effect.map(
+    getRunners: soon(Effect.map(
       sql<{ runner: string; healthy: boolean }>`
         select runner, healthy from cluster_runners where last_heartbeat > ${lastSign}`,
       (rows) => rows.map(({ healthy, runner }) => [runner, healthy] as const)
@@ -40,7 +44,7 @@ const make = Effect.gen(function*() {
         return Effect.map(locks.held, (held) => shardIds.filter((shardId) => held.has(shardId)))
       }
       // How a runner without shards is heard of, and how one that lost them finds out that the database is back.
-      return heard(sql`update cluster_runners set last_heartbeat = now() where address = ${address}`).pipe(
+      return soon(sql`update cluster_runners set last_heartbeat = now() where address = ${address}`).pipe(
         Effect.andThen(locks.lossIsKnown),
         Effect.as([])
       )

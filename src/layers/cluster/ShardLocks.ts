@@ -100,6 +100,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
         if (!wanted || state.unreported) return []
         state.address = address
         const session = state.session ?? (yield* open)
+        if (!wanted) return []
         taken = yield* take(session, shardIds)
         if (!wanted) yield* giveBack(() => taken)
         return shardIds.filter((id) => session.held.has(id))
