@@ -65,6 +65,26 @@ const marked: Readonly<Record<string, () => Effect.Effect<Keyed, never, TestApp>
   })
 }
 
+/** Sends a request while each of these statements ends its own connection. */
+const losingConnections = <A, E, R>(
+  moments: ReadonlyArray<readonly [table: string, when: string]>,
+  send: Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    yield* onDatabase((sql) =>
+      sql`create or replace function lose_connection() returns trigger language plpgsql as
+        'begin perform pg_terminate_backend(pg_backend_pid()); return new; end'`
+    )
+    for (const [table, when] of moments) {
+      yield* onDatabase((sql) =>
+        sql.unsafe(`create trigger lost ${when} on ${table} for each row execute function lose_connection()`)
+      )
+    }
+    const answer = yield* send
+    for (const [table] of moments) yield* onDatabase((sql) => sql.unsafe(`drop trigger lost on ${table}`))
+    return answer
+  })
+
 /** What a process leaves that died after the change was made and before the answer was stored. */
 const loseAnswers = onDatabase((sql) =>
   sql`update idempotency_keys set status = 'running', response_status = null, sealed_answer = null,
@@ -215,21 +235,26 @@ withApp("a request under a key whose answer was lost", (it) => {
   it.effect("is told to come again when the database goes away before the doubt is written down", () =>
     Effect.gen(function*() {
       const request = yield* anAddition()
-      const broken = [["cart_lines", "before insert"], ["idempotency_keys", "before update of locked_until"]] as const
-      yield* onDatabase((sql) =>
-        sql`create function lose_connection() returns trigger language plpgsql as
-          'begin perform pg_terminate_backend(pg_backend_pid()); return new; end'`
+      const answer = yield* losingConnections(
+        [["cart_lines", "before insert"], ["idempotency_keys", "before update of locked_until"]],
+        request.send
       )
-      for (const [table, when] of broken) {
-        yield* onDatabase((sql) =>
-          sql.unsafe(`create trigger lost ${when} on ${table} for each row execute function lose_connection()`)
-        )
-      }
-      const answer = yield* request.send
-      for (const [table] of broken) yield* onDatabase((sql) => sql.unsafe(`drop trigger lost on ${table}`))
       refused(answer, 503, "SERVICE_UNAVAILABLE")
       assert.isNotNull(answer.headers.get("retry-after"))
       assert.deepStrictEqual(yield* request.effect, [])
+    }))
+
+  it.effect("is told to come again when the database goes away before the answer is written down", () =>
+    Effect.gen(function*() {
+      const request = yield* anAddition()
+      const answer = yield* losingConnections(
+        [["idempotency_keys", "before update of response_status"]],
+        request.send
+      )
+      refused(answer, 503, "SERVICE_UNAVAILABLE")
+      assert.isNotNull(answer.headers.get("retry-after"))
+      const lines = yield* request.effect
+      assert.strictEqual(Array.isArray(lines) ? lines.length : 0, 1, "it was made, once")
     }))
 
   it.effect("or kept leaves nothing in the database that opens the cart it made", () =>
