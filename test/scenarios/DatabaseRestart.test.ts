@@ -95,7 +95,6 @@ it.live.each([2_000, 10_000])(
         const back = performance.now()
         const answers = yield* Fiber.join(buyers)
         const took = Math.max(...answers.map(({ at }) => at)) - back
-        if (process.env["STOA_SHOW"]) console.log("took", Math.round(took))
         assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
         assert.isAtMost(took, 5_000)
       }).pipe(Effect.provide(talkingToAll(services, database.url)))
