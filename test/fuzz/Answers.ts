@@ -52,7 +52,7 @@ export const answersOf = (document: JsonObject) => {
     if (declared === undefined) return "a status that is not declared"
     const plain = (type: string) => type.split(";")[0]?.trim()
     if (received.text === "" && declared.length === 0) return undefined
-    const type = declared.find((one) => plain(one) === plain(received.contentType ?? ""))
+    const type = declared.find((one) => one === "*/*" || plain(one) === plain(received.contentType ?? ""))
     return type === undefined
       ? `a media type that is not declared: ${received.contentType}`
       : bodyOf(operation, received, type)

@@ -16,6 +16,7 @@ const long = [
   "payments/Interleavings",
   "events/EveryMutation",
   "access/Matrix",
+  "fuzz/Document",
   "orders/StaleOrders",
   "scenarios/RelayKills",
   "scenarios/RefundKills",
