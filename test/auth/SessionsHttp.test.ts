@@ -1,10 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { hashPassword } from "better-auth/crypto"
 import { Effect, Fiber } from "effect"
+import { createHash } from "node:crypto"
 import { endpoints } from "../../src/http/docs/Docs.ts"
+import { signIn as anOlderSession } from "../access/People.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, at, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, newEmail, password, refused, signIn } from "./Visitors.ts"
 
 const cookieName = "uc.session_token"
@@ -18,6 +20,9 @@ const app = testAppLayer(
 )
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+/** What is stored of a token. */
+const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex")
 
 /** Whether a token still opens a session, asked without any cookie. */
 const isAlive = (token: string) =>
@@ -169,6 +174,60 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isTrue(yield* isAlive(answer.text("token")))
     }))
 
+  it.effect("are stored and listed without their tokens, and ended by their ids", () =>
+    Effect.gen(function*() {
+      const { answer, browser, email } = yield* aVisitor()
+      const [other, foreign] = [yield* signIn(email), yield* aVisitor()]
+      const tokens = [answer.text("token"), other.answer.text("token")]
+      const listed = yield* browser.get("/api/auth/list-sessions")
+      const rows = yield* onDatabase((sql) =>
+        sql<{ readonly id: string; readonly token: string; readonly row: string }>`
+          select s.id::text, s.token, s::text as row from sessions s join users u on u.id = s.user_id
+          where u.email = ${email} order by s.created_at`
+      )
+      for (const token of tokens) assert.notInclude(JSON.stringify([rows, listed.body]), token)
+      const ids = Object.values(Object(listed.body)).map((session) => at(session, "token"))
+      assert.sameMembers(ids, rows.map(({ id }) => id))
+
+      const open = (bearer: string) => api("GET", "/api/me/orders", { headers: { authorization: `Bearer ${bearer}` } })
+      for (const { id, token } of rows) {
+        assert.deepStrictEqual([yield* isAlive(token), yield* isAlive(id)], [false, false])
+        assert.deepStrictEqual([(yield* open(token)).status, (yield* open(id)).status], [401, 401])
+      }
+
+      const [own, others] = rows.map(({ id }) => ({ token: id }))
+      yield* foreign.browser.post("/api/auth/revoke-session", others)
+      assert.isTrue(yield* isAlive(tokens[1] ?? ""))
+      const bearer = { headers: { authorization: `Bearer ${tokens[0]}` } }
+      yield* api("POST", "/api/auth/revoke-session", { ...bearer, body: others })
+      assert.deepStrictEqual(yield* Effect.forEach(tokens, isAlive), [true, false])
+      yield* browser.post("/api/auth/revoke-session", own)
+      assert.deepStrictEqual(yield* Effect.forEach(tokens, isAlive), [false, false])
+    }))
+
+  it.effect("that began before tokens were stored as digests go on, and have none stored once they are renewed", () =>
+    Effect.gen(function*() {
+      const storedOf = (sessionId: string) =>
+        Effect.map(
+          onDatabase((sql) =>
+            sql<{ readonly token: string }>`select token from sessions where id = ${sessionId}::uuid`
+          ),
+          ([row]) => row?.token ?? ""
+        )
+      const older = { began: "now() - interval '2 days'", ends: "now() + interval '5 days'" }
+      const [one, two] = [yield* anOlderSession(older), yield* anOlderSession(older)]
+      assert.strictEqual(yield* storedOf(one.sessionId), one.token)
+      assert.strictEqual((yield* api("GET", "/api/me/orders", { headers: one.bearer })).status, 200)
+      assert.isTrue(yield* isAlive(two.token))
+      for (const { bearer, sessionId, token } of [one, two]) {
+        assert.strictEqual(yield* storedOf(sessionId), digestOf(token))
+        assert.isTrue(yield* isAlive(token))
+        assert.strictEqual((yield* api("GET", "/api/me/orders", { headers: bearer })).status, 200)
+      }
+      yield* api("POST", "/api/auth/sign-out", { headers: one.bearer, body: {} })
+      assert.strictEqual((yield* api("GET", "/api/me/orders", { headers: one.bearer })).status, 401)
+    }))
+
   it.effect("can be listed and ended one by one, or all but this one", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
@@ -195,7 +254,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       const expireIn = (seconds: number) =>
         onDatabase((sql) =>
           sql`update sessions set expires_at = now() + ${seconds}::int * interval '1 second'
-          where token = ${token}`
+          where token = ${digestOf(token)}`
         )
       yield* expireIn(604_800 - 86_000)
       assert.isNull((yield* browser.get("/api/auth/get-session")).headers.get("set-cookie"))

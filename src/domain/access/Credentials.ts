@@ -3,6 +3,7 @@ import { hash } from "node:crypto"
 import { CredentialRepo, type KeyFacts, type SessionFacts } from "./CredentialRepo.ts"
 import { keyUses } from "./KeyUses.ts"
 import type { SentCredential } from "./SentCredential.ts"
+import { tokenDigest, tokenForm } from "./SessionToken.ts"
 import { verifiedToken } from "./SignedToken.ts"
 import type { Dependency } from "./WatchedCache.ts"
 import { WatchedCaches } from "./WatchedCaches.ts"
@@ -51,9 +52,6 @@ const renewalAgeMs = 86_400_000
 /** A session that its user did not want remembered lives for a day and is not renewed; a clock may be a bit off. */
 const unrememberedMs = renewalAgeMs + 60_000
 
-/** Session tokens are 32 letters and digits; everything else that a bearer shows is a key. */
-const tokenForm = /^[A-Za-z0-9]{32}$/
-
 const verifiedAs = (known: Known, renewed = false): Verified => ({ known, renewed })
 
 const never = Number.POSITIVE_INFINITY
@@ -100,7 +98,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
     if (found === undefined) return undefined
     const later = yield* renew(found, now)
     const known: Known = { _tag: "Session", session: later ?? found }
-    cache.keep(name, known, dependenciesOf(known, `s${sha256(token)}`), now, since)
+    cache.keep(name, known, dependenciesOf(known, `s${tokenDigest(token)}`), now, since)
     return verifiedAs(known, later !== undefined)
   })
 
@@ -121,6 +119,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
       const token = verifiedToken(value, secret)
       if (token !== undefined) return session(token, name, now)
     }
+    // Everything else that a bearer shows is a key.
     if (!tokenForm.test(value)) return key(value, name, now)
     return Effect.flatMap(
       session(value, name, now),

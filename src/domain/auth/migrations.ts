@@ -175,5 +175,15 @@ export const migrations = {
   // The period (of 30 seconds since 1970) of the last code of an authenticator that was accepted: none serves twice.
   "0004_one_time_codes": statements(`alter table two_factors add column last_period int`),
   // SHA-256 of what the browser that signed up keeps, until the address is verified.
-  "0005_sign_up_browser": statements(`alter table users add column sign_up_browser text`)
+  "0005_sign_up_browser": statements(`alter table users add column sign_up_browser text`),
+  // Tokens of sessions are stored as their SHA-256 in hexadecimal from now on. Sessions from before keep theirs until they
+  // are renewed, at most a day of use later, and processes of the version before go on reading them.
+  "0006_session_digests": statements(
+    `create or replace function tell_session() returns trigger language plpgsql as $$
+    begin
+      perform pg_notify('auth_changed',
+        's' || case when length(old.token) = 32 then encode(sha256(convert_to(old.token, 'UTF8')), 'hex') else old.token end);
+      return null;
+    end $$`
+  )
 }

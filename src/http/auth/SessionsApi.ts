@@ -56,13 +56,19 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.get("getSession", "/api/auth/get-session", { success: CurrentSession, error })
     .annotateMerge(OpenApi.annotations({ summary: "Read the current session; null without one" })),
   HttpApiEndpoint.get("listSessions", "/api/auth/list-sessions", { success: Schema.Array(AuthSession), error })
-    .annotateMerge(OpenApi.annotations({ summary: "List one's sessions" })),
+    .annotateMerge(OpenApi.annotations({
+      summary: "List one's sessions",
+      description: "`token` is the id of the session: with it the session can be ended, and nothing opened."
+    })),
   HttpApiEndpoint.post("revokeSession", "/api/auth/revoke-session", {
     payload: Schema.Struct({ token: Reference }),
     success: Done,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "End one of one's sessions" })),
+    .annotateMerge(OpenApi.annotations({
+      summary: "End one of one's sessions",
+      description: "By its token, or by its id as the list of sessions shows it."
+    })),
   HttpApiEndpoint.post("revokeSessions", "/api/auth/revoke-sessions", { success: Done, error })
     .annotateMerge(OpenApi.annotations({ summary: "End all of one's sessions" })),
   HttpApiEndpoint.post("revokeOtherSessions", "/api/auth/revoke-other-sessions", { success: Done, error })

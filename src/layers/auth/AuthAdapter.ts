@@ -8,6 +8,7 @@ import { insertTold, told } from "../../domain/auth/AuthJournalRepo.ts"
 import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
 import { SessionFactor } from "./AuthGuards.ts"
 import type { AuthScope } from "./AuthScope.ts"
+import { sessionTokens } from "./SessionTokens.ts"
 import { SignUpBrowser } from "./SignUpBrowser.ts"
 
 type Row = Record<string, unknown>
@@ -81,6 +82,7 @@ const first = <T>(rows: ReadonlyArray<T>): T | null => rows[0] ?? null
 
 /** How statements are made and run, and their rows read. */
 const statementsOf = (scope: AuthScope, tools: Tools) => {
+  const tokens = sessionTokens(scope)
   const models = new Map<string, ReturnType<typeof modelOf>>()
   const known = (name: string) => {
     const model = models.get(name) ?? modelOf(tools, name)
@@ -88,13 +90,14 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
     return model
   }
   const matches = (sql: Sql, model: string, where: ReadonlyArray<Condition> = []) =>
-    conditionOf(sql, where, known(model).isUuid)
+    conditionOf(sql, tokens.conditions(model, where), known(model).isUuid)
   const statement = (body: Body) =>
     scope.statement(
       Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.flatMap(CurrentActor, (actor) => body(sql, actor)))
     )
   return {
     matches,
+    written: tokens.written,
     /** The columns of the fields that are asked for, which go by better-auth's own names here. */
     listed: (sql: Sql, model: string, select: ReadonlyArray<string> = []): Statement.Fragment =>
       select.length === 0
@@ -111,7 +114,7 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
     ): Promise<ReadonlyArray<T>> =>
       statement(body).then((rows) =>
         // What the record is called is the caller's word: better-auth's types are its own reading of its schema.
-        rows.map((row) => known(model).toFields(row) as T)
+        rows.map((row) => tokens.shown(model, known(model).toFields(row)) as T)
       ),
     count: (body: Body): Promise<number> => statement(body).then((rows) => Number(rows[0]?.["count"] ?? 0))
   }
@@ -132,13 +135,13 @@ const refusalOf = (options: BetterAuthOptions, model: string, error: unknown): u
 
 /** The operations of the storage, each one statement. */
 const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
-  const { count, listed, matches, oneOf, query } = statementsOf(scope, tools)
+  const { count, listed, matches, oneOf, query, written } = statementsOf(scope, tools)
   return {
     create: <T extends Row>({ data, model }: { readonly model: string; readonly data: T }) =>
       query<T>(model, (sql, actor) => {
         const insert = Effect.flatMap(
           ownColumns(model, actor),
-          (own) => insertTold<Row>(sql, actor, model, { ...columnsOf(data), ...own })
+          (own) => insertTold<Row>(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
         )
         // Behind a savepoint: an address that is taken is told, and the transaction goes on.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
@@ -162,11 +165,13 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
     update: <T>({ model, update, where }: { model: string; where: Array<Condition>; update: T }) =>
       where.length === 0
         ? Promise.resolve(null)
-        : query<T>(model, (sql, actor) =>
-          Object.keys(columnsOf(Object(update))).length === 0
-            ? sql`select * from ${sql(model)} where ${oneOf(sql, model, where)}`
-            : sql`${updating(sql, actor, model, oneOf(sql, model, where), assigned(sql, model, Object(update)))}
-            select * from r`).then(first),
+        : query<T>(model, (sql, actor) => {
+          const set = written(model, Object(update), where)
+          const row = oneOf(sql, model, where)
+          return Object.keys(columnsOf(set)).length === 0
+            ? sql`select * from ${sql(model)} where ${row}`
+            : sql`${updating(sql, actor, model, row, assigned(sql, model, set))} select * from r`
+        }).then(first),
     updateMany: ({ model, update, where }) =>
       count((sql, actor) =>
         sql`${updating(sql, actor, model, matches(sql, model, where), assigned(sql, model, update))}

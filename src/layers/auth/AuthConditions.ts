@@ -12,7 +12,8 @@ export interface Condition {
 /** A column's name in the database: `createdAt` is `created_at` there. */
 export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** The form of an id. */
+export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const lowered = (value: unknown): unknown => typeof value === "string" ? value.toLowerCase() : value
 

@@ -12,6 +12,14 @@ export interface Tally {
   mails: number
 }
 
+/** Tokens of sessions that a call knows. */
+export interface CallTokens {
+  /** Those it was asked about or made, by what is stored of them. */
+  readonly tokenOf: Map<string, string>
+  /** Whose session it found by one. */
+  owner: string | undefined
+}
+
 /** What a call of better-auth runs among. */
 interface Call {
   /** Services of the request's fiber, and the connection of the transaction while there is one. */
@@ -19,6 +27,7 @@ interface Call {
   /** What a statement of this call failed with. better-auth swallows some failures and answers as if all were well. */
   readonly failures: Array<unknown>
   readonly tally: Tally
+  readonly tokens: CallTokens
   /** Inside of a transaction: another one is a part of it. */
   readonly inside: boolean
 }
@@ -31,6 +40,8 @@ export interface Called<A> {
 }
 
 const nothing = (): Tally => ({ statements: 0, mails: 0 })
+
+const noTokens = (): CallTokens => ({ tokenOf: new Map(), owner: undefined })
 
 /**
  * The way from better-auth, which knows promises, back to effects. Whatever it calls while it answers a request (the
@@ -45,6 +56,7 @@ export interface AuthScope {
   /** The same for a statement, which is counted; its failure is remembered. */
   readonly statement: <A>(effect: Effect.Effect<A, SqlError.SqlError, AuthServices>) => Promise<A>
   readonly transaction: <A>(body: () => Promise<A>) => Promise<A>
+  readonly tokens: () => CallTokens
   /** Calls better-auth in the services of the caller, and tells what it did meanwhile and which statements failed. */
   readonly call: <A>(
     body: () => Promise<A>
@@ -60,11 +72,13 @@ export const makeAuthScope = (
   transactions: Semaphore.Semaphore
 ): AuthScope => {
   const calls = new AsyncLocalStorage<Call>()
-  const current = (): Call => calls.getStore() ?? { services: base, failures: [], tally: nothing(), inside: false }
+  const current = (): Call =>
+    calls.getStore() ?? { services: base, failures: [], tally: nothing(), tokens: noTokens(), inside: false }
   const run: AuthScope["run"] = (effect) => Effect.runPromiseWith(current().services)(effect)
 
   return {
     run,
+    tokens: () => current().tokens,
     mail: (effect) => {
       current().tally.mails++
       return run(effect)
@@ -75,10 +89,10 @@ export const makeAuthScope = (
       return run(Effect.tapCause(effect, (cause) => Effect.sync(() => failures.push(cause))))
     },
     transaction: (body) => {
-      const { failures, inside, tally } = current()
+      const { inside, services: _, ...call } = current()
       const work = Effect.flatMap(
         Effect.context<AuthServices>(),
-        (services) => Effect.promise(() => calls.run({ services, failures, tally, inside: true }, body))
+        (services) => Effect.promise(() => calls.run({ ...call, services, inside: true }, body))
       )
       // Passwords are hashed inside, and wait their turn in a rush: longer than a transaction may be idle elsewhere.
       const transaction = Effect.flatMap(
@@ -96,7 +110,8 @@ export const makeAuthScope = (
           const failures: Array<unknown> = []
           const tally = nothing()
           const services = Context.merge(base, own)
-          return Effect.promise(() => calls.run({ services, failures, tally, inside: false }, body)).pipe(
+          const call: Call = { services, failures, tally, tokens: noTokens(), inside: false }
+          return Effect.promise(() => calls.run(call, body)).pipe(
             Effect.map((result) => ({ result, failures, tally }))
           )
         }))

@@ -14,6 +14,7 @@ import type { AuthScope } from "./AuthScope.ts"
 import { type OneTimeCodeParts, oneTimeCodes } from "./OneTimeCodes.ts"
 import type { Passwords } from "./Passwords.ts"
 import { linkIn, RequestOrganization } from "./RequestStore.ts"
+import { untoldTokens } from "./SessionTokens.ts"
 
 /** What better-auth is built over. */
 export interface AuthParts {
@@ -115,7 +116,7 @@ export const makeBetterAuth = (parts: AuthParts) => {
   })
   return betterAuth({
     ...models,
-    plugins: [oneTimeCodes(parts), ...models.plugins],
+    plugins: [oneTimeCodes(parts), untoldTokens, ...models.plugins],
     appName: parts.storeName,
     baseURL: baseUrl(parts),
     basePath: "/api/auth",

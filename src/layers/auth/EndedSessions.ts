@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { hash } from "node:crypto"
 import { sentCredentials } from "../../domain/access/SentCredential.ts"
+import { tokenDigest } from "../../domain/access/SessionToken.ts"
 import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 
 /** Routes whose success ends sessions beside the one that asked. */
@@ -21,7 +21,7 @@ export const endedSessions = (cookieName: string) =>
   Effect.map(WatchedCaches, ({ forget, forgetAll }) => ({ headers, method, url }: Request, { status }: Response) => {
     if (status < 400 && endsOthers.test(new URL(url).pathname)) return forgetAll
     if (method === "GET") return Effect.void
-    return Effect.forEach(tokensOf(headers, cookieName), (token) => forget(`s${hash("sha256", token, "hex")}`), {
+    return Effect.forEach(tokensOf(headers, cookieName), (token) => forget(`s${tokenDigest(token)}`), {
       discard: true
     })
   })

@@ -1,0 +1,66 @@
+import type { BetterAuthPlugin } from "better-auth"
+import { createAuthMiddleware } from "better-auth/api"
+import { storedForms, tokenDigest } from "../../domain/access/SessionToken.ts"
+import { type Condition, uuid } from "./AuthConditions.ts"
+import type { AuthScope } from "./AuthScope.ts"
+
+type Row = Record<string, unknown>
+
+const table = "sessions"
+
+/**
+ * Keeps tokens out of the table of sessions, of which better-auth knows nothing: it goes on asking by tokens, and gets back
+ * those that it asked by. Any other session has its id in the place of its token, by which its user may end it; for that the
+ * call must have found out by a real token who he is.
+ */
+export const sessionTokens = (scope: AuthScope) => {
+  const stored = ({ connector, value }: Condition): ReadonlyArray<Condition> => {
+    const known = scope.tokens()
+    if (typeof value === "string" && uuid.test(value) && known.owner !== undefined) {
+      return [{ field: "id", value }, { field: "userId", value: known.owner }]
+    }
+    const tokens = [value].flat().map(String)
+    for (const token of tokens) {
+      for (const form of storedForms(token)) known.tokenOf.set(form, token)
+    }
+    return [{ field: "token", operator: "in", connector, value: tokens.flatMap(storedForms) }]
+  }
+
+  const shown = (row: Row): Row => {
+    const known = scope.tokens()
+    const { id, token, userId } = row
+    const real = typeof token === "string" ? known.tokenOf.get(token) : undefined
+    if (real !== undefined && typeof userId === "string") known.owner = userId
+    return "token" in row ? { ...row, token: real ?? id } : row
+  }
+
+  return {
+    conditions: (model: string, where: ReadonlyArray<Condition>): ReadonlyArray<Condition> =>
+      model === table ? where.flatMap((one) => one.field === "token" ? stored(one) : [one]) : where,
+    shown: (model: string, row: Row): Row => model === table ? shown(row) : row,
+    /** What is written of a row, of a new one or of one that is chosen by its token. */
+    written: (model: string, row: Row, where: ReadonlyArray<Condition> = []): Row => {
+      const token = row["token"] ?? where.find(({ field }) => field === "token")?.value
+      if (model !== table || typeof token !== "string" || uuid.test(token)) return row
+      const digest = tokenDigest(token)
+      scope.tokens().tokenOf.set(digest, token)
+      return { ...row, token: digest }
+    }
+  }
+}
+
+const withoutToken = (session: unknown): unknown =>
+  typeof session === "object" && session !== null && "id" in session ? { ...session, token: session.id } : session
+
+/** A list of sessions shows no token, that of the one which asks neither. */
+export const untoldTokens = {
+  id: "stoa-session-tokens",
+  hooks: {
+    after: [{
+      matcher: ({ path }) => path === "/list-sessions",
+      handler: createAuthMiddleware(async ({ context: { returned } }) =>
+        Array.isArray(returned) ? returned.map(withoutToken) : undefined
+      )
+    }]
+  }
+} satisfies BetterAuthPlugin
