@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { GuestOrderClaims } from "../../src/domain/auth/GuestOrderClaims.ts"
-import { AuthGateway } from "../../src/http/auth/AuthGateway.ts"
+import { AuthGateway, MailAllowed } from "../../src/http/auth/AuthGateway.ts"
 import { authGatewayLayer } from "../../src/layers/auth/Auth.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { statementsOf } from "../pricing/Statements.ts"
@@ -33,7 +33,7 @@ const hashesSoFar = Effect.map(
 const kindOf = (text: string): string => /^\s*(with \w+|\w+)/.exec(text)?.[1] ?? text
 
 /** What an answer of `/api/auth` cost: hashes of passwords, and the kinds of its statements. */
-const workOf = Effect.fnUntraced(function*(path: string, body: object) {
+const workOf = Effect.fnUntraced(function*(path: string, body: object, mayMail = true) {
   const gateway = yield* AuthGateway
   const request = new Request(`http://127.0.0.1/api/auth${path}`, {
     method: "POST",
@@ -45,7 +45,8 @@ const workOf = Effect.fnUntraced(function*(path: string, body: object) {
   const sent = yield* statementsOf(
     gateway.answer(request).pipe(
       Effect.tap((answer) => Effect.sync(() => status = answer.status)),
-      Effect.provideService(CurrentActor, systemActor("org_default"))
+      Effect.provideService(CurrentActor, systemActor("org_default")),
+      Effect.provideService(MailAllowed, mayMail)
     )
   )
   const hashes = (yield* hashesSoFar) - before
@@ -85,12 +86,13 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("at the request for a new password", () =>
       Effect.gen(function*() {
-        const reset = (email: string) => workOf("/request-password-reset", { email })
+        const reset = (email: string, mayMail = true) => workOf("/request-password-reset", { email }, mayMail)
         const [there, absent] = [yield* reset(known), yield* reset(newEmail())]
         assert.deepStrictEqual(absent, there)
         assert.deepStrictEqual([there.status, there.hashes], [200, 0])
         const left = yield* onDatabase((sql) => sql`select 1 from verifications`)
         assert.strictEqual(left.length, 1)
+        assert.deepStrictEqual(yield* reset(known, false), there, "a mail that exceeds its limit")
       }))
 
     it.effect("at the request for another link of verification", () =>

@@ -138,6 +138,38 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual(new URL(location(used), link).searchParams.get("error"), "INVALID_TOKEN")
     }))
 
+  it.effect("are sent five mails of a kind in a quarter of an hour, whoever asks, and the answers do not tell", () =>
+    Effect.gen(function*() {
+      const { email } = yield* aVisitor()
+      const sentOf = (template: string) =>
+        Effect.map(
+          onDatabase((sql) =>
+            sql`select 1 from commerce_jobs where task_slug = 'mail/send' and input->>'template' = ${template}`
+          ),
+          ({ length }) => length
+        )
+      for (
+        const [path, template, count] of [
+          ["request-password-reset", "password-reset", 5],
+          // The sign-up sent one.
+          ["send-verification-email", "email-verification", 4]
+        ] as const
+      ) {
+        const ask = (to: string) => api("POST", `/api/auth/${path}`, { body: { email: to } })
+        const unknown = yield* ask(newEmail())
+        const before = yield* sentOf(template)
+        const spellings = [email, email.toUpperCase()]
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 12 }, (_, turn) => spellings[turn % 2] ?? email),
+          ask,
+          { concurrency: 4 }
+        )
+        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200], path)
+        for (const answer of answers) assert.deepStrictEqual(answer.body, unknown.body)
+        assert.strictEqual((yield* sentOf(template)) - before, count, path)
+      }
+    }))
+
   it.effect("a link for a new password runs out after an hour", () =>
     Effect.gen(function*() {
       const { email, userId } = yield* aVisitor()

@@ -55,6 +55,7 @@ const standing = { admitted: true, limit: 1, remaining: 1, resetsAt: 0, resetsIn
 const limiting = RateLimiting.of({
   arrive: () => Effect.succeed(true),
   identify: () => Effect.succeed(true),
+  mail: () => Effect.succeed(true),
   signIn: () => Effect.succeed(true),
   stranger: () => Effect.succeed(true),
   mayGuess: () => Effect.succeed(true),

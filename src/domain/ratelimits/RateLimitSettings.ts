@@ -19,6 +19,8 @@ export interface RateLimitValues {
   readonly auth: Rate
   /** Attempts to sign in with one e-mail address, wherever they come from. */
   readonly signInPerEmail: Rate
+  /** Mails of one kind that anybody may have sent to one address by asking: new passwords, or links of verification. */
+  readonly mailPerRecipient: Rate
   readonly checkout: Rate
   readonly promotionTrial: Rate
   /** Files of media, of which one page shows many; they do not count among the others. */
@@ -28,12 +30,13 @@ export interface RateLimitValues {
   readonly checkoutOfKey: Rate
 }
 
-/** The contract's values, in requests a minute but for the one by e-mail, in requests per 15 minutes. */
+/** The contract's values, in requests a minute but for those by e-mail, in requests per 15 minutes. */
 export const defaultRates: Readonly<Record<keyof RateLimitValues, number>> = {
   api: 100,
   session: 120,
   auth: 10,
   signInPerEmail: 10,
+  mailPerRecipient: 5,
   checkout: 5,
   promotionTrial: 10,
   media: 3_000,
@@ -43,7 +46,7 @@ export const defaultRates: Readonly<Record<keyof RateLimitValues, number>> = {
 
 const minute = 60_000
 
-/** Applies a factor to all limits but the one by e-mail; a factor of 0 enforces none of the others. */
+/** Applies a factor to all limits but those by e-mail; a factor of 0 enforces none of the others. */
 export const rateLimitValues = (
   rates: Readonly<Record<keyof RateLimitValues, number>>,
   factor: number
@@ -58,6 +61,7 @@ export const rateLimitValues = (
     session: rate(rates.session),
     auth: rate(rates.auth),
     signInPerEmail: { limit: rates.signInPerEmail, windowMs: 15 * minute, enforced: true },
+    mailPerRecipient: { limit: rates.mailPerRecipient, windowMs: 15 * minute, enforced: true },
     checkout: rate(rates.checkout),
     promotionTrial: rate(rates.promotionTrial),
     media: rate(rates.media),

@@ -8,7 +8,7 @@ import { envelope } from "../server/Failure.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
-import { AuthGateway } from "./AuthGateway.ts"
+import { AuthGateway, MailAllowed } from "./AuthGateway.ts"
 import { strayAddress } from "./CallbackAddress.ts"
 import { nonceHeader, nonceOf, withoutNonce } from "./SignUpNonce.ts"
 
@@ -130,6 +130,13 @@ const fromProviders = "/api/auth/callback/"
 /** Where passwords are tried: counted by the address that is tried, too. */
 const signIn = "/api/auth/sign-in/email"
 
+/** What is mailed to an address that the body names, whoever asks for it. */
+const mailed: Readonly<Record<string, string>> = {
+  "/api/auth/sign-up/email": "email-verification",
+  "/api/auth/send-verification-email": "email-verification",
+  "/api/auth/request-password-reset": "password-reset"
+}
+
 const emailOf = (body: Option.Option<unknown>): string | undefined =>
   Option.getOrUndefined(Option.flatMap(body, decodeTried))?.email
 
@@ -194,9 +201,12 @@ export const exchange = Effect.map(
   ([{ answer }, limiting, guarded]) => (asked: Asked) =>
     guarded(asked, ({ body, request, url }) =>
       Effect.gen(function*() {
-        const email = url.pathname === signIn ? emailOf(body) : undefined
-        const admitted = email === undefined || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
+        const [email, kind] = [emailOf(body), mailed[url.pathname]]
+        const isSignIn = email !== undefined && url.pathname === signIn
+        const admitted = !isSignIn || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
         if (!admitted) return refusal(429)
-        return yield* Effect.flatMap(answer(toWeb({ body, request, url })), fromWeb)
+        const mayMail = email === undefined || kind === undefined || (yield* limiting.mail(kind, email))
+        const answered = answer(toWeb({ body, request, url }))
+        return yield* Effect.flatMap(Effect.provideService(answered, MailAllowed, mayMail), fromWeb)
       }))
 )

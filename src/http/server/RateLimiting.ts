@@ -33,6 +33,8 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   ) => Effect.Effect<boolean>
   /** Somebody tries a password of the account with this e-mail address. False: the request is to be refused. */
   readonly signIn: (facts: RequestFacts, email: string) => Effect.Effect<boolean>
+  /** Somebody asks for a mail of a kind to this address. False: it is not to be sent, and he is told nothing of that. */
+  readonly mail: (kind: string, email: string) => Effect.Effect<boolean>
   /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
   readonly stranger: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
   /**
@@ -108,6 +110,12 @@ const makeRateLimiting = Effect.gen(function*() {
   const signIn = (facts: RequestFacts, email: string) =>
     admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail))
 
+  const mail = (kind: string, email: string) =>
+    Effect.map(
+      limits.admit(limitOf("mailPerRecipient", `${kind}:${emailSubject(email)}`, rates.mailPerRecipient)),
+      ({ admitted }) => admitted
+    )
+
   const arriveAtAuth = (request: Request, facts: RequestFacts, path: string) => {
     const [bucket, rate]: [string, Rate] = path === "/api/auth/get-session"
       ? ["session", rates.session]
@@ -166,7 +174,7 @@ const makeRateLimiting = Effect.gen(function*() {
 
   const stranger = (request: Placed, facts: RequestFacts) => admit(facts, apiByAddress(request))
 
-  return RateLimiting.of({ arrive, identify, signIn, stranger, mayGuess, guessed, leave })
+  return RateLimiting.of({ arrive, identify, mail, signIn, stranger, mayGuess, guessed, leave })
 })
 
 /** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */

@@ -2,7 +2,7 @@ import { Cause, Clock, Context, Data, Effect, Layer, Option, Semaphore } from "e
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
-import { authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
+import { AuthDecoyRepo, authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
 import { OwnKeyRepo, ownKeyRepoLayer } from "../../domain/auth/OwnKeyRepo.ts"
@@ -90,6 +90,7 @@ const library = Effect.gen(function*() {
     scope,
     passwords,
     mails: yield* Mails,
+    decoys: yield* AuthDecoyRepo,
     claims: yield* GuestOrderClaims,
     ownKeys: yield* OwnKeyRepo,
     factors: yield* TwoFactorRepo,

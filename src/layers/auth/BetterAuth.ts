@@ -2,10 +2,12 @@ import type { BetterAuthOptions } from "better-auth"
 import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { Effect, Redacted } from "effect"
+import type { AuthDecoyRepo } from "../../domain/auth/AuthDecoyRepo.ts"
 import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
 import type { OwnKeyRepo } from "../../domain/auth/OwnKeyRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
+import { MailAllowed } from "../../http/auth/AuthGateway.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
 import { authAdapter } from "./AuthAdapter.ts"
 import { authLogger } from "./AuthLog.ts"
@@ -29,6 +31,7 @@ export interface AuthParts {
   readonly scope: AuthScope
   readonly passwords: Passwords["Service"]
   readonly mails: Mails["Service"]
+  readonly decoys: AuthDecoyRepo["Service"]
   readonly claims: GuestOrderClaims["Service"]
   readonly ownKeys: OwnKeyRepo["Service"]
   readonly factors: OneTimeCodeParts["factors"]
@@ -68,10 +71,14 @@ const onPage = (url: string, page: AuthSettings["verificationPage"]): string => 
 }
 
 const mailOptions = (parts: AuthParts) => {
-  const { mails, organizationId, scope, settings } = parts
+  const { decoys: { undone }, mails, organizationId, scope, settings } = parts
   // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
   const send = (mailIn: (organizationId: string) => Mail) =>
-    scope.mail(Effect.flatMap(RequestOrganization, (found) => mails.send(mailIn(found ?? organizationId))))
+    scope.mail(Effect.gen(function*() {
+      const sent = mails.send(mailIn((yield* RequestOrganization) ?? organizationId))
+      // Undone, so that the time of the answer does not tell that there is an account.
+      yield* (yield* MailAllowed) ? sent : undone(sent)
+    }))
   return {
     sendResetPassword: ({ url, user }: { readonly url: string; readonly user: { email: string; name: string } }) =>
       send((organizationId) => ({

@@ -12,6 +12,11 @@ export interface RateLimitOptions {
   readonly auth?: number
   /** Attempts to sign in with one e-mail address in 15 minutes. Default 10; no factor applies to it. */
   readonly signInPerEmail?: number
+  /**
+   * Mails for a new password to one address in 15 minutes, and as many with a link of verification. Default 5; no factor
+   * applies to it.
+   */
+  readonly mailPerRecipient?: number
   /** Checkouts of a visitor or a user. Default 5. */
   readonly checkout?: number
   /** Trials of promotion codes (`POST /api/promotions/validate`). Default 10. */
