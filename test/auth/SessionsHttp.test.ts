@@ -126,6 +126,20 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       }
     }))
 
+  it.effect("begin with no password that everybody tries first, however it is chosen", () =>
+    Effect.gen(function*() {
+      const { browser } = yield* aVisitor()
+      for (const common of ["password", "Password1", "IloveYou", "12345678", "qwertyuiop", "football"]) {
+        const signUp = { name: "Ada", email: newEmail(), password: common }
+        refused(yield* makeBrowser().post("/api/auth/sign-up/email", signUp), 400, "PASSWORD_TOO_COMMON")
+        const change = { currentPassword: password, newPassword: common }
+        refused(yield* browser.post("/api/auth/change-password", change), 400, "PASSWORD_TOO_COMMON")
+        const reset = { token: "x", newPassword: common }
+        refused(yield* makeBrowser().post("/api/auth/reset-password", reset), 400, "PASSWORD_TOO_COMMON")
+        refused((yield* signIn(signUp.email, common)).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
+      }
+    }))
+
   it.effect("a cookie that was planted before is never the one that a sign-in makes", () =>
     Effect.gen(function*() {
       const attacker = yield* aVisitor()

@@ -67,7 +67,9 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
           400,
           "NEW_PASSWORD_REQUIRED"
         )
-        isPage(yield* press(link, { newPassword: "short" }), 400, "role=\"alert\"")
+        for (const newPassword of ["short", "Password1"]) {
+          isPage(yield* press(link, { newPassword }), 400, "role=\"alert\"")
+        }
         refused((yield* signIn(email)).answer, 403, "EMAIL_NOT_VERIFIED")
 
         isPage(yield* press(link, { newPassword: owners }), 200, "confirmed")

@@ -19,6 +19,7 @@ import { AuthSecret } from "./AuthSecret.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
 import { makeDecoys, tellsByTime } from "./Decoys.ts"
 import { endedSessions } from "./EndedSessions.ts"
+import { refusedChoice } from "./PasswordRules.ts"
 import { Passwords } from "./Passwords.ts"
 import { RequestOrganization, RequestStore } from "./RequestStore.ts"
 import { rememberingBrowser } from "./SignUpBrowser.ts"
@@ -143,6 +144,8 @@ const gateway = Layer.effect(
             Effect.map(answered(request), ({ response }) => response)
           )
         }
+        const refused = yield* refusedChoice(pathOf(request), request)
+        if (refused !== undefined) return refused
         const began = yield* Clock.currentTimeMillis
         const organization = yield* store.organizationOf(request)
         const inOrganization = Effect.provideService(answered(request), RequestOrganization, organization)

@@ -1,5 +1,50 @@
-/** Why a password is not taken that somebody chooses; undefined for one that is. */
-export const refusedPassword = (password: string): { readonly code: string; readonly message: string } | undefined => {
-  if (password.length < 8) return { code: "PASSWORD_TOO_SHORT", message: "Password too short" }
-  return password.length > 128 ? { code: "PASSWORD_TOO_LONG", message: "Password too long" } : undefined
+import { Effect, Schema } from "effect"
+
+/** Why a password is not taken that somebody chooses. */
+export interface RefusedPassword {
+  readonly code: string
+  readonly message: string
 }
+
+let read: Promise<ReadonlySet<string>> | undefined
+
+/** The 18,000 most common ones that are long enough, in small letters; unpacked when somebody first chooses one. */
+const commonPasswords = Effect.promise(() =>
+  read ??= import("@zxcvbn-ts/language-common").then(({ dictionary }) =>
+    new Set(dictionary["passwords-common"].filter(({ length }) => length >= 8))
+  )
+)
+
+const tooCommon: RefusedPassword = {
+  code: "PASSWORD_TOO_COMMON",
+  message: "Password too common"
+}
+
+/** Undefined for a password that is taken: 8 to 128 characters, and none of those that are tried first. */
+export const refusedPassword = Effect.fnUntraced(function*(password: string) {
+  const refused: RefusedPassword | undefined = password.length < 8
+    ? { code: "PASSWORD_TOO_SHORT", message: "Password too short" }
+    : password.length > 128
+    ? { code: "PASSWORD_TOO_LONG", message: "Password too long" }
+    : (yield* commonPasswords).has(password.toLowerCase())
+    ? tooCommon
+    : undefined
+  return refused
+})
+
+const Chosen = Schema.fromJsonString(
+  Schema.Struct({ password: Schema.optional(Schema.String), newPassword: Schema.optional(Schema.String) })
+)
+const decode = Schema.decodeEffect(Chosen)
+
+/** Where a password is chosen and not shown. */
+const chooses = /^\/(sign-up\/email|change-password|reset-password)$/
+
+/** The refusal of a request that chooses a common password, before better-auth sees it; what it says of length is its own. */
+export const refusedChoice = Effect.fnUntraced(function*(path: string, request: Request) {
+  if (request.method !== "POST" || !chooses.test(path)) return undefined
+  const text = yield* Effect.promise(() => request.clone().text())
+  const { newPassword, password } = yield* Effect.orElseSucceed(decode(text), (): typeof Chosen.Type => ({}))
+  const refused = yield* refusedPassword(newPassword ?? password ?? "")
+  return refused?.code === tooCommon.code ? Response.json(refused, { status: 400 }) : undefined
+})

@@ -50,7 +50,7 @@ export const addressVerificationLayer = Layer.effect(
         if (link._tag !== "Waiting") return link
         const { email, name, needsPassword, userId } = link
         if (needsPassword && newPassword === undefined) return link
-        const refused = needsPassword ? refusedPassword(newPassword ?? "") : undefined
+        const refused = needsPassword ? yield* refusedPassword(newPassword ?? "") : undefined
         if (refused !== undefined) return { _tag: "PasswordRefused", ...refused } as const
         const hash = needsPassword ? yield* passwords.hash(newPassword ?? "") : undefined
         const isFirst = yield* repo.verify(userId, email, hash)
