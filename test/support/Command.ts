@@ -17,4 +17,5 @@ export const stoa = (command: ReadonlyArray<string>, environment: Readonly<Recor
     child.stdout.on("data", (chunk) => output += String(chunk))
     child.stderr.on("data", (chunk) => output += String(chunk))
     child.on("close", (code) => resume(Effect.succeed({ code, output })))
+    return Effect.sync(() => child.kill("SIGKILL"))
   })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { type EmbeddedPostgresServer, startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
 import type { PostgresSettings } from "../../src/layers/postgres/PostgresSettings.ts"
+import { onDatabase } from "./Audit.ts"
 import { parentOfDatabases } from "./Memory.ts"
 
 /** A PostgreSQL of the test's own that can be stopped and started again on its port, with its data. */
@@ -13,6 +14,8 @@ export interface ServerOfItsOwn {
   readonly start: Effect.Effect<void>
   /** Stops it and starts it again after so many milliseconds. */
   readonly outage: (milliseconds: number) => Effect.Effect<void>
+  /** One of its processes dies: it ends all others, recovers from its log and is there again, without the locks of before. */
+  readonly crash: Effect.Effect<void>
 }
 
 /** Starts one on an empty directory; it is stopped and removed when the scope closes. */
@@ -35,6 +38,17 @@ export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings
   const own: ServerOfItsOwn = {
     url,
     stop: Effect.promise(() => server.stop()),
+    crash: Effect.map(
+      onDatabase(
+        url,
+        (sql) =>
+          sql<{ pid: number }>`select pid from pg_stat_activity where backend_type = 'client backend'
+          and pid <> pg_backend_pid() order by backend_start limit 1`
+      ),
+      ([backend]) => {
+        if (backend !== undefined) process.kill(backend.pid, "SIGKILL")
+      }
+    ),
     start: Effect.promise(async () => {
       server = await open(port)
     }),

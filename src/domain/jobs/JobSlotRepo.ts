@@ -21,12 +21,19 @@ export class JobSlotRepo extends Context.Service<JobSlotRepo, {
   ) => Effect.Effect<void>
   /** Cycles that nobody has begun. */
   readonly open: Effect.Effect<ReadonlyArray<SlotCycle>>
-  /** True when this is the slot's current cycle, which has begun now, or anew after its process died. */
-  readonly begin: (cycle: SlotCycle) => Effect.Effect<boolean>
-  /** Ends the current cycle: the next one is open. */
-  readonly end: (cycle: SlotCycle) => Effect.Effect<void>
-  /** Ends it without a successor: the slot is gone until its queue has jobs again. */
-  readonly close: (cycle: SlotCycle) => Effect.Effect<void>
+  /**
+   * Leases the slot for its current cycle, which begins now, or anew after its process died: `begun`. `leased`: somebody
+   * else may still be at work. `gone`: another cycle is the current one.
+   */
+  readonly begin: (cycle: SlotCycle, token: string, leaseMs: number) => Effect.Effect<"begun" | "leased" | "gone">
+  /** Says that the workers with these tokens live. Gives those that still have their slot. */
+  readonly extend: (tokens: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
+  /** Gives up a slot whose cycle has not ended. */
+  readonly release: (cycle: SlotCycle, token: string) => Effect.Effect<void>
+  /** Ends the current cycle, unless somebody else works on it: the next one is open. */
+  readonly end: (cycle: SlotCycle, token: string) => Effect.Effect<void>
+  /** Ends it in the same way without a successor: the slot is gone until its queue has jobs again. */
+  readonly close: (cycle: SlotCycle, token: string) => Effect.Effect<void>
 }>()("stoa/domain/jobs/JobSlotRepo") {}
 
 /** A job of `found.queue` could have begun a second ago: the first slot is dead or has its hands full. */
@@ -43,6 +50,9 @@ export const jobSlotRepoLayer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const current = ({ queue, sequence, slot }: SlotCycle) =>
       sql`queue = ${queue} and slot = ${slot} and sequence = ${sequence}`
+    const own = (cycle: SlotCycle, token: string) => sql`${current(cycle)} and lease_token = ${token}::uuid`
+    // Later than the beginning of the statement: a lease that waited for a lock must not be shorter than its owner thinks.
+    const leaseEnd = (leaseMs: number) => sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'`
 
     // A slot that comes back must not repeat the sequences it had before: they begin at the time.
     const prepare = Effect.fn("JobSlotRepo.prepare")(
@@ -75,18 +85,34 @@ export const jobSlotRepoLayer = Layer.effect(
     return JobSlotRepo.of({
       prepare,
       open,
-      begin: Effect.fn("JobSlotRepo.begin")((cycle: SlotCycle) =>
-        Effect.map(
-          sql`update job_slots set open = false where ${current(cycle)} returning 1`,
-          (rows) => rows.length === 1
-        ), Effect.orDie),
+      begin: Effect.fn("JobSlotRepo.begin")(function*(cycle: SlotCycle, token: string, leaseMs: number) {
+        const [row] = yield* sql<{ readonly state: "begun" | "leased" | "gone" }>`with begun as (
+            update job_slots set open = false, lease_token = ${token}::uuid, lease_until = ${leaseEnd(leaseMs)}
+            where ${current(cycle)} and (lease_until is null or lease_until < clock_timestamp()) returning 1)
+          select case when exists (select 1 from begun) then 'begun'
+            when exists (select 1 from job_slots where ${current(cycle)}) then 'leased' else 'gone' end as state`
+        return row?.state ?? "gone"
+      }, Effect.orDie),
+      extend: Effect.fn("JobSlotRepo.extend")(function*(tokens: ReadonlyArray<string>, leaseMs: number) {
+        const rows = yield* sql<{ readonly token: string }>`update job_slots set lease_until = ${leaseEnd(leaseMs)}
+          where lease_token = any(${tokens}::uuid[]) returning lease_token::text as token`
+        return rows.map(({ token }) => token)
+      }, Effect.orDie),
+      release: Effect.fn("JobSlotRepo.release")(
+        (cycle: SlotCycle, token: string) =>
+          sql`update job_slots set lease_token = null, lease_until = null where ${own(cycle, token)}`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
       end: Effect.fn("JobSlotRepo.end")(
-        (cycle: SlotCycle) => sql`update job_slots set sequence = sequence + 1, open = true where ${current(cycle)}`,
+        (cycle: SlotCycle, token: string) =>
+          sql`update job_slots set sequence = sequence + 1, open = true, lease_token = null, lease_until = null
+            where ${own(cycle, token)}`,
         Effect.asVoid,
         Effect.orDie
       ),
       close: Effect.fn("JobSlotRepo.close")(
-        (cycle: SlotCycle) => sql`delete from job_slots where ${current(cycle)}`,
+        (cycle: SlotCycle, token: string) => sql`delete from job_slots where ${own(cycle, token)}`,
         Effect.asVoid,
         Effect.orDie
       )

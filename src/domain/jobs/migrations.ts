@@ -66,5 +66,9 @@ export const migrations = {
       task_slug text primary key,
       tick timestamptz not null
     )`
+  ),
+  // Whose slot it is, and until when without a sign of life: two workers must not run what one of them holds.
+  "0002_slot_leases": statements(
+    "alter table job_slots add column lease_token uuid, add column lease_until timestamptz"
   )
 }

@@ -27,6 +27,7 @@ import { JobSchedules } from "../../workflows/jobs/JobSchedules.ts"
 import { kernelTasksLayer } from "../../workflows/jobs/KernelTasks.ts"
 import { QueueClaims } from "../../workflows/jobs/QueueClaims.ts"
 import { schedulesLayer } from "../../workflows/jobs/SchedulesDriver.ts"
+import { SlotLeases } from "../../workflows/jobs/SlotLeases.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { Database } from "../Database.ts"
 import { jobNotificationsLayer } from "../jobs/JobNotifications.ts"
@@ -75,7 +76,7 @@ export const jobs = defineModule({
   ),
   actors: Layer.mergeAll(jobCyclesLayer, engineDriverLayer, schedulesLayer, jobNotificationsLayer).pipe(
     Layer.provideMerge(jobCycleLayer),
-    Layer.provide(QueueClaims.layer),
+    Layer.provide([QueueClaims.layer, SlotLeases.layer]),
     seeing(
       ConfiguredEngine,
       CycleStarter,

@@ -8,6 +8,7 @@ import { JobSlotRepo } from "../../domain/jobs/JobSlotRepo.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { CycleStarter } from "./CycleStarter.ts"
 import { workSlot } from "./JobSlot.ts"
+import { SlotLeases } from "./SlotLeases.ts"
 import { defaultQueue, standingQueues } from "./StandingQueues.ts"
 
 /**
@@ -78,22 +79,21 @@ export const jobCycleLayer = JobCycle.toLayer(
     const { queue, slot } = cycle
     const [name, token] = [`${queue}/${slot}`, newId()]
     const { reclaimSlot } = yield* JobSettleRepo
-    const left = yield* starter.inTurn(
-      Effect.flatMap(slots.begin(cycle), (current) => current ? reclaimSlot(name, token) : Effect.undefined)
-    )
-    if (left === undefined) return
+    const lease = yield* (yield* SlotLeases).take(cycle, token)
+    if (lease === undefined) return
+    const left = yield* starter.inTurn(reclaimSlot(name, token))
     if (left.pending + left.failed > 0) {
       yield* Effect.logWarning(`slot ${name} takes over: ${left.pending} jobs again, ${left.failed} failed`)
     }
     const wanted = settings.autorun && slot < settings.slots
     const shard = sharding.getShardId(EntityId.make(executionId), "default")
-    const mine = () => wanted && !starter.isStopping() && sharding.hasShardId(shard)
+    const mine = () => wanted && !starter.isStopping() && sharding.hasShardId(shard) && lease.isHeld()
     const taken = yield* Effect.scoped(Effect.gen(function*() {
       if (queue === defaultQueue && slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
-      return yield* workSlot({ queue, slot: name, token, mine, busy: widening(starter, cycle) })
+      return yield* workSlot({ queue, slot: name, token, mine, lease, busy: widening(starter, cycle) })
     }))
     const standing = slot === 0 && standingQueues(yield* Tasks, settings).includes(queue)
-    yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(cycle) : slots.close(cycle)
+    yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(cycle, token) : slots.close(cycle, token)
     yield* starter.start
-  })
+  }, Effect.scoped)
 )

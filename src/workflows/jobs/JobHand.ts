@@ -26,6 +26,17 @@ const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) =
   )
 }
 
+/** Says of all of them that their worker lives; gives those that are its own no more, and forgets them. */
+const extendAll = Effect.fnUntraced(
+  function*(repo: JobSettleRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
+    const ids = [...held.keys()]
+    const ours = new Set(ids.length === 0 ? [] : yield* repo.extend(token, ids, leaseMs))
+    const lost = ids.flatMap((id) => ours.has(id) ? [] : held.get(id) ?? [])
+    for (const { job } of lost) held.delete(job.id)
+    return lost
+  }
+)
+
 const makeCounts = () => {
   const counts = { processed: 0, failed: 0, retried: 0 }
   return {
@@ -43,7 +54,12 @@ const makeCounts = () => {
  * together, and says of the others that it lives. `latch` opens whenever a job has ended. The jobs are children of the
  * fiber that takes them.
  */
-export const makeHand = Effect.fnUntraced(function*(queue: string, token: string, latch: Latch.Latch) {
+export const makeHand = Effect.fnUntraced(function*(
+  queue: string,
+  token: string,
+  latch: Latch.Latch,
+  mayRun: () => boolean = () => true
+) {
   const repo = yield* JobSettleRepo
   const write = yield* settlementWriter(queue, token)
   const runs = yield* TaskRuns
@@ -55,14 +71,13 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
   const { count, counts } = makeCounts()
   let ended: Array<Settlement> = []
 
-  const work = (job: ClaimedJob) =>
-    runs.run(job).pipe(
-      permits.withPermits(1),
-      Effect.map((settlement) => {
-        ended.push(settlement)
-        latch.openUnsafe()
-      })
-    )
+  const toItsEnd = (job: ClaimedJob) =>
+    Effect.map(runs.run(job), (settlement) => {
+      ended.push(settlement)
+      latch.openUnsafe()
+    })
+  // What was claimed or waited while the worker lost its right to run stays in hand as it is, to be given back.
+  const work = (job: ClaimedJob) => permits.withPermits(1)(Effect.suspend(() => mayRun() ? toItsEnd(job) : Effect.void))
 
   /** Begins with them, in their order. */
   const take = Effect.fnUntraced(function*(jobs: ReadonlyArray<ClaimedJob>) {
@@ -86,15 +101,6 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
     return settlements.length === 0 ? Effect.void : Effect.onInterrupt(inTurn(writing), () => keep)
   })
 
-  /** Says of all of them that their worker lives; gives those that are its own no more, and forgets them. */
-  const lose = inTurn(Effect.gen(function*() {
-    const ids = [...held.keys()]
-    const ours = new Set(ids.length === 0 ? [] : yield* repo.extend(token, ids, leaseMs))
-    const lost = ids.flatMap((id) => ours.has(id) ? [] : held.get(id) ?? [])
-    for (const { job } of lost) held.delete(job.id)
-    return lost
-  }))
-
   /** Waits for all of them. */
   const finish = Effect.gen(function*() {
     while (held.size > 0) {
@@ -104,10 +110,13 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
     }
   })
 
+  /** Interrupts what is at work, and leaves it in hand. */
+  const stop = Effect.suspend(() => Fiber.interruptAll([...held.values()].map(({ fiber }) => fiber)))
+
   /** Interrupts what is at work and gives it back; the try does not count. */
   const release = Effect.gen(function*() {
     const left = [...held.values()]
-    yield* Fiber.interruptAll(left.map(({ fiber }) => fiber))
+    yield* stop
     const over = new Set(ended.map(({ id }) => id))
     ended.push(...left.filter(({ job }) => !over.has(job.id)).map(({ job }) => released(job)))
     yield* settle
@@ -117,8 +126,9 @@ export const makeHand = Effect.fnUntraced(function*(queue: string, token: string
     take,
     settle,
     finish,
+    stop,
     release,
-    beat: keepLeases(lose, leaseMs),
+    beat: keepLeases(inTurn(extendAll(repo, token, held, leaseMs)), leaseMs),
     /** Waits a while for all of them and gives back the rest. */
     drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
     /** Jobs in hand, and whether some of them have ended. */

@@ -4,6 +4,7 @@ import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { Wakeups } from "../../domain/jobs/Wakeups.ts"
 import { makeHand, now } from "./JobHand.ts"
 import { QueueClaims } from "./QueueClaims.ts"
+import type { SlotLease } from "./SlotLeases.ts"
 
 /** What a slot works on, and for how long. */
 export interface SlotWork {
@@ -14,6 +15,8 @@ export interface SlotWork {
   readonly token: string
   /** False once the slot belongs to somebody else or the process stops; looked at once a second and between claims. */
   readonly mine: () => boolean
+  /** Nothing runs without it. Absent: nobody else can have the slot. */
+  readonly lease?: SlotLease
   /** Done whenever more jobs come than can begin at once, or while others are in hand. */
   readonly busy?: Effect.Effect<void>
 }
@@ -23,11 +26,11 @@ export interface SlotWork {
  * claims, runs and settles as fast as jobs come, and waits for a hint, for the time of the next job or for the poll when
  * there are none. What is in hand when it has to stop gets a while to end and is given back. Gives how many it took.
  */
-export const workSlot = Effect.fnUntraced(function*({ busy = Effect.void, mine, queue, slot, token }: SlotWork) {
+export const workSlot = Effect.fnUntraced(function*({ busy = Effect.void, lease, mine, queue, slot, token }: SlotWork) {
   const { batch, concurrency, cycleMs, leaseMs, pollMs } = yield* JobSettings
   const repo = yield* JobClaimRepo
   const latch = yield* (yield* Wakeups).latch(queue)
-  const hand = yield* makeHand(queue, token, latch)
+  const hand = yield* makeHand(queue, token, latch, lease?.isHeld)
   const claims = yield* QueueClaims
   const begun = yield* now
   let size = concurrency
@@ -68,11 +71,12 @@ export const workSlot = Effect.fnUntraced(function*({ busy = Effect.void, mine, 
 
   const loop = Effect.gen(function*() {
     yield* Effect.forkScoped(hand.beat)
+    if (lease !== undefined) yield* Effect.forkScoped(Effect.andThen(lease.lost, hand.stop))
     for (let age = 0; mine() && (age < cycleMs || hand.size() > 0); age = (yield* now) - begun) {
       // A slot that is never empty hands over too: then it waits for what it has.
       yield* safely(turn(age < 5 * cycleMs))
     }
-    if (hand.size() > 0) yield* hand.drain
+    if (hand.size() > 0) yield* lease?.isHeld() === false ? hand.release : hand.drain
     return taken
   })
   return yield* Effect.onInterrupt(loop, () => hand.release)

@@ -1,0 +1,77 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../support/Audit.ts"
+import { lineTo } from "../support/DatabaseLine.ts"
+import { enqueueFrom, jobRunner, noteRuns, openJobs, runsOf } from "../support/JobKills.ts"
+import { freshDatabase } from "../support/Postgres.ts"
+import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { startService } from "../support/Service.ts"
+import { waitFor } from "../support/waitFor.ts"
+
+/** Longer than it takes another runner to have the slot. */
+const handlerMs = 20_000
+
+const overlaps = (notes: string) =>
+  onDatabase(notes, (sql) =>
+    sql`select a.key, a.pid as one, b.pid as other, b.begun - a.begun as after from job_runs a
+      join job_runs b on a.key = b.key and a.id < b.id
+      where b.begun < coalesce(a.ended, clock_timestamp()) and a.begun < coalesce(b.ended, clock_timestamp())`)
+
+const notedRuns = (notes: string, pid?: number) =>
+  Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(notes, pid)) > 0, 30_000))
+
+/** A runner that notes its runs in another database than its own, which stays when that goes. */
+const noting = (databaseUrl: string, notes: string, keyedMs: number) => {
+  const options = jobRunner(databaseUrl, keyedMs)
+  return startService({ ...options, environment: { ...options.environment, STOA_TEST_NOTES_URL: notes } })
+}
+
+it.live(
+  "a runner that is cut off from the database stops its jobs before another one runs them",
+  () =>
+    Effect.gen(function*() {
+      const [{ url }, notes] = [yield* freshDatabase, yield* freshDatabase]
+      yield* noteRuns(notes.url)
+      const line = yield* lineTo(url)
+      const cutOff = yield* noting(line.url, notes.url, handlerMs)
+      yield* enqueueFrom(url, "test/keyed", 4, 4)
+      yield* notedRuns(notes.url, cutOff.pid)
+      const other = yield* noting(url, notes.url, 100)
+      // Slots that have moved to the new one by themselves are of no use here.
+      yield* Effect.promise(() => waitFor("the runner to work", () => other.output().includes("runner ready")))
+      yield* line.cut
+      yield* Effect.promise(() =>
+        waitFor("all jobs", async () => await Effect.runPromise(openJobs(url, "test/keyed")) === 0, 60_000)
+      )
+      assert.isTrue(cutOff.running())
+      assert.isAbove(yield* runsOf(notes.url, other.pid), 0)
+      assert.deepStrictEqual(yield* overlaps(notes.url), [])
+    }),
+  120_000
+)
+
+it.live(
+  "runners that a crash of the database takes by surprise never run one exclusive key twice at once",
+  () =>
+    Effect.gen(function*() {
+      const database = yield* serverOfItsOwn
+      const notes = yield* freshDatabase
+      yield* noteRuns(notes.url)
+      const runners = yield* Effect.all([1, 2].map(() => noting(database.url, notes.url, 3_000)), { concurrency: 2 })
+      yield* enqueueFrom(database.url, "test/keyed", 60, 20, 1_000, 4)
+      for (let crash = 0; crash < 2; crash++) {
+        yield* notedRuns(notes.url)
+        yield* database.crash
+        const before = yield* runsOf(notes.url)
+        yield* Effect.promise(() =>
+          waitFor("more runs", async () => await Effect.runPromise(runsOf(notes.url)) > before, 40_000)
+        )
+      }
+      yield* Effect.promise(() =>
+        waitFor("all jobs", async () => await Effect.runPromise(openJobs(database.url, "test/keyed")) === 0, 90_000)
+      )
+      for (const { running } of runners) assert.isTrue(running())
+      assert.deepStrictEqual(yield* overlaps(notes.url), [])
+    }),
+  240_000
+)
