@@ -62,9 +62,14 @@ it.live(
       for (let crash = 0; crash < 2; crash++) {
         yield* notedRuns(notes.url)
         yield* database.crash
+        yield* Effect.promise(() =>
+          waitFor("the database to be back", () =>
+            Effect.runPromise(openJobs(database.url, "test/keyed")).then(() => true))
+        )
         const before = yield* runsOf(notes.url)
         yield* Effect.promise(() =>
-          waitFor("more runs", async () => await Effect.runPromise(runsOf(notes.url)) > before, 40_000)
+          waitFor("more runs", async () =>
+            await Effect.runPromise(runsOf(notes.url)) > before, 40_000)
         )
       }
       yield* Effect.promise(() =>

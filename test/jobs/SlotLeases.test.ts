@@ -1,0 +1,35 @@
+import { assert, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { JobSlotRepo } from "../../src/domain/jobs/JobSlotRepo.ts"
+import { CycleStarter } from "../../src/workflows/jobs/CycleStarter.ts"
+import { SlotLeases } from "../../src/workflows/jobs/SlotLeases.ts"
+import { queueLayer } from "./Queue.ts"
+
+/** The leases of a process of its own, over this way to the table of slots. */
+const leasesOver = (slots: JobSlotRepo["Service"]) =>
+  Layer.build(Layer.fresh(SlotLeases.layer.pipe(Layer.provide(CycleStarter.layer)))).pipe(
+    Effect.provideService(JobSlotRepo, slots),
+    Effect.map(Context.get(SlotLeases))
+  )
+
+it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it) => {
+  it.effect(
+    "whose worker cannot renew its lease is lost to it before another one may have it",
+    () =>
+      Effect.gen(function*() {
+        const slots = yield* JobSlotRepo
+        yield* slots.prepare(["default"], [], 1)
+        const [cycle] = yield* slots.open
+        assert.isDefined(cycle)
+        // No answer and no error, as from a machine that is gone.
+        const cutOff = yield* (yield* leasesOver({ ...slots, extend: () => Effect.never })).take(cycle, newId())
+        assert.isTrue(cutOff?.isHeld())
+        const other = yield* (yield* leasesOver(slots)).take(cycle, newId())
+        assert.deepStrictEqual([cutOff?.isHeld(), other?.isHeld()], [false, true])
+        // Told by then, and not only when it asks.
+        yield* cutOff?.lost ?? Effect.die("no lease")
+      }),
+    20_000
+  )
+})
