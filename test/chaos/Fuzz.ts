@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { fuzz, report, targetOf } from "../fuzz/Fuzz.ts"
-import { neverSucceeding } from "../fuzz/KnownGaps.ts"
+import { neverSucceeding } from "../fuzz/NotOffered.ts"
 import { everyWay, wholeDeployment } from "../fuzz/World.ts"
 
 const seed = Number(process.env["STOA_FUZZ_SEED"] ?? Date.now() % 1_000_000)

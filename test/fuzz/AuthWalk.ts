@@ -38,10 +38,14 @@ const accountWalk = Effect.fnUntraced(function*(outbox: ReturnType<typeof makeOu
 })
 
 /** Ways in from elsewhere: links of mails, and providers of sign-in. */
-const elsewhereWalk = Effect.fnUntraced(function*() {
-  const browser = makeBrowser()
+const elsewhereWalk = Effect.fnUntraced(function*(outbox: ReturnType<typeof makeOutbox>) {
+  const [browser, { email }] = [makeBrowser(), yield* aVisitor()]
   yield* browser.post(`${auth}/send-verification-email`, { email: newEmail() })
-  yield* browser.get(`${auth}/verify-email?token=none&callbackURL=/`)
+  yield* browser.post(`${auth}/send-verification-email`, { email })
+  const link = yield* outbox.linkTo(email, "email-verification")
+  yield* browser.get(`${link.pathname}${link.search}`)
+  const token = link.searchParams.get("token")
+  yield* browser.post(`${auth}/verify-email`, { token, newPassword: "a horse of my own" })
   yield* browser.post(`${auth}/sign-in/social`, { provider: "google", callbackURL: "/welcome" })
   yield* browser.get(`${auth}/callback/google?code=x&state=forged`)
   yield* browser.post(`${auth}/callback/google?code=x&state=forged`, {})
@@ -101,7 +105,7 @@ const organizationWalk = Effect.fnUntraced(function*() {
 /** Everything that can be done under `/api/auth`. */
 export const authWalk = Effect.fnUntraced(function*(outbox: ReturnType<typeof makeOutbox>) {
   yield* accountWalk(outbox)
-  yield* elsewhereWalk()
+  yield* elsewhereWalk(outbox)
   yield* factorWalk()
   yield* organizationWalk()
 })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { fuzz, report, targetOf } from "./Fuzz.ts"
-import { neverSucceeding } from "./KnownGaps.ts"
+import { neverSucceeding } from "./NotOffered.ts"
 import { everyWay, wholeDeployment } from "./World.ts"
 
 /** Another one for each run, and the one of a run that failed to see it again: `STOA_FUZZ_SEED=… npx vitest run …`. */

@@ -35,7 +35,16 @@ export const wholeDeployment = shelfLayer({
     socialProviders: { google: { clientId: "shop", clientSecret: "a secret of the shop's" } }
   },
   // Everybody of the fuzz comes from one address.
-  rateLimits: { api: 1e9, auth: 1e9, session: 1e9, checkout: 1e9, promotionTrial: 1e9, media: 1e9, signInPerEmail: 1e9 }
+  rateLimits: {
+    api: 1e9,
+    auth: 1e9,
+    session: 1e9,
+    checkout: 1e9,
+    promotionTrial: 1e9,
+    media: 1e9,
+    signInPerEmail: 1e9,
+    mailPerRecipient: 1e9
+  }
 })
 
 const header = (actor: object) => ({ "x-test-actor": JSON.stringify(actor) })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { amount, integer, json, jsonOf, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { amount, integer, json, jsonOf, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 
 export const Deduction = Schema.Struct({
@@ -17,14 +17,14 @@ export const payouts = table("marketplace_vendor_payouts", {
   amount,
   status: oneOf(payoutStatuses).default("pending"),
   payoutMethod: text.nullable,
-  externalReference: text.nullable,
+  externalReference: longText.nullable,
   periodStart: timestamp.nullable,
   periodEnd: timestamp.nullable,
   grossAmount: amount,
   deductions: jsonOf(Schema.Array(Deduction)).default([]),
   netAmount: amount,
   failedAt: timestamp.nullable,
-  failureReason: text.nullable,
+  failureReason: longText.nullable,
   retryCount: integer.default(0),
   processedAt: timestamp.nullable,
   /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */

@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
-import { CurrentActor, PluginDatabase, systemActor } from "stoa/plugin"
+import { CurrentActor, longText, PluginDatabase, systemActor } from "stoa/plugin"
 import { MarketplaceOptions, type MarketplaceSettings } from "../MarketplaceOptions.ts"
 import { manualPayouts } from "./ManualPayouts.ts"
 import { PayoutEnds } from "./PayoutEnds.ts"
@@ -18,9 +18,9 @@ const patience = "10 seconds"
 class AdapterSilent extends Data.TaggedError("AdapterSilent")<{ readonly cause: unknown }> {}
 
 const Outcome = Schema.Union([
-  Schema.Struct({ status: Schema.Literal("completed"), reference: Schema.String }),
-  Schema.Struct({ status: Schema.Literal("processing"), reference: Schema.optionalKey(Schema.String) }),
-  Schema.Struct({ status: Schema.Literal("failed"), reason: Schema.String })
+  Schema.Struct({ status: Schema.Literal("completed"), reference: longText.schema }),
+  Schema.Struct({ status: Schema.Literal("processing"), reference: Schema.optionalKey(longText.schema) }),
+  Schema.Struct({ status: Schema.Literal("failed"), reason: longText.schema })
 ])
 
 /** Each try of a payout has one key for ever: an adapter that gets it twice pays once. */

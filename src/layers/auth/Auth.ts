@@ -144,7 +144,7 @@ const gateway = Layer.effect(
             Effect.map(answered(request), ({ response }) => response)
           )
         }
-        const refused = yield* refusedChoice(pathOf(request), request)
+        const refused = yield* refusedChoice(authPathOf(request), request)
         if (refused !== undefined) return refused
         const began = yield* Clock.currentTimeMillis
         const organization = yield* store.organizationOf(request)
