@@ -107,13 +107,13 @@ withApp("readiness of the tables", (it) => {
   it.effect("is 503 while they are older than this version, and names their owner", () =>
     Effect.gen(function*() {
       yield* readyWith(200)
-      yield* database((sql) => sql`update promotions_migrations set migration_id = migration_id - 1`)
+      yield* database((sql) => sql`update promotions_migrations set migration_id = -migration_id`)
       const behind = yield* readyWith(503)
       assert.strictEqual(
         behind.text("checks.migrations.message"),
         "The tables of promotions are older than this version."
       )
-      yield* database((sql) => sql`update promotions_migrations set migration_id = migration_id + 1`)
+      yield* database((sql) => sql`update promotions_migrations set migration_id = -migration_id`)
       yield* readyWith(200)
     }))
 

@@ -209,7 +209,7 @@ withMedia("GET /api/media/files", (it) => {
     }))
 })
 
-withShelf({}, { webhooks: { keyring: undefined, allowPrivate: false } })(
+withShelf({}, { environment: "production", webhooks: { keyring: undefined, allowPrivate: false } })(
   "a deployment without a key for secrets",
   (it) => {
     it.effect("signs nothing, so that nobody can forge what it signed", () =>

@@ -243,10 +243,13 @@ onLoopback("an organization", (it) => {
     }))
 })
 
-const withoutKey = layer(testAppLayer({}, { webhooks: { keyring: undefined, allowPrivate: false } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withoutKey = layer(
+  testAppLayer({}, { environment: "production", webhooks: { keyring: undefined, allowPrivate: false } }),
+  {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  }
+)
 
 withoutKey("a deployment without a key for secrets", (it) => {
   it.effect("registers no endpoint and says why", () =>

@@ -71,6 +71,9 @@ const Moved = HttpApiSchema.Empty(302)
 
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 
+/** A link of a mail never ends on JSON: what is wrong with it stands on a page too. */
+const pageErrors = [...error, Page.pipe(HttpApiSchema.status(400)), Page.pipe(HttpApiSchema.status(401))] as const
+
 /** One's own record, passwords, verified addresses and social sign-in (contract, platform §3). */
 export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   HttpApiEndpoint.post("updateUser", "/api/auth/update-user", { payload: UserChange, success: Done, error })
@@ -132,13 +135,17 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   HttpApiEndpoint.get("openVerification", "/api/auth/verify-email", {
     query: { token: optionalText, callbackURL: optionalText, organizationId: optionalText },
     success: Page,
-    error
+    error: pageErrors
   })
     .annotateMerge(OpenApi.annotations({
       summary: "The link of the mail: a page with a button that verifies the address",
       description: "Opening it changes nothing. A page of the shop's own can take its place (`auth.verificationPage`)."
     })),
-  HttpApiEndpoint.post("verifyEmail", "/api/auth/verify-email", { payload: VerifyEmail, success: Done, error })
+  HttpApiEndpoint.post("verifyEmail", "/api/auth/verify-email", {
+    payload: VerifyEmail,
+    success: [Done, Page],
+    error: pageErrors
+  })
     .annotate(NeverRepeated, true)
     .annotate(TakesForm, true)
     .annotateMerge(OpenApi.annotations({

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Reference } from "../../domain/text/Storable.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
@@ -106,7 +107,7 @@ export const AuthApiKey = Schema.Struct({
 
 /** What the button of a link sends, or the shop's own page. */
 export const VerifyEmail = Schema.Struct({
-  token: Schema.String,
-  newPassword: Schema.optional(Schema.String),
-  callbackURL: Schema.optional(Schema.String)
+  token: Reference,
+  newPassword: Schema.optional(Reference),
+  callbackURL: Schema.optional(Reference)
 }).annotate({ identifier: "VerifyEmail" })
