@@ -56,7 +56,12 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     })),
   HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
     query: { limit: optionalText, offset: optionalText, sortBy, sortDirection },
-    success: Schema.Struct({ apiKeys: Schema.Array(AuthApiKey), total: Schema.Int }),
+    success: Schema.Struct({
+      apiKeys: Schema.Array(AuthApiKey),
+      total: Schema.Int,
+      limit: Schema.optional(Schema.Int),
+      offset: Schema.optional(Schema.Int)
+    }),
     error
   })
     .annotateMerge(OpenApi.annotations({ summary: "List one's API keys" })),
