@@ -4,11 +4,11 @@ import { JobSlotRepo, type SlotCycle } from "../../domain/jobs/JobSlotRepo.ts"
 import { CycleStarter } from "./CycleStarter.ts"
 
 /** How long a slot belongs to its worker after its last sign of life, and how long is between two, in ms. */
-const leaseMs = 6_000
+const leaseMs = 5_000
 const signMs = 1_000
 
 /** So long before others may have the slot its worker stops what runs in it. */
-const marginMs = 1_500
+const marginMs = 1_000
 
 /** How often a worker looks whether its time is over, and whether a slot that it waits for is free. */
 const lookMs = 250
@@ -83,8 +83,8 @@ const keepLeases = (slots: JobSlotRepo["Service"], held: Map<string, Held>, scop
 
 /**
  * Keeps two workers of one slot apart, also when neither can see the other: after a crash of the database the shards of a
- * cycle may have another owner before the first one knows. A slot is taken for six seconds, which its worker renews every
- * second. One that cannot do so stops its jobs a second and a half before anybody else may take them.
+ * cycle may have another owner before the first one knows. A slot is taken for five seconds, which its worker renews every
+ * second. One that cannot do so stops its jobs a second before anybody else may take them.
  */
 export class SlotLeases extends Context.Service<SlotLeases, {
   /**
