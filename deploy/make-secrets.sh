@@ -21,5 +21,7 @@ umask 077
   echo "STOA_PUBLIC_URL="
   echo "STOA_STRIPE_SECRET_KEY="
   echo "STOA_STRIPE_WEBHOOK_SECRET="
-} > "$file"
+} > "$file.$$"
+# It gets its name when it is whole.
+mv "$file.$$" "$file"
 echo "Wrote $file. Fill in what is empty, then: docker compose up --build"

@@ -1,4 +1,5 @@
 import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
+import { isIPv6 } from "node:net"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
 import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
@@ -148,17 +149,19 @@ const onNetwork =
   "This is a development deployment on a network: its test payments pay without money, and requests may " +
   "reach internal addresses. Nothing real belongs into it; NODE_ENV=production is for that."
 
+const urlOf = (host: string, port: number): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+
 /** Says where the process can be reached once it can. */
 export const announce = Effect.gen(function*() {
   const settings = yield* AppConfig
   const { developmentKey, host, port, role } = settings
   if (isDevelopmentOnNetwork(settings)) yield* Effect.logWarning(onNetwork)
   if (role === "runner") {
-    return yield* Effect.logInfo(`runner ready (health, readiness and metrics on http://${host}:${port})`)
+    return yield* Effect.logInfo(`runner ready (health, readiness and metrics on ${urlOf(host, port)})`)
   }
   const key = Option.match(developmentKey, {
     onNone: () => "",
     onSome: (one) => `; development key (x-api-key): ${Redacted.value(one)}`
   })
-  return yield* Effect.logInfo(`serving on http://${host}:${port} (API explorer at /api/reference)${key}`)
+  return yield* Effect.logInfo(`serving on ${urlOf(host, port)} (API explorer at /api/reference)${key}`)
 })

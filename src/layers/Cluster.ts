@@ -13,6 +13,7 @@ import {
 } from "effect/cluster"
 import { RpcServer } from "effect/rpc"
 import type { SocketServer } from "effect/socket"
+import { randomUUID } from "node:crypto"
 import type { DeploymentVitals } from "../domain/health/Vitals.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
@@ -49,8 +50,8 @@ const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "
   shardsPerGroup: 64
 }
 
-/** Address of a process that listens for nobody, as it stands in the table of runners. */
-const unreachable = RunnerAddress.make("127.0.0.1", 0)
+/** A process that listens for nobody, as it stands in the table of runners: each has a row of its own there. */
+const unreachable = () => RunnerAddress.make(`${randomUUID()}.invalid`, 0)
 
 const health = RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(peerClient))
 
@@ -96,7 +97,7 @@ export const clusterLayer = Layer.unwrap(
     const { url } = yield* Database
     const listens = hasPeers(config)
     const port = config.runnerPort === 0 && listens ? yield* Effect.promise(freePort) : config.runnerPort
-    const address = listens ? RunnerAddress.make(config.runnerHost, port) : unreachable
+    const address = listens ? RunnerAddress.make(config.runnerHost, port) : unreachable()
     const shardingConfig = ShardingConfig.layer({
       ...pinned,
       runnerAddress: config.role === "api" ? Option.none() : Option.some(address),

@@ -6,7 +6,7 @@ import deployment from "../../commerce.config.ts"
 import { ExportFormat, ImportedKind, ImportFormat, Kind } from "../domain/exchange/Kind.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
-import { type AppSettings, readSettings } from "./config/AppConfig.ts"
+import { readSettings } from "./config/AppConfig.ts"
 import { examine } from "./Doctor.ts"
 import { sayWhy, watchEnd } from "./EndOfProcess.ts"
 import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange/ExchangeCommand.ts"
@@ -15,7 +15,7 @@ import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { pluginCommands } from "./plugins/PluginCommand.ts"
 import { documentWith } from "./plugins/PluginDocument.ts"
-import { farewellLayer, runMain } from "./RunMain.ts"
+import { answersOn, farewellLayer, runMain } from "./RunMain.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
 import { onLasting, waitingForDatabase } from "./start/BusyDatabase.ts"
 import { mustListen } from "./start/PortChecks.ts"
@@ -30,8 +30,7 @@ const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
 
 const serve = Command.make("serve", { role }, (flags) =>
   Effect.gen(function*() {
-    const configured = yield* readSettings(deployment)
-    const settings: AppSettings = { ...configured, role: Option.getOrElse(flags.role, () => configured.role) }
+    const settings = yield* readSettings(deployment, Option.getOrUndefined(flags.role))
     // Before the database is started or asked: what cannot be served need not be begun.
     yield* mustListen(settings)
     const ready = Layer.effectDiscard(
@@ -44,13 +43,12 @@ const serve = Command.make("serve", { role }, (flags) =>
     // What ends a start is said before all that was started is ended, which may take seconds.
     return yield* Layer.build(service).pipe(
       Effect.tapCause(onLasting(sayWhy)),
+      Effect.andThen(answersOn(settings.role === "runner" ? 0 : settings.graceMs)),
       Effect.andThen(Effect.onInterrupt(Effect.never, () => Effect.logInfo("stopping: what is under way is finished"))),
       Effect.scoped,
       waitingForDatabase,
       Effect.onInterrupt(() => Effect.logInfo("stopped")),
-      Effect.provide(
-        Layer.merge(loggingLayer(settings), farewellLayer(settings.role === "runner" ? 0 : settings.graceMs))
-      )
+      Effect.provide(Layer.merge(loggingLayer(settings), farewellLayer))
     )
   })).pipe(Command.withDescription("Start the service, with a demo store when the embedded database is empty"))
 

@@ -14,10 +14,18 @@ const isMissing = (error: unknown): boolean =>
 const isThere = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST"
 
+/** Characters of 32 random bytes, without padding. */
+const shortest = 43
+
 /** It gets its name when it is whole: nobody reads half of it. */
 const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "base64url"): Promise<string> => {
   const file = join(resolve(dataDir), name)
-  const read = () => readFile(file, "utf8").then((text) => text.trim())
+  // An empty file, as a full disk leaves it, would be a secret that everybody knows.
+  const read = async () => {
+    const text = (await readFile(file, "utf8")).trim()
+    if (text.length < shortest) throw new Error(`${file} is damaged: remove it`)
+    return text
+  }
   try {
     return await read()
   } catch (error) {
@@ -25,7 +33,7 @@ const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "b
   }
   const draft = `${file}.${randomUUID()}`
   await mkdir(resolve(dataDir), { recursive: true })
-  await writeFile(draft, `${randomBytes(32).toString(encoding)}\n`, { mode: 0o600 })
+  await writeFile(draft, `${randomBytes(32).toString(encoding)}\n`, { mode: 0o600, flush: true })
   try {
     await link(draft, file)
   } catch (error) {

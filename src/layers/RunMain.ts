@@ -8,19 +8,27 @@ const longestMs = 13_000
 /** What a service says and for how long it still answers once it was told to stop; other commands end at once. */
 interface Service {
   readonly farewell: Farewell
-  /** So long proxies may still send what they have, until they have noticed that it is not ready any more. */
-  readonly graceMs: number
+  /**
+   * So long proxies may still send what they have, until they have noticed that it is not ready any more. Nothing before
+   * it was ready: a start that is told to stop goes no further.
+   */
+  graceMs: number
 }
 
 let service: Service | undefined
 
 /** The end of this process as it goes on, for the layers of the service that it runs. */
-export const farewellLayer = (graceMs: number) =>
-  Layer.unwrap(Effect.sync(() => {
-    const farewell: Farewell = { begun: false, waitsFor: "" }
-    service = { farewell, graceMs }
-    return Layer.succeed(Draining, farewell)
-  }))
+export const farewellLayer = Layer.unwrap(Effect.sync(() => {
+  const farewell: Farewell = { begun: false, waitsFor: "" }
+  service = { farewell, graceMs: 0 }
+  return Layer.succeed(Draining, farewell)
+}))
+
+/** The service is ready: from now on it has a grace when it is told to stop. */
+export const answersOn = (graceMs: number) =>
+  Effect.sync(() => {
+    if (service !== undefined) service.graceMs = graceMs
+  })
 
 /** Says that the end of the process has come to what lies below this layer. */
 export const waitingFor = (what: string) =>
@@ -35,28 +43,37 @@ export const waitingFor = (what: string) =>
     })
   )
 
-const giveUp = Effect.sync(() => {
-  const waited = service?.farewell.waitsFor ?? ""
-  say(
-    `gave up waiting${waited === "" ? "" : ` for ${waited}`} after ${longestMs / 1_000} s; ` +
-      "what was not finished goes on in another process, or at the next start"
-  )
-  process.exit(0)
-})
+/** Exit codes of a command that a signal ended before it was done, as shells know them. */
+const codes = { SIGINT: 130, SIGTERM: 143 }
+type Told = keyof typeof codes
+
+const giveUp = (signal: Told) =>
+  Effect.sync(() => {
+    if (service === undefined) {
+      say(`stopped before it was done, and did not end within ${longestMs / 1_000} s`)
+      return process.exit(codes[signal])
+    }
+    const { waitsFor } = service.farewell
+    say(
+      `gave up waiting${waitsFor === "" ? "" : ` for ${waitsFor}`} after ${longestMs / 1_000} s; ` +
+        "what was not finished goes on in another process, or at the next start"
+    )
+    return process.exit(0)
+  })
 
 /**
  * Runs a command as this process, and ends the process with it. SIGTERM and SIGINT end it well: a service fails its probes
  * at once, answers for its grace, and then ends what it has begun. A second signal ends the grace. Whatever the command
- * waits for after that, and whatever it meets on its way, the process is gone within 15 s with exit code 0: all that it had in
- * hand is written down, and others take it over.
+ * waits for after that, and whatever it meets on its way, the process is gone within 15 s. A service's exit code is 0 then:
+ * all that it had in hand is written down, and others take it over. Any other command was cut off, and its code says so.
  */
 export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
-  let told = false
+  let told: Told | undefined
   const end = () => fiber.interruptUnsafe(fiber.id)
-  const stop = (signal: NodeJS.Signals) => {
-    if (told) return end()
-    told = true
-    Effect.runFork(Effect.delay(giveUp, longestMs))
+  const stop = (signal: Told) => {
+    if (told !== undefined) return end()
+    told = signal
+    Effect.runFork(Effect.delay(giveUp(signal), longestMs))
     if (service === undefined) return end()
     service.farewell.begun = true
     // Whoever presses Ctrl-C is no orchestrator with proxies.
@@ -66,7 +83,8 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     process.off("SIGINT", stop)
     process.off("SIGTERM", stop)
     teardown(exit, (code) => {
-      if (told || code !== 0) process.exit(told && service !== undefined ? 0 : code)
+      if (told !== undefined) return process.exit(service === undefined ? codes[told] : 0)
+      if (code !== 0) process.exit(code)
     })
   })
   process.on("SIGINT", stop)

@@ -44,6 +44,19 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /
       assert.isNull(answer.at("user.vendorId") ?? null)
     }))
 
+  it.effect("as deep as it likes, or a query as odd, is no failure of the service", () =>
+    Effect.gen(function*() {
+      const { browser } = yield* aVisitor()
+      const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+      const key = yield* browser.call("POST", "/api/auth/api-key/create", { body: `{"permissions":${deep}}` })
+      assert.isBelow(key.status, 500)
+      yield* browser.post("/api/auth/organization/create", { name: "Mugs", slug: newEmail().replace(/\W/g, "-") })
+      for (const query of ["sortBy=nosuch", "filterField=createdAt&filterValue=abc", "limit=-1", "offset=-1"]) {
+        const listed = yield* browser.get(`/api/auth/organization/list-members?${query}`)
+        assert.strictEqual(listed.status, 200, query)
+      }
+    }))
+
   it.effect("signs up and in as a form too", () =>
     Effect.gen(function*() {
       const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" }

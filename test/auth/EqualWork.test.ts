@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { GuestOrderClaims } from "../../src/domain/auth/GuestOrderClaims.ts"
-import { AuthGateway, MailAllowed } from "../../src/http/auth/AuthGateway.ts"
+import { AuthGateway, MailLimit } from "../../src/http/auth/AuthGateway.ts"
 import { authGatewayLayer } from "../../src/layers/auth/Auth.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { statementsOf } from "../pricing/Statements.ts"
@@ -46,7 +46,7 @@ const workOf = Effect.fnUntraced(function*(path: string, body: object, mayMail =
     gateway.answer(request).pipe(
       Effect.tap((answer) => Effect.sync(() => status = answer.status)),
       Effect.provideService(CurrentActor, systemActor("org_default")),
-      Effect.provideService(MailAllowed, mayMail)
+      Effect.provideService(MailLimit, () => Effect.succeed(mayMail))
     )
   )
   const hashes = (yield* hashesSoFar) - before

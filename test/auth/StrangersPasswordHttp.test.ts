@@ -1,6 +1,7 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { nonceOf } from "../../src/http/auth/SignUpNonce.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
@@ -224,3 +225,12 @@ layer(testAppLayer({ email: { send: outbox.send }, auth: withPage }), {
       }))
   }
 )
+
+describe("the nonce of a sign-up over https", () => {
+  it("counts only under the name that no other host can plant", () => {
+    const [own, planted] = ["a".repeat(43), "b".repeat(43)]
+    assert.isUndefined(nonceOf(`uc.sign_up=${planted}`, true))
+    assert.strictEqual(nonceOf(`uc.sign_up=${planted}; __Host-uc.sign_up=${own}`, true), own)
+    assert.strictEqual(nonceOf(`uc.sign_up=${own}`, false), own)
+  })
+})

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobSlotRepo } from "../../src/domain/jobs/JobSlotRepo.ts"
 import { CycleStarter } from "../../src/workflows/jobs/CycleStarter.ts"
@@ -29,6 +29,25 @@ it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it
         assert.deepStrictEqual([cutOff?.isHeld(), other?.isHeld()], [false, true])
         // Told by then, and not only when it asks.
         yield* cutOff?.lost ?? Effect.die("no lease")
+      }),
+    20_000
+  )
+
+  it.effect(
+    "that is lost stays lost, though its renewal is answered later",
+    () =>
+      Effect.gen(function*() {
+        const slots = yield* JobSlotRepo
+        yield* slots.prepare(["default", "other"], [], 1)
+        const cycle = (yield* slots.open).find(({ queue }) => queue === "other")
+        assert.isDefined(cycle)
+        const answer = yield* Deferred.make<void>()
+        const late = { ...slots, extend: (tokens: ReadonlyArray<string>) => Effect.as(Deferred.await(answer), tokens) }
+        const lease = yield* (yield* leasesOver(late)).take(cycle, newId())
+        yield* lease?.lost ?? Effect.die("no lease")
+        yield* Deferred.succeed(answer, undefined)
+        yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
+        assert.isFalse(lease?.isHeld())
       }),
     20_000
   )

@@ -4,6 +4,8 @@ import { randomBytes } from "node:crypto"
 import { windowEnd } from "../../src/domain/ratelimits/RateLimit.ts"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { aKey, cookieOf, signIn } from "../access/People.ts"
+import { onDatabase } from "../checkout/ShopFloor.ts"
+import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { type StatementTap, tapOn } from "../support/StatementTap.ts"
 import { api, testAppOn } from "../support/TestApp.ts"
@@ -70,6 +72,23 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(yield* lookUps, 0)
         assert.strictEqual((yield* show(newAddress(), aKeyOfNobody())).status, 401)
         assert.strictEqual(yield* lookUps, 1)
+      }))
+
+    it.effect("keeps nobody there from a key that was good lately, though it is looked up anew", () =>
+      Effect.gen(function*() {
+        const address = newAddress()
+        const { headers } = yield* aKey({ role: "staff" })
+        assert.strictEqual((yield* show(address, headers)).status, 200)
+        yield* wearOut(address)
+        yield* onDatabase((sql) => sql`select pg_notify('auth_changed', 'oorg_default')`)
+        yield* lookUps
+        yield* eventually(
+          "it is forgotten and looked up",
+          Effect.gen(function*() {
+            assert.strictEqual((yield* show(address, headers)).status, 200)
+            return (yield* lookUps) > 0 ? true : undefined
+          })
+        )
       }))
 
     it.effect("keeps nobody there from what is signed or known already", () =>

@@ -33,7 +33,10 @@ it.live("a process that is told to stop answers the checkouts it has begun", () 
     const { url } = yield* freshDatabase
     const emulator = yield* startEmulator
     emulator.behave({ late: 250 })
-    const service = yield* startService({ databaseUrl: url, ...emulatedService(emulator) })
+    const emulated = emulatedService(emulator)
+    // What is late must not be too late on a busy machine.
+    const environment = { ...emulated.environment, STOA_TEST_PATIENCE_MS: "5000" }
+    const service = yield* startService({ databaseUrl: url, ...emulated, environment })
     yield* Effect.gen(function*() {
       const product = yield* aProduct({ stock: 20 })
       const carts = yield* Effect.forEach(Array.from({ length: 10 }), () => aCartWith(product), { concurrency: 5 })

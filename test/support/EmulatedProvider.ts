@@ -9,7 +9,7 @@ import {
 import type { EmulatedPayment } from "./PaymentEmulator.ts"
 
 /** How long the adapter waits for the emulator; what takes longer has an unknown outcome. */
-const patienceMs = 300
+const patienceMs = Number(process.env["STOA_TEST_PATIENCE_MS"] ?? 300)
 
 interface Reply {
   readonly declined?: string

@@ -46,6 +46,25 @@ export class Credentials extends Context.Service<Credentials, {
 /** Verified credentials that a process remembers, and for how long. */
 const memory = { capacity: 10_000, lifeMs: 30_000 }
 
+/**
+ * Credentials that were good lately. A guess may be refused unseen; these are looked up also where others at the same
+ * address show what is worth nothing.
+ */
+const provenLately = () => {
+  const [capacity, lifeMs] = [50_000, 86_400_000]
+  const seen = new Map<string, number>()
+  return {
+    /** The oldest goes when there are too many. */
+    note: (name: string, good: boolean, now: number): void => {
+      seen.delete(name)
+      if (good) seen.set(name, now)
+      const [oldest] = seen.keys()
+      if (seen.size > capacity && oldest !== undefined) seen.delete(oldest)
+    },
+    has: (name: string, now: number): boolean => now < (seen.get(name) ?? -lifeMs) + lifeMs
+  }
+}
+
 /** A session is given a later end when so much of its life is over, and so at most once in this time (contract §3). */
 const renewalAgeMs = 86_400_000
 
@@ -84,6 +103,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
   const cache = (yield* WatchedCaches).open<Known>(memory)
   const used = yield* keyUses(repo.recordUses)
   const renew = renewing(repo, settings)
+  const proofs = provenLately()
   const secret = Redacted.value(settings.secret)
 
   /** The cache knows credentials by their hashes alone: what lies in memory opens nothing. */
@@ -139,7 +159,11 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
     const now = yield* Clock.currentTimeMillis
     const name = `${sent._tag}${sha256(sent.value)}`
     const known = remembered(name, now)
-    if (known === undefined) return yield* read(sent, name, now)
+    if (known === undefined) {
+      const found = yield* read(sent, name, now)
+      proofs.note(name, found !== undefined, now)
+      return found
+    }
     if (known._tag === "Key") used(known.key.id, now)
     return verifiedAs(known)
   })
@@ -147,7 +171,8 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
   const isGuess = Effect.fnUntraced(function*(sent: SentCredential) {
     if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
     if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false
-    return remembered(`${sent._tag}${sha256(sent.value)}`, yield* Clock.currentTimeMillis) === undefined
+    const [name, now] = [`${sent._tag}${sha256(sent.value)}`, yield* Clock.currentTimeMillis]
+    return remembered(name, now) === undefined && !proofs.has(name, now)
   })
 
   return Credentials.of({ verify, isGuess })

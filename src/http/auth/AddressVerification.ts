@@ -15,6 +15,11 @@ export interface PasswordRefused {
   readonly message: string
 }
 
+/** Too many passwords wait for their hashes: 503, to be tried again. */
+export interface Busy {
+  readonly _tag: "Busy"
+}
+
 /** A link as a browser brings it. */
 export interface OpenedLink {
   readonly token: string
@@ -35,5 +40,5 @@ export class AddressVerification extends Context.Service<AddressVerification, {
   readonly verify: (
     link: OpenedLink & { readonly newPassword: string | undefined },
     request: Request
-  ) => Effect.Effect<LinkState | PasswordRefused, never, CurrentActor>
+  ) => Effect.Effect<LinkState | PasswordRefused | Busy, never, CurrentActor>
 }>()("stoa/http/auth/AddressVerification") {}

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { ShopperObject, ShortText } from "../../domain/text/Storable.ts"
+import { AnyJson, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 import { authFailures as error } from "./AuthFailures.ts"
@@ -20,7 +20,7 @@ const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).anno
 })
 
 const unchosen = Schema.optional(
-  Schema.Unknown.annotate({ description: "Not its user's to choose: 400 `SERVER_ONLY_PROPERTY`." })
+  AnyJson.annotate({ description: "Not its user's to choose: 400 `SERVER_ONLY_PROPERTY`." })
 )
 
 /** What better-auth refuses by name when a page asks for it: dropped, it would make another key than was asked for. */

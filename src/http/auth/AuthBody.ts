@@ -7,7 +7,7 @@ import { issuesOf } from "../../domain/text/Issues.ts"
 export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}
 
 /** What is needed of a declared endpoint to read its body. */
-export type DeclaredBody = Pick<HttpApiEndpoint.Top, "payload" | "annotations">
+export type DeclaredBody = Pick<HttpApiEndpoint.Top, "payload" | "query" | "annotations">
 
 /** A body that is refused, in the words of better-auth (contract, platform §3). */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {

@@ -8,9 +8,9 @@ import { envelope } from "../server/Failure.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
-import { AuthGateway, MailAllowed } from "./AuthGateway.ts"
+import { AuthGateway, MailLimit } from "./AuthGateway.ts"
 import { strayAddress } from "./CallbackAddress.ts"
-import { nonceHeader, nonceOf, withoutNonce } from "./SignUpNonce.ts"
+import { nonceHeader, noncesIn, withoutNonce } from "./SignUpNonce.ts"
 
 /** The header that tells better-auth the client's address; what a client writes into it himself is dropped. */
 export const clientAddressHeader = "x-stoa-client-ip"
@@ -25,11 +25,11 @@ const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequ
     if (value !== undefined && !ofTheWay.test(name)) kept.set(name, value)
   }
   // Of the cookies all but the one that authenticates nobody, which would make a program look like a browser.
-  const [cookies, nonce] = [withoutNonce(headers["cookie"]), nonceOf(headers["cookie"])]
+  const [cookies, nonces] = [withoutNonce(headers["cookie"]), noncesIn(headers["cookie"])]
   kept.delete("cookie")
   if (cookies !== undefined) kept.set("cookie", cookies)
   kept.delete(nonceHeader)
-  if (nonce !== undefined) kept.set(nonceHeader, nonce)
+  if (nonces !== undefined) kept.set(nonceHeader, nonces)
   kept.set(clientAddressHeader, Option.getOrElse(Option.map(remoteAddress, withoutMapping), () => ""))
   // Programs that use fetch send this header alone, browsers never do: better-auth would take them for browsers.
   if (headers["sec-fetch-site"] === undefined) kept.delete("sec-fetch-mode")
@@ -130,13 +130,6 @@ const fromProviders = "/api/auth/callback/"
 /** Where passwords are tried: counted by the address that is tried, too. */
 const signIn = "/api/auth/sign-in/email"
 
-/** What is mailed to an address that the body names, whoever asks for it. */
-const mailed: Readonly<Record<string, string>> = {
-  "/api/auth/sign-up/email": "email-verification",
-  "/api/auth/send-verification-email": "email-verification",
-  "/api/auth/request-password-reset": "password-reset"
-}
-
 const emailOf = (body: Option.Option<unknown>): string | undefined =>
   Option.getOrUndefined(Option.flatMap(body, decodeTried))?.email
 
@@ -155,6 +148,15 @@ export interface Guarded {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
   readonly body: Option.Option<unknown>
+}
+
+/** Routes that better-auth has lists for, whose other parameters it puts into its queries as they are. */
+const listing = /^\/api\/auth\/(?:organization|api-key)\//
+
+/** Leaves of a query what the endpoint declares. */
+const keepDeclared = (sent: URLSearchParams, { query }: DeclaredBody): void => {
+  const declared = query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => name) : []
+  for (const name of new Set(sent.keys())) if (!declared.includes(name)) sent.delete(name)
 }
 
 /** The endpoint that a handler answers for. */
@@ -186,7 +188,9 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
       if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
       const body = yield* bodyOf(endpoint)(request)
       const stray = strayAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
-      return stray === undefined ? yield* answer({ request, url, body }) : refusal(403, stray)
+      if (stray !== undefined) return refusal(403, stray)
+      if (listing.test(url.pathname)) keepDeclared(url.searchParams, endpoint)
+      return yield* answer({ request, url, body })
     }).pipe(
       Effect.catchTag(
         "BodyRefused",
@@ -201,12 +205,10 @@ export const exchange = Effect.map(
   ([{ answer }, limiting, guarded]) => (asked: Asked) =>
     guarded(asked, ({ body, request, url }) =>
       Effect.gen(function*() {
-        const [email, kind] = [emailOf(body), mailed[url.pathname]]
-        const isSignIn = email !== undefined && url.pathname === signIn
-        const admitted = !isSignIn || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
+        const email = url.pathname === signIn ? emailOf(body) : undefined
+        const admitted = email === undefined || (yield* limiting.signIn((yield* CurrentRequest) ?? {}, email))
         if (!admitted) return refusal(429)
-        const mayMail = email === undefined || kind === undefined || (yield* limiting.mail(kind, email))
         const answered = answer(toWeb({ body, request, url }))
-        return yield* Effect.flatMap(Effect.provideService(answered, MailAllowed, mayMail), fromWeb)
+        return yield* Effect.flatMap(Effect.provideService(answered, MailLimit, limiting.mail), fromWeb)
       }))
 )

@@ -1,8 +1,14 @@
-import { Context, type Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 
-/** False: the request has no mail sent, since its recipient was sent too many. Its answer and its work are the same. */
-export const MailAllowed = Context.Reference<boolean>("stoa/http/auth/MailAllowed", { defaultValue: () => true })
+/**
+ * Asked when a mail of a kind is about to leave for an address. False: it is not to be sent, since its recipient was sent
+ * too many. The answer and the work of its request are the same.
+ */
+export const MailLimit = Context.Reference<(kind: string, to: string) => Effect.Effect<boolean>>(
+  "stoa/http/auth/MailLimit",
+  { defaultValue: () => () => Effect.succeed(true) }
+)
 
 /**
  * Answers the requests of `/api/auth` (contract, platform §3). What stands behind it is wired in `layers`; HTTP only hands

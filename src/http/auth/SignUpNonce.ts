@@ -8,13 +8,24 @@ const plain = "uc.sign_up"
 // Browsers take a cookie of this name from the host itself alone: a page of a sister domain cannot plant one.
 const hostOnly = `__Host-${plain}`
 
-const pattern = /^(?:__Host-)?uc\.sign_up=([\w-]{43})$/
+const pattern = /^(?:__Host-)?uc\.sign_up=[\w-]{43}$/
 
 const cookiesIn = (header: string): ReadonlyArray<string> => header.split(";").map((one) => one.trim())
 
-/** The nonce that a browser keeps since it signed somebody up; undefined where it keeps none. */
-export const nonceOf = (cookies: string | undefined): string | undefined =>
-  cookiesIn(cookies ?? "").flatMap((one) => pattern.exec(one)?.[1] ?? [])[0]
+/** The cookies that may hold a nonce, and no others. */
+export const noncesIn = (cookies: string | undefined): string | undefined => {
+  const kept = cookiesIn(cookies ?? "").filter((one) => pattern.test(one))
+  return kept.length === 0 ? undefined : kept.join("; ")
+}
+
+/**
+ * The nonce that a browser keeps since it signed somebody up; undefined where it keeps none. Only under the name that it
+ * was given: where that is a name for the host alone, anybody may have planted the other one.
+ */
+export const nonceOf = (cookies: string | undefined, secure: boolean): string | undefined => {
+  const name = `${secure ? hostOnly : plain}=`
+  return cookiesIn(cookies ?? "").find((one) => one.startsWith(name) && pattern.test(one))?.slice(name.length)
+}
 
 /**
  * What has a browser keep a nonce, out of reach of scripts, and bring it along when a link is followed; without a nonce,

@@ -50,7 +50,10 @@ export const verification = Effect.map(
       guarded(asked, (given) =>
         Effect.gen(function*() {
           const { request, url: { searchParams } } = given
-          const link = { token: searchParams.get("token") ?? "", nonce: nonceOf(request.headers["cookie"]) }
+          const link = {
+            token: searchParams.get("token") ?? "",
+            nonce: nonceOf(request.headers["cookie"], secureCookies)
+          }
           const callbackURL = searchParams.get("callbackURL") ?? undefined
           return pageOf({ storeName, token: link.token, callbackURL, action: actionOf(given) }, yield* look(link))
         })),
@@ -62,8 +65,9 @@ export const verification = Effect.map(
             Option.flatMap(given.body, decodeSent),
             () => ({ token: "", newPassword: undefined, callbackURL: undefined })
           )
-          const nonce = nonceOf(request.headers["cookie"])
+          const nonce = nonceOf(request.headers["cookie"], secureCookies)
           const state = yield* verify({ token, nonce, newPassword }, toWeb(given))
+          if (state._tag === "Busy") return refusal(503)
           const answer = isForm(request)
             ? pageOf({ storeName, token, callbackURL, action: actionOf(given) }, state)
             : answerOf(state)

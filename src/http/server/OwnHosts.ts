@@ -6,10 +6,11 @@ const nameOf = (host: string): string | undefined => {
   return /^[\w.:[\]-]+$/.test(host) && URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") : undefined
 }
 
-const loopback = /^(([^.]+\.)*localhost|127(\.\d+){3}|\[::1\])$/
+/** Names of this machine, and addresses: rebinding needs a name that its owner can lead elsewhere. */
+const ofMachine = /^(([^.]+\.)*localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])$/
 
 /**
- * Outside of production the names of this machine, and the host under which the deployment says it is reached: any other
+ * Outside of production addresses, the names of this machine, and the host of the deployment's public address: any other
  * name was made to lead here by its owner, whose page would be of the same origin then (DNS rebinding). A request that
  * names none is no browser's. In production the proxy in front knows the names.
  */
@@ -18,6 +19,6 @@ export const hostTest = (publicUrl: string | undefined, production: boolean): Ho
   return (host) => {
     if (production || host === undefined) return true
     const name = nameOf(host)
-    return name !== undefined && (loopback.test(name) || name === own)
+    return name !== undefined && (ofMachine.test(name) || name === own)
   }
 }

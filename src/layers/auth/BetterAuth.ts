@@ -7,7 +7,7 @@ import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrde
 import type { OwnKeyRepo } from "../../domain/auth/OwnKeyRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { clientAddressHeader } from "../../http/auth/AuthExchange.ts"
-import { MailAllowed } from "../../http/auth/AuthGateway.ts"
+import { MailLimit } from "../../http/auth/AuthGateway.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
 import { authAdapter } from "./AuthAdapter.ts"
 import { authLogger } from "./AuthLog.ts"
@@ -75,9 +75,10 @@ const mailOptions = (parts: AuthParts) => {
   // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
   const send = (mailIn: (organizationId: string) => Mail) =>
     scope.mail(Effect.gen(function*() {
-      const sent = mails.send(mailIn((yield* RequestOrganization) ?? organizationId))
+      const mail = mailIn((yield* RequestOrganization) ?? organizationId)
+      const allowed = yield* (yield* MailLimit)(mail.template, mail.to)
       // Undone, so that the time of the answer does not tell that there is an account.
-      yield* (yield* MailAllowed) ? sent : undone(sent)
+      yield* allowed ? mails.send(mail) : undone(mails.send(mail))
     }))
   return {
     sendResetPassword: ({ url, user }: { readonly url: string; readonly user: { email: string; name: string } }) =>

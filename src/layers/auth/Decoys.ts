@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { AuthDecoyRepo } from "../../domain/auth/AuthDecoyRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
+import { MailLimit } from "../../http/auth/AuthGateway.ts"
 import type { Tally } from "./AuthScope.ts"
 
 /** What is known of an answer that is about to leave. */
@@ -34,6 +35,9 @@ export const tellsByTime = ({ path, status }: Pick<Answered, "path" | "status">)
  */
 export const makeDecoys = (mails: Mails["Service"]) =>
   Effect.map(AuthDecoyRepo, ({ account, newAccount, newToken, token, undone }) => {
+    // Counted as well, for an address that is nobody's.
+    const send = (mail: Mail) =>
+      Effect.andThen(Effect.flatMap(MailLimit, (limit) => limit(mail.template, mail.to)), mails.send(mail))
     const missing = ({ organizationId, path, status, tally }: Answered) => {
       const unmailed = status === 200 && tally.mails === 0
       switch (path) {
@@ -43,15 +47,15 @@ export const makeDecoys = (mails: Mails["Service"]) =>
         // An address that is taken made no account and no mail.
         case "/sign-up/email":
           return unmailed
-            ? undone(Effect.andThen(newAccount, mails.send(mailTo("email-verification", organizationId))))
+            ? undone(Effect.andThen(newAccount, send(mailTo("email-verification", organizationId))))
             : Effect.void
         // Of an unknown one a token was looked up, and none was made.
         case "/request-password-reset":
           return unmailed
-            ? Effect.andThen(undone(newToken), undone(mails.send(mailTo("password-reset", organizationId))))
+            ? Effect.andThen(undone(newToken), undone(send(mailTo("password-reset", organizationId))))
             : token
         case "/send-verification-email":
-          return unmailed ? undone(mails.send(mailTo("email-verification", organizationId))) : Effect.void
+          return unmailed ? undone(send(mailTo("email-verification", organizationId))) : Effect.void
         default:
           return Effect.void
       }

@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import { hash, randomBytes } from "node:crypto"
-import { nonceCookie, nonceHeader } from "../../http/auth/SignUpNonce.ts"
+import { nonceCookie, nonceHeader, nonceOf } from "../../http/auth/SignUpNonce.ts"
 
 /** Digest of the nonce of the browser that is signing somebody up; none outside of a sign-up. */
 export const SignUpBrowser = Context.Reference<string | undefined>("stoa/layers/auth/SignUpBrowser", {
@@ -20,7 +20,7 @@ export const rememberingBrowser = <A extends { readonly response: Response }, E,
   signUp: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
   // One that is there stays: whoever sends the form twice is known by the account of the first time.
-  const nonce = request.headers.get(nonceHeader) ?? randomBytes(32).toString("base64url")
+  const nonce = nonceOf(request.headers.get(nonceHeader) ?? undefined, secure) ?? randomBytes(32).toString("base64url")
   return Effect.map(Effect.provideService(signUp, SignUpBrowser, digestOf(nonce)), (answered) => {
     const { response } = answered
     if (response.status >= 400) return answered

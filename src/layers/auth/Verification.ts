@@ -1,10 +1,11 @@
+import { APIError } from "better-auth/api"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 import { EmailVerificationRepo, emailVerificationRepoLayer } from "../../domain/auth/EmailVerificationRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
-import { AddressVerification, type OpenedLink } from "../../http/auth/AddressVerification.ts"
+import { AddressVerification, type Busy, type OpenedLink } from "../../http/auth/AddressVerification.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { readToken } from "./LinkToken.ts"
@@ -40,6 +41,12 @@ export const addressVerificationLayer = Layer.effect(
     const repo = yield* EmailVerificationRepo
     const [passwords, claims, store] = yield* Effect.all([Passwords, GuestOrderClaims, RequestStore])
     const { forgetAll } = yield* WatchedCaches
+    // Full queues of hashes say so in the words of better-auth, which nobody reads here.
+    const hashed = (password: string): Effect.Effect<string | Busy> =>
+      Effect.catchDefect(
+        passwords.hash(password),
+        (defect) => defect instanceof APIError ? Effect.succeed({ _tag: "Busy" }) : Effect.die(defect)
+      )
 
     return AddressVerification.of({
       storeName: deployment.storeName ?? "Stoa",
@@ -52,7 +59,8 @@ export const addressVerificationLayer = Layer.effect(
         if (needsPassword && newPassword === undefined) return link
         const refused = needsPassword ? yield* refusedPassword(newPassword ?? "") : undefined
         if (refused !== undefined) return { _tag: "PasswordRefused", ...refused } as const
-        const hash = needsPassword ? yield* passwords.hash(newPassword ?? "") : undefined
+        const hash = needsPassword ? yield* hashed(newPassword ?? "") : undefined
+        if (typeof hash === "object") return hash
         const isFirst = yield* repo.verify(userId, email, hash)
         if (isFirst) {
           yield* forgetAll

@@ -30,6 +30,9 @@ interface Options {
   readonly onEnd: (session: LockSession) => Effect.Effect<void>
 }
 
+/** Certainty ends so long before the session may: the sharding asks once a second, and a question may take another. */
+const marginMs = 2_500
+
 /** Opens one that lasts no longer than the scope. */
 export const openLockSession = Effect.fnUntraced(
   function*({ expirationMs, numbers, onEnd, url }: Options, parent: Scope.Scope) {
@@ -71,7 +74,7 @@ export const openLockSession = Effect.fnUntraced(
 
     const session: LockSession = {
       held: new Set(),
-      isCertain: () => performance.now() - answered < expirationMs - 1_000,
+      isCertain: () => performance.now() - answered < expirationMs - marginMs,
       confirm: (runnerAddress) =>
         Effect.map(
           ask(

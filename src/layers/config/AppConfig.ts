@@ -67,14 +67,14 @@ const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
 /** Where this process listens. */
-export const readAddresses = (deployment: DeploymentConfig) =>
+export const readAddresses = (deployment: DeploymentConfig, flag?: ProcessRole) =>
   Effect.gen(function*() {
     const apiPort = yield* port("PORT", deployment.server?.port ?? 4000)
     const runnerHost = yield* text("STOA_RUNNER_HOST")
     return {
       port: apiPort,
       host: Option.getOrElse(yield* text("HOST"), () => deployment.server?.host ?? "127.0.0.1"),
-      role: yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all"),
+      role: flag ?? (yield* oneOf("STOA_ROLE", ["all", "api", "runner"], "all")),
       runnerHost: Option.getOrElse(runnerHost, () => "127.0.0.1"),
       runnerPort: yield* port("STOA_RUNNER_PORT", defaultRunnerPort(apiPort)),
       runnerAddressSet: Option.isSome(runnerHost) || Option.isSome(yield* text("STOA_RUNNER_PORT"))
@@ -82,8 +82,8 @@ export const readAddresses = (deployment: DeploymentConfig) =>
   })
 
 /** What is only looked at, and what the settings are made of. */
-const readers = (deployment: DeploymentConfig, environment: Environment) => {
-  const addresses = readAddresses(deployment)
+const readers = (deployment: DeploymentConfig, environment: Environment, role: ProcessRole | undefined) => {
+  const addresses = readAddresses(deployment, role)
   const webhooks = readWebhooks(deployment, environment)
   const mail = Effect.flatMap(webhooks, ({ keyring }) => readMail(deployment.email, environment, keyring))
   const verified = deployment.auth?.requireEmailVerification ?? true
@@ -126,9 +126,9 @@ const readers = (deployment: DeploymentConfig, environment: Environment) => {
  * Reads the environment over the deployment's configuration; fails with a readable line for each setting that cannot be
  * used (`InvalidSetting`).
  */
-export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+export const readSettings = Effect.fnUntraced(function*(deployment: DeploymentConfig, role?: ProcessRole) {
   const environment = yield* oneOf("NODE_ENV", ["development", "production", "test"], "development")
-  const { checks, values } = readers(deployment, environment)
+  const { checks, values } = readers(deployment, environment, role)
   yield* allReadable({ ...checks, ...values })
   const { addresses, tracing: traced, ...read } = yield* Effect.all(values)
   const settings: AppSettings = {

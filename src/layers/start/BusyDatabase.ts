@@ -51,19 +51,25 @@ const wait = Effect.fnUntraced(function*(words: string) {
   yield* Effect.sleep("1 second")
 })
 
-/** Repeats what fails because the database is busy, as after a restart of everything at once. */
-export const waitingForDatabase = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.catchCause(work, (cause) =>
-    Effect.flatMap(worthWaiting(cause), (words) =>
-      words === undefined
-        ? Effect.failCause(cause)
-        : Effect.andThen(wait(words), waitingForDatabase(work)))).pipe(
-      Effect.tap(() =>
-        Effect.sync(() => {
-          since = undefined
-        })
+/** Repeats what fails because the database is busy; a part of a start, whose limit goes on when it succeeds. */
+export const whileBusy = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.catchCause(
+    work,
+    (cause) =>
+      Effect.flatMap(
+        worthWaiting(cause),
+        (words) => words === undefined ? Effect.failCause(cause) : Effect.andThen(wait(words), whileBusy(work))
       )
-    )
+  )
+
+/** Repeats a start that fails because the database is busy, as after a restart of everything at once. */
+export const waitingForDatabase = <A, E, R>(start: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.ensuring(
+    whileBusy(start),
+    Effect.sync(() => {
+      since = undefined
+    })
+  )
 
 /** Does something about a failure that `waitingForDatabase` will not repeat. */
 export const onLasting =

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { connectingTo } from "../config/DatabaseTls.ts"
-import { waitingForDatabase } from "./BusyDatabase.ts"
+import { whileBusy } from "./BusyDatabase.ts"
 import { type Finding, well, wrong } from "./Finding.ts"
 
 interface Told {
@@ -75,7 +75,7 @@ export const askDatabase = <A>(
 /** Whether the database can be used; one that is busy or starting is waited for. */
 export const checkDatabase = (url: Redacted.Redacted<string>): Effect.Effect<Finding> =>
   askDatabase(url, Effect.void).pipe(
-    waitingForDatabase,
+    whileBusy,
     Effect.map(([finding]) => finding),
     Effect.catch((error) => Effect.succeed(explained(url, error)))
   )

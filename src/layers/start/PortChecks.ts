@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
-import { createServer } from "node:net"
+import { createServer, isIPv6 } from "node:net"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { hasPeers } from "../config/NetworkConfig.ts"
 import { type Finding, refuseWrong, well, wrong } from "./Finding.ts"
@@ -53,7 +53,7 @@ const Alive = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.Stri
 
 /** The version of the Stoa that answers there; undefined where something else or nobody does. */
 const versionOfRunning = ({ host, port }: Port) => {
-  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : isIPv6(host) ? `[${host}]` : host
   return HttpClient.get(`http://${reached}:${port}/health/live`).pipe(
     Effect.flatMap(HttpClientResponse.schemaBodyJson(Alive)),
     Effect.timeout("2 seconds"),

@@ -56,8 +56,10 @@ const keepLeases = (slots: JobSlotRepo["Service"], held: Map<string, Held>, scop
     signs++
     const ours = new Set(yield* slots.extend(asked.map(([token]) => token), leaseMs))
     for (const [token, lease] of asked) {
+      // One that was lost meanwhile stays lost, whatever the database says later.
+      if (held.get(token) !== lease) continue
       if (ours.has(token)) lease.until = Math.max(lease.until, endOf(sent))
-      else if (held.has(token)) yield* lose(token, lease)
+      else yield* lose(token, lease)
     }
   }).pipe(
     Effect.ensuring(Effect.sync(() => {
