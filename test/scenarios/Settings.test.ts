@@ -1,5 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { keptSecret } from "../../src/layers/KeptSecrets.ts"
 import { stoa } from "../support/Command.ts"
 
 it.live("a start in production names every setting that is missing or wrong at once", () =>
@@ -25,4 +29,20 @@ it.live("a start in production names every setting that is missing or wrong at o
       "auth.requireEmailVerification"
     ], output)
     assert.strictEqual(output.match(/^stoa: /gm)?.length, 1, output)
+  }))
+
+it.live("the role of the command line decides which addresses may be open", () =>
+  Effect.gen(function*() {
+    const open = { NODE_ENV: "development", STOA_ROLE: "api", STOA_RUNNER_HOST: "0.0.0.0" }
+    const { code, output } = yield* stoa(["serve", "--role", "runner"], open)
+    assert.deepStrictEqual([code, output.includes("STOA_RUNNER_HOST=\"0.0.0.0\" is not allowed")], [1, true], output)
+  }))
+
+it.live("an empty file is no secret", () =>
+  Effect.gen(function*() {
+    const folder = yield* Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-empty-")))
+    yield* Effect.promise(() => writeFile(join(folder, "dev-key"), ""))
+    const refused = yield* Effect.flip(keptSecret(folder, "dev-key", "STOA_DEV_API_KEY"))
+    assert.include(refused.message, "remove it")
+    yield* Effect.promise(() => rm(folder, { recursive: true }))
   }))
