@@ -10,7 +10,6 @@ RUN npm pkg delete devDependencies optionalDependencies && npm install --ignore-
 
 COPY commerce.config.ts ./
 COPY src ./src
-COPY plugins ./plugins
 
 # Whoever runs it without a word gets no administrator's key that everybody knows (docs/security.md).
 ENV NODE_ENV=production

@@ -1,5 +1,5 @@
-import { marketplace } from "./plugins/marketplace/index.ts"
 import { defineConfig } from "./src/layers/config/DeploymentConfig.ts"
+import { marketplace } from "./src/plugins/marketplace/index.ts"
 
 /** This deployment's own configuration. Each option is described where `DeploymentConfig` declares it. */
 export default defineConfig({

@@ -22,7 +22,7 @@ const seedCredentials = (url: string) =>
     await client.query("insert into users (id, name, email) values ($1, 'Bench', 'bench@example.com')", [user])
     await client.query(
       "insert into sessions (token, user_id, expires_at) values ($1, $2, now() + interval '7 days')",
-      [token, user]
+      [createHash("sha256").update(token).digest("hex"), user]
     )
     await client.query("insert into members (organization_id, user_id, role) values ('org_default', $1, 'staff')", [
       user

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { runAnalytics } from "./analytics.ts"
 import { runAuth } from "./auth.ts"
@@ -53,10 +53,10 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   search: runSearch
 }
 
-/** A benchmark that a plugin brings, `plugins/<id>/test/<Name>Bench.ts`, exports `runBench`; it is asked for by the plugin's id. */
+/** A benchmark that a plugin brings, `src/plugins/<id>/test/<Name>Bench.ts`, exports `runBench`; it is asked for by the plugin's id. */
 const pluginBenches = (): ReadonlyMap<string, string> => {
-  const plugins = join(import.meta.dirname, "../plugins")
-  const found = existsSync(plugins) ? readdirSync(plugins, { recursive: true, encoding: "utf8" }) : []
+  const plugins = join(import.meta.dirname, "../src/plugins")
+  const found = readdirSync(plugins, { recursive: true, encoding: "utf8" })
   return new Map(
     found.filter((path) => /^[\w-]+\/test\/\w+Bench\.ts$/.test(path))
       .map((path) => [path.slice(0, path.indexOf("/")), join(plugins, path)])

@@ -59,7 +59,7 @@ export const removeLine = "delete from cart_lines where id = $1 and cart_id = $2
  * $1 cart id, $2 hash of the secret, $3 order id. Stock rows are locked in the order of their keys, so that two orders
  * cannot deadlock; a line without stock divides by zero, which takes everything back.
  */
-export const placeOrder = `with
+export const createOrder = `with
   cart as (update carts set status = 'checked_out' where id = $1 and secret_hash = $2 and status = 'active'
     returning id, currency),
   wanted as (select l.*, p.title, row_number() over (order by l.added_at, l.id) as position

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Pool, type QueryResultRow } from "pg"
 import { v7 } from "uuid"
-import { addLine, insertCart, lastOrders, listPage, oneProduct, placeOrder, removeLine } from "./Sql.ts"
+import { addLine, createOrder, insertCart, lastOrders, listPage, oneProduct, removeLine } from "./Sql.ts"
 
 /*
  * The limit: `node:http`, the driver `pg` with a pool of ten, and one statement per request. No validation, no
@@ -103,7 +103,7 @@ const checkout = async (request: IncomingMessage, response: ServerResponse) => {
   const secret = hash(request.headers["x-cart-secret"])
   const { cartId } = await bodyOf(request)
   try {
-    data(response, 201, await first<Body>("checkout", placeOrder, [cartId, secret, v7()]))
+    data(response, 201, await first<Body>("checkout", createOrder, [cartId, secret, v7()]))
   } catch (error) {
     // Division by zero is how the statement says that stock ran out.
     if (!(error instanceof Error && "code" in error && error.code === "22012")) throw error

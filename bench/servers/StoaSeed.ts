@@ -51,9 +51,9 @@ export const seedOrders = async (client: Client): Promise<void> => {
     }) c`
   )
   await client.query(
-    `insert into sessions (token, user_id, expires_at) select ${
+    `insert into sessions (token, user_id, expires_at) select encode(sha256(${
       seedTokenSql("c")
-    }, ${customer}, now() + interval '7 days'
+    }::bytea), 'hex'), ${customer}, now() + interval '7 days'
      from generate_series(0, ${customers - 1}) c`
   )
   await client.query(

@@ -4,9 +4,9 @@ import { projectPath, type Rule } from "./Rule.ts"
 const pascal = /^[A-Z][A-Za-z0-9]*\.ts$/
 const vague = /^(utils?|helpers?|types?|common|shared|misc)\.ts$/i
 /** Files whose place, not their export, says what they are. */
-const fixed = /^(src\/main\.ts$|(src\/domain|plugins)\/(.+\/)?(migrations|permissions|analytics)\.ts$)/
+const fixed = /^(src\/main\.ts$|(src\/domain|(src\/)?plugins)\/(.+\/)?(migrations|permissions|analytics)\.ts$)/
 const manifest = /^src\/layers\/modules\/[a-z][a-z0-9-]*\.ts$/
-const pluginIndex = /^plugins\/[a-z][a-z0-9-]*\/index\.ts$/
+const pluginIndex = /^(src\/)?plugins\/[a-z][a-z0-9-]*\/index\.ts$/
 
 const complaint = (path: string): string | undefined => {
   const name = basename(path)
@@ -15,7 +15,10 @@ const complaint = (path: string): string | undefined => {
       ? undefined
       : "index.ts exists only as a plugin's manifest, plugins/<id>/index.ts."
   }
-  if (!/^(src|plugins)\//.test(path) || /^plugins\/.*\/test\//.test(path) || fixed.test(path) || manifest.test(path)) {
+  if (
+    !/^(src|plugins)\//.test(path) || /^(src\/)?plugins\/.*\/test\//.test(path) || fixed.test(path) ||
+    manifest.test(path)
+  ) {
     return undefined
   }
   if (vague.test(name)) return `${name} predicts nothing: name the file after its subject.`

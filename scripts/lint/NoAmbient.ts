@@ -13,7 +13,9 @@ export const NoAmbient: Rule = {
   },
   create(context) {
     const path = projectPath(context)
-    if (!path.startsWith("src/") || /^src\/(layers|testing)\//.test(path)) return {}
+    if (!path.startsWith("src/") || /^src\/(layers|plugins\/(kit\/install|kit\/testing|.*\/test))\//.test(path)) {
+      return {}
+    }
     return {
       MemberExpression(node) {
         if (node.object.type !== "Identifier" || node.property.type !== "Identifier") return

@@ -8,7 +8,7 @@ export const NoOrDie: Rule = {
   meta: { type: "problem", docs: { description: "Effect.orDie only in *Repo.ts" } },
   create(context) {
     const path = projectPath(context)
-    if (!path.startsWith("src/") || path.endsWith("Repo.ts")) return {}
+    if (!path.startsWith("src/") || path.endsWith("Repo.ts") || /\/test\//.test(path)) return {}
     return {
       MemberExpression(node) {
         if (node.object.type !== "Identifier" || !/^(Effect|Layer|Stream)$/.test(node.object.name)) return

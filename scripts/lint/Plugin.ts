@@ -1,4 +1,5 @@
 import { FileNames } from "./FileNames.ts"
+import { LayerImports } from "./LayerImports.ts"
 import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
 import { NoFatalDefects } from "./NoFatalDefects.ts"
@@ -6,10 +7,9 @@ import { NoOrDie } from "./NoOrDie.ts"
 import { NoProcessEnv } from "./NoProcessEnv.ts"
 import { NoSkippedTests } from "./NoSkippedTests.ts"
 import { NoSleepInTests } from "./NoSleepInTests.ts"
-import { RoomsRule } from "./RoomsRule.ts"
 import { ServiceKeys } from "./ServiceKeys.ts"
 
-/** The rules of the house, for oxlint's `jsPlugins`; each is planted and caught in `test/architecture`. */
+/** Stoa's own rules, for oxlint's `jsPlugins`; each is planted and caught in `test/architecture`. */
 export default {
   meta: { name: "stoa" },
   rules: {
@@ -21,7 +21,7 @@ export default {
     "no-process-env": NoProcessEnv,
     "no-skipped-tests": NoSkippedTests,
     "no-sleep-in-tests": NoSleepInTests,
-    rooms: RoomsRule,
+    "layer-imports": LayerImports,
     "service-keys": ServiceKeys
   }
 }

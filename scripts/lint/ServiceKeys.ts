@@ -9,7 +9,7 @@ export const ServiceKeys: Rule = {
   meta: { type: "problem", docs: { description: "Service keys follow the file's place" } },
   create(context) {
     const path = projectPath(context)
-    if (!path.startsWith("src/")) return {}
+    if (!path.startsWith("src/") || /\/test\//.test(path)) return {}
     const place = `stoa/${dirname(path).slice("src/".length)}`.replace(/\/$/, "")
     return {
       ClassDeclaration(node) {

@@ -52,7 +52,7 @@ export const purchase = Effect.fnUntraced(
     const done = yield* shop({ method: "POST", path: "/api/checkout", body, key, expected: [422] })
     return done.status === 422
       ? { _tag: "Refused", reason: JSON.stringify(done.body) } as const
-      : { _tag: "Placed", id: (yield* reading(WithId)(done)).data.id } as const
+      : { _tag: "Created", id: (yield* reading(WithId)(done)).data.id } as const
   }
 )
 

@@ -132,7 +132,7 @@ export const replay = Effect.fnUntraced(function*({ baseUrl, key, path, print }:
     return id === undefined ? [] : [[invoice, id] as const]
   })
   const placed = bought.flatMap(({ invoice, outcome }) =>
-    outcome._tag === "Placed" ? [[invoice, outcome.id] as const] : []
+    outcome._tag === "Created" ? [[invoice, outcome.id] as const] : []
   )
   const refusals = bought.flatMap(({ invoice, outcome }) =>
     outcome._tag === "Refused" ? [`invoice ${invoice.number} was refused: ${outcome.reason}`] : []

@@ -3,8 +3,8 @@ import type { ClusterError } from "effect/cluster"
 import { Unavailable } from "../domain/errors/ApiErrors.ts"
 import { isWorthRepeating } from "../domain/errors/Transience.ts"
 
-/** How long a caller waits for an actor: longer than a fail-over hop, shorter than a client's patience. */
-const patience = 5_000
+/** How long a caller waits for an actor: longer than a fail-over hop, shorter than a client's timeout. */
+const timeout = 5_000
 
 /**
  * How far the clocks of two machines may be apart. A caller names a moment that is so much before it gives up, and an
@@ -18,7 +18,7 @@ export const clockTolerance = 1_000
  */
 export const deadline: Effect.Effect<number> = Effect.map(
   Clock.currentTimeMillis,
-  (now) => now + patience - clockTolerance
+  (now) => now + timeout - clockTolerance
 )
 
 /** An actor skips what nobody waits for any more. */
@@ -55,7 +55,7 @@ export const call = <A, E extends { readonly _tag: string }, R>(
 ): Effect.Effect<A, Exclude<E, DeliveryError> | Unavailable, R> =>
   message.pipe(
     orUnavailable,
-    Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(Unavailable.of()) }),
+    Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(Unavailable.of()) }),
     Effect.mapError((error) =>
       // The test above narrows by name what the compiler knows as a union of four classes.
       isDeliveryError(error) ? Unavailable.of() : error as Exclude<E, DeliveryError> | Unavailable

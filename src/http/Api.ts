@@ -38,7 +38,7 @@ import { JobsGroup } from "./jobs/JobsApi.ts"
 import { FilesGroup } from "./media/FilesApi.ts"
 import { MediaGroup } from "./media/MediaApi.ts"
 import { UploadsGroup } from "./media/UploadsApi.ts"
-import { OrderDeskGroup } from "./orders/OrderDeskApi.ts"
+import { AdminOrdersGroup } from "./orders/AdminOrdersApi.ts"
 import { OrderRecordsGroup } from "./orders/OrderRecordsApi.ts"
 import { OrdersGroup } from "./orders/OrdersApi.ts"
 import { CompensationsGroup } from "./payments/CompensationsApi.ts"
@@ -84,7 +84,7 @@ export const Api = HttpApi.make("stoa")
   .add(CartsGroup)
   .add(CheckoutGroup)
   .add(OrdersGroup)
-  .add(OrderDeskGroup)
+  .add(AdminOrdersGroup)
   .add(OrderRecordsGroup)
   .add(FulfillmentsGroup)
   .add(InvoicesGroup)

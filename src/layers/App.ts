@@ -4,11 +4,14 @@ import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
 import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
 import { Contributions } from "../domain/health/Contributions.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
-import { Kernel } from "../domain/modules/Kernel.ts"
-import { OrderFollowers } from "../domain/orders/OrderFollowers.ts"
+import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
+import { OrderProjections } from "../domain/orders/OrderProjections.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ShippingSettings } from "../domain/shipping/ShippingSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
+import { pluginsLayer } from "../plugins/kit/install/InstalledPlugins.ts"
+import { checkPlugins } from "../plugins/kit/install/PluginCheck.ts"
+import { migratePlugins } from "../plugins/kit/install/PluginTables.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
@@ -20,19 +23,16 @@ import { downloadKeys } from "./DownloadKeys.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
 import { invoiceAdapters } from "./invoices/InvoiceAdapters.ts"
 import { withKeptSecrets } from "./KeptSecrets.ts"
-import { kernelLayer } from "./Kernel.ts"
 import { mailAdapters } from "./mail/MailAdapters.ts"
 import { mediaAdapters } from "./media/MediaAdapters.ts"
 import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
-import { pluginsLayer } from "./plugins/InstalledPlugins.ts"
-import { checkPlugins } from "./plugins/PluginCheck.ts"
-import { migratePlugins } from "./plugins/PluginTables.ts"
 import { retentionTasks } from "./RetentionTasks.ts"
 import { waitingFor } from "./RunMain.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
+import { serviceRegistryLayer } from "./ServiceRegistry.ts"
 import { Statistics } from "./Statistics.ts"
 import { sweepsLayer } from "./Sweeps.ts"
 import { calmly } from "./telemetry/CalmCluster.ts"
@@ -63,11 +63,11 @@ const deploymentLayer = (settings: AppSettings) => {
     downloadKeys(settings),
     mediaAdapters(settings),
     Contributions.layer,
-    OrderFollowers.layer,
+    OrderProjections.layer,
     declaredEvents(deployment.plugins ?? []),
     CatalogSettings.layerOf(catalogSettings(deployment.catalog)),
     ShippingSettings.layerOf(shippingSettings(deployment.shipping ?? {})),
-    Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), Kernel.layer),
+    Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), ServiceRegistry.layer),
     paymentProviders({
       production: environment === "production",
       adapters: deployment.payments?.adapters ?? [],
@@ -96,7 +96,7 @@ export const databaseApp = (settings: AppSettings) =>
   )
 
 /** Plugins add hooks and tasks before the time in which they are added ends. */
-const installed = Layer.provideMerge(kernelLayer, pluginsLayer)
+const installed = Layer.provideMerge(serviceRegistryLayer, pluginsLayer)
 
 const servicesOver = (settings: AppSettings) =>
   Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe, retentionTasks).pipe(

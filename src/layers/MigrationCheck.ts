@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { Contributions } from "../domain/health/Contributions.ts"
 import type { Check } from "../domain/health/ReadinessRules.ts"
 import { lookupSql } from "../domain/modules/LookupRepo.ts"
+import { ledgerOf } from "../plugins/kit/install/PluginTables.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { migrationOwners } from "./modules/Modules.ts"
-import { ledgerOf } from "./plugins/PluginTables.ts"
 
 /** The number in `0007_name`. */
 const numberOf = (name: string): number => Number(name.slice(0, name.indexOf("_")))

@@ -1,16 +1,4 @@
 import { Effect, Layer } from "effect"
-import { Carts } from "../domain/carts/Carts.ts"
-import { Catalog } from "../domain/catalog/Catalog.ts"
-import { CatalogReads } from "../domain/catalog/CatalogReads.ts"
-import { Customers } from "../domain/customers/Customers.ts"
-import { Events } from "../domain/events/Events.ts"
-import { EventTailer } from "../domain/events/EventTailer.ts"
-import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
-import { Inventory } from "../domain/inventory/Inventory.ts"
-import { FailedJobs } from "../domain/jobs/FailedJobs.ts"
-import { Jobs } from "../domain/jobs/Jobs.ts"
-import { Orders } from "../domain/orders/Orders.ts"
-import { CartClient } from "../entities/CartClient.ts"
 import { cartsCalls } from "../http/rpc/CartsCalls.ts"
 import { catalogCalls } from "../http/rpc/CatalogCalls.ts"
 import { customersCalls } from "../http/rpc/CustomersCalls.ts"
@@ -21,10 +9,7 @@ import { ordersCalls } from "../http/rpc/OrdersCalls.ts"
 import { rpcGateLayer } from "../http/rpc/RpcGate.ts"
 import { RpcKeys } from "../http/rpc/RpcKeys.ts"
 import { rpcRoutes } from "../http/rpc/RpcRoutes.ts"
-import { Checkouts } from "../workflows/checkout/Checkouts.ts"
-import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 import { AppConfig } from "./config/AppConfig.ts"
-import { seeing } from "./Sight.ts"
 
 const askedTasks = Layer.effect(
   AskedTasks,
@@ -35,13 +20,13 @@ const askedTasks = Layer.effect(
 )
 
 const calls = Layer.mergeAll(
-  catalogCalls.pipe(seeing(Catalog, CatalogReads)),
-  cartsCalls.pipe(seeing(Carts, CartClient, Checkouts)),
-  ordersCalls.pipe(seeing(Orders, Fulfillments, StatusChanges)),
-  inventoryCalls.pipe(seeing(Inventory)),
-  customersCalls.pipe(seeing(Customers)),
-  jobsCalls.pipe(seeing(FailedJobs, Jobs, AskedTasks)),
-  eventsCalls.pipe(seeing(Events, EventTailer))
+  catalogCalls,
+  cartsCalls,
+  ordersCalls,
+  inventoryCalls,
+  customersCalls,
+  jobsCalls,
+  eventsCalls
 )
 
 /** `/rpc` with everything that answers there, for a router whose gate finds out who calls. */

@@ -14,7 +14,6 @@ import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/IdempotencyLayer.ts"
 import { FingerprintSecret, KeyedWork } from "../http/middleware/KeyedWork.ts"
-import type { BuiltRoute } from "../http/plugins/PluginRoute.ts"
 import { maxMessageBytes } from "../http/rpc/RpcFrames.ts"
 import { rpcEndpoints } from "../http/rpc/RpcRoutes.ts"
 import { RpcSockets } from "../http/rpc/RpcSockets.ts"
@@ -26,6 +25,8 @@ import { hostTest } from "../http/server/OwnHosts.ts"
 import { limitWaiting } from "../http/server/Pipelining.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
 import { routeTable } from "../http/server/RouteTable.ts"
+import { InstalledPlugins } from "../plugins/kit/install/InstalledPlugins.ts"
+import type { BuiltRoute } from "../plugins/kit/routes/PluginRoute.ts"
 import { actors } from "./access/RequestActors.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { AppConfig } from "./config/AppConfig.ts"
@@ -33,9 +34,7 @@ import type { RequestTimes } from "./config/DeploymentConfig.ts"
 import { exchangeLimits } from "./config/ExchangeConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
-import { InstalledPlugins } from "./plugins/InstalledPlugins.ts"
 import { rpcLayer } from "./Rpc.ts"
-import { ofRoutes, seeing } from "./Sight.ts"
 import { version } from "./Version.ts"
 
 /** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
@@ -61,7 +60,7 @@ const coreApplication = Layer.mergeAll(
 /** The routes of the core and of plugins behind the same middleware, and the document of both. */
 const applicationWith = (first: BuiltRoute, others: ReadonlyArray<BuiltRoute>) => {
   const api = others.reduce((grown, { group }) => grown.add(group), Api.add(first.group))
-  const ofPlugins = others.reduce((all, { layer }) => Layer.merge(all, layer), first.layer).pipe(seeing(...ofRoutes))
+  const ofPlugins = others.reduce((all, { layer }) => Layer.merge(all, layer), first.layer)
   return Layer.mergeAll(
     HttpApiBuilder.layer(api).pipe(Layer.provide(Layer.merge(routes, ofPlugins)), Layer.provide(middleware)),
     rpc,
@@ -135,7 +134,6 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
         ])
       }
       return HttpServer.serve(edge(app, options)).pipe(
-        seeing(HttpServer.HttpServer),
         Layer.provideMerge(
           NodeHttpServer.layer(nodeServer(deployment.server?.requestTimes ?? {}), {
             port,

@@ -3,9 +3,9 @@ import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
-import { Captures, capturesPerSweep } from "../workflows/checkout/Captures.ts"
-import { RefundSettlement, refundsPerSweep } from "../workflows/payments/RefundSettlement.ts"
-import { ordersPerSweep, UnconfirmedOrders } from "../workflows/payments/UnconfirmedOrders.ts"
+import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
+import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
+import { ordersPerRun, UnconfirmedOrders } from "../workflows/payments/UnconfirmedOrders.ts"
 import { Statistics } from "./Statistics.ts"
 
 /** A failed sweep, whatever it failed with, is told and tried again at its next turn; it never ends the others. */
@@ -42,9 +42,9 @@ const sweeps = Effect.gen(function*() {
     whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500).pipe(
       everySafely("expired holds", "1 second")
     ),
-    whileFull(refunds.sweep, refundsPerSweep).pipe(everySafely("abandoned refunds", "30 seconds")),
-    whileFull(captures.sweep, capturesPerSweep).pipe(everySafely("abandoned captures", "30 seconds")),
-    whileFull(unconfirmed.sweep, ordersPerSweep).pipe(everySafely("unconfirmed orders", "30 seconds")),
+    whileFull(refunds.sweep, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
+    whileFull(captures.sweep, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
+    whileFull(unconfirmed.sweep, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds"))
   ]
   // Begun one after the other: the first statements of all at once would open a connection for each.

@@ -1,5 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
+import { tokenDigest } from "../../src/domain/access/SessionToken.ts"
 import { signToken } from "../../src/domain/access/SignedToken.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
@@ -47,7 +48,9 @@ export const signIn = Effect.fnUntraced(function*(how: SignIn = {}) {
       sql`insert into users (id, name, email, email_verified, two_factor_enabled)
         values (${userId}::uuid, 'Ada', ${email}, true, ${how.twoFactor ?? false})`,
       sql`insert into sessions (id, token, user_id, expires_at, created_at, active_organization_id)
-        values (${sessionId}::uuid, ${token}, ${userId}::uuid, ${sql.literal(ends)}, ${sql.literal(began)}, ${active})`,
+        values (${sessionId}::uuid, ${tokenDigest(token)}, ${userId}::uuid, ${sql.literal(ends)}, ${
+        sql.literal(began)
+      }, ${active})`,
       how.role === undefined
         ? Effect.void
         : sql`insert into members (organization_id, user_id, role) values (${organization}, ${userId}::uuid, ${how.role})`

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { InvalidatedCache } from "../../src/domain/access/InvalidatedCache.ts"
 import { cookieNamed, sentCredentials } from "../../src/domain/access/SentCredential.ts"
 import { signToken, verifiedToken } from "../../src/domain/access/SignedToken.ts"
-import { WatchedCache } from "../../src/domain/access/WatchedCache.ts"
 
 const name = "uc.session_token"
 const tags = (headers: Record<string, string>) => sentCredentials(headers, name).map(({ _tag }) => _tag)
@@ -55,7 +55,7 @@ describe("a signed token", () => {
 
 describe("a watched cache", () => {
   const heard = (capacity = 3) => {
-    const cache = new WatchedCache<string>({ capacity, lifeMs: 100 })
+    const cache = new InvalidatedCache<string>({ capacity, lifeMs: 100 })
     cache.listen(true)
     return cache
   }
@@ -68,7 +68,7 @@ describe("a watched cache", () => {
   })
 
   it("remembers nothing while nobody tells it of changes, and forgets everything when that ends", () => {
-    const cache = new WatchedCache<string>({ capacity: 3, lifeMs: 100 })
+    const cache = new InvalidatedCache<string>({ capacity: 3, lifeMs: 100 })
     cache.keep("a", "A", [], 0, cache.changes)
     assert.strictEqual(cache.find("a", 1), undefined)
     cache.listen(true)

@@ -44,8 +44,8 @@ describe("the documents", () => {
 
   it("name only commands that exist", () => {
     const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Record<string, string> }
-    const commands = readdirSync(join(root, "src/layers"), { recursive: true, encoding: "utf8" })
-      .filter((name) => /(^|\/)\w*Command(Line)?\.ts$/.test(name)).map((name) => read(`src/layers/${name}`)).join("\n")
+    const commands = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+      .filter((name) => /(^|\/)\w*Command(Line)?\.ts$/.test(name)).map((name) => read(`src/${name}`)).join("\n")
     for (const document of documents) {
       for (const [, name = ""] of read(document).matchAll(/\bnpm run ([\w:-]+)/g)) {
         assert.property(scripts, name, document)

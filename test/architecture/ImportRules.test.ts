@@ -41,14 +41,14 @@ export const CartsHttp = [HttpApiBuilder, Carts, CartEntity, Checkout]
   "src/layers/modules/carts.ts":
     `import { CartRepo } from "../../domain/carts/CartRepo.ts"\nexport const carts = CartRepo\n`,
   "src/main.ts": `import { Sql } from "./layers/Sql.ts"\nexport const main = [Sql, process.env["HOME"]]\n`,
-  "plugins/gifts/index.ts": `export const gifts = { id: "gifts", requires: [] }\n`,
-  "plugins/gifts/Gift.ts": `import { table } from "stoa/plugin"\nexport const Gift = table\n`,
-  "plugins/gifts/GiftRepo.ts": `import { SqlClient } from "effect/sql"\nexport const GiftRepo = [SqlClient]\n`,
-  "plugins/loyalty/index.ts": `import { gifts } from "../gifts/index.ts"
+  "src/plugins/gifts/index.ts": `export const gifts = { id: "gifts", requires: [] }\n`,
+  "src/plugins/gifts/Gift.ts": `import { table } from "stoa/plugin"\nexport const Gift = table\n`,
+  "src/plugins/gifts/GiftRepo.ts": `import { SqlClient } from "effect/sql"\nexport const GiftRepo = [SqlClient]\n`,
+  "src/plugins/loyalty/index.ts": `import { gifts } from "../gifts/index.ts"
 export const loyalty = { id: "loyalty", requires: ["gifts"], gifts }
 `,
   "test/carts/Cart.test.ts": `import { it } from "@effect/vitest"
-import { Cart } from "../../src/domain/carts/Cart.ts"
+import { Cart } from "../../domain/carts/Cart.ts"
 it("is there", () => Cart)
 `,
   "test/support/Clocks.ts": `export const soon = (then: () => void) => setTimeout(then, 1)\n`
@@ -59,129 +59,170 @@ const lines = (count: number) => Array.from({ length: count }, (_, index) => `  
 
 /** One violation each: what is wrong, the file that does it, the rule that must say so, and its words. */
 const planted: ReadonlyArray<readonly [what: string, file: string, rule: string, source: string, message?: RegExp]> = [
-  ["a rule of the domain that imports sql", "src/domain/a/A.ts", "stoa(rooms)", use("SqlClient", "effect/sql"), /Repo/],
+  [
+    "a rule of the domain that imports sql",
+    "src/domain/a/A.ts",
+    "stoa(layer-imports)",
+    use("SqlClient", "effect/sql"),
+    /Repo/
+  ],
   [
     "a rule that imports sql as a module of its own",
     "src/domain/a/Deep.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "effect/sql/SqlClient")
   ],
-  ["a rule that imports the cluster", "src/domain/a/B.ts", "stoa(rooms)", use("Entity", "effect/cluster")],
-  ["a rule that imports workflows", "src/domain/a/C.ts", "stoa(rooms)", use("Workflow", "effect/workflow")],
-  ["a rule that imports http", "src/domain/a/D.ts", "stoa(rooms)", use("HttpRouter", "effect/http")],
-  ["a rule that imports the http api", "src/domain/a/E.ts", "stoa(rooms)", use("HttpApi", "effect/http-api")],
-  ["a rule that imports a platform package", "src/domain/a/F.ts", "stoa(rooms)", use("x", "@effect/platform-node")],
+  ["a rule that imports the cluster", "src/domain/a/B.ts", "stoa(layer-imports)", use("Entity", "effect/cluster")],
+  ["a rule that imports workflows", "src/domain/a/C.ts", "stoa(layer-imports)", use("Workflow", "effect/workflow")],
+  ["a rule that imports http", "src/domain/a/D.ts", "stoa(layer-imports)", use("HttpRouter", "effect/http")],
+  ["a rule that imports the http api", "src/domain/a/E.ts", "stoa(layer-imports)", use("HttpApi", "effect/http-api")],
+  [
+    "a rule that imports a platform package",
+    "src/domain/a/F.ts",
+    "stoa(layer-imports)",
+    use("x", "@effect/platform-node")
+  ],
   [
     "a layer that imports the index of a platform package",
     "src/layers/F.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "@effect/platform-node")
   ],
-  ["a rule that imports the file system", "src/domain/a/G.ts", "stoa(rooms)", use("x", "node:fs")],
-  ["a rule that imports an entity", "src/domain/a/H.ts", "stoa(rooms)", use("x", "../../entities/CartEntity.ts")],
+  ["a rule that imports the file system", "src/domain/a/G.ts", "stoa(layer-imports)", use("x", "node:fs")],
+  [
+    "a rule that imports an entity",
+    "src/domain/a/H.ts",
+    "stoa(layer-imports)",
+    use("x", "../../entities/CartEntity.ts")
+  ],
   [
     "a rule that imports an entity for its type only",
     "src/domain/a/I.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     `import type { CartEntity } from "../../entities/CartEntity.ts"\nexport type Used = typeof CartEntity\n`
   ],
   [
     "a rule that re-exports a workflow",
     "src/domain/a/J.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     `export * from "../../workflows/checkout/Checkout.ts"\n`
   ],
   [
     "a rule that imports a layer at run time",
     "src/domain/a/K.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     `export const later = () => import("../../layers/Sql.ts")\n`
   ],
-  ["a rule that imports a plugin", "src/domain/a/L.ts", "stoa(rooms)", use("gifts", "../../../plugins/gifts/index.ts")],
+  [
+    "a rule that imports a plugin",
+    "src/domain/a/L.ts",
+    "stoa(layer-imports)",
+    use("gifts", "../../plugins/gifts/index.ts")
+  ],
   [
     "a Repo that imports another module's Repo",
     "src/domain/a/ARepo.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "../carts/CartRepo.ts"),
     /a Repo may not import another module's Repo/
   ],
   [
     "a service that imports another module's Repo",
     "src/domain/a/Services.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "../carts/CartRepo.ts"),
     /a service may not import another module's Repo/
   ],
   [
     "a rule that imports a type of another module's Repo",
     "src/domain/a/Kinds.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     `import type { CartRepo } from "../carts/CartRepo.ts"\nexport type Used = typeof CartRepo\n`,
     /another module's Repo/
   ],
   [
     "a migration that imports another module's Repo",
     "src/domain/a/migrations.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "../carts/CartRepo.ts"),
     /another module's Repo/
   ],
-  ["a Repo that imports a driver", "src/domain/a/BRepo.ts", "stoa(rooms)", use("PgClient", "@effect/sql-pg")],
+  ["a Repo that imports a driver", "src/domain/a/BRepo.ts", "stoa(layer-imports)", use("PgClient", "@effect/sql-pg")],
   [
     "an entity that imports a workflow",
     "src/entities/AEntity.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "../workflows/checkout/Checkout.ts")
   ],
-  ["an entity that imports http", "src/entities/BEntity.ts", "stoa(rooms)", use("x", "../http/carts/CartsHttp.ts")],
-  ["an entity that imports sql", "src/entities/CEntity.ts", "stoa(rooms)", use("SqlClient", "effect/sql")],
-  ["a workflow that imports http", "src/workflows/a/A.ts", "stoa(rooms)", use("x", "../../http/carts/CartsHttp.ts")],
-  ["a workflow that imports a layer", "src/workflows/a/B.ts", "stoa(rooms)", use("x", "../../layers/Sql.ts")],
+  [
+    "an entity that imports http",
+    "src/entities/BEntity.ts",
+    "stoa(layer-imports)",
+    use("x", "../http/carts/CartsHttp.ts")
+  ],
+  ["an entity that imports sql", "src/entities/CEntity.ts", "stoa(layer-imports)", use("SqlClient", "effect/sql")],
+  [
+    "a workflow that imports http",
+    "src/workflows/a/A.ts",
+    "stoa(layer-imports)",
+    use("x", "../../http/carts/CartsHttp.ts")
+  ],
+  ["a workflow that imports a layer", "src/workflows/a/B.ts", "stoa(layer-imports)", use("x", "../../layers/Sql.ts")],
   [
     "a workflow that imports a plugin",
     "src/workflows/a/C.ts",
-    "stoa(rooms)",
-    use("x", "../../../plugins/gifts/index.ts")
+    "stoa(layer-imports)",
+    use("x", "../../plugins/gifts/index.ts")
   ],
   [
     "a handler that imports a Repo",
     "src/http/a/AHttp.ts",
-    "stoa(rooms)",
+    "stoa(layer-imports)",
     use("x", "../../domain/carts/CartRepo.ts"),
     /domain repositories/
   ],
-  ["a handler that imports a layer", "src/http/a/BHttp.ts", "stoa(rooms)", use("x", "../../layers/Sql.ts")],
+  ["a handler that imports a layer", "src/http/a/BHttp.ts", "stoa(layer-imports)", use("x", "../../layers/Sql.ts")],
   [
     "a handler that imports a plugin",
     "src/http/a/CHttp.ts",
-    "stoa(rooms)",
-    use("x", "../../../plugins/gifts/index.ts")
+    "stoa(layer-imports)",
+    use("x", "../../plugins/gifts/index.ts")
   ],
-  ["a handler that imports sql", "src/http/a/DHttp.ts", "stoa(rooms)", use("SqlClient", "effect/sql")],
-  ["a plugin that imports a layer", "plugins/a/A.ts", "stoa(rooms)", use("x", "../../src/layers/Sql.ts")],
-  ["a plugin that goes round its door", "plugins/a/C.ts", "stoa(rooms)", use("x", "../../src/domain/carts/Cart.ts")],
+  ["a handler that imports sql", "src/http/a/DHttp.ts", "stoa(layer-imports)", use("SqlClient", "effect/sql")],
+  ["a plugin that imports a layer", "src/plugins/a/A.ts", "stoa(layer-imports)", use("x", "../../layers/Sql.ts")],
   [
-    "a plugin's Repo that goes round it",
-    "plugins/a/ARepo.ts",
-    "stoa(rooms)",
-    use("x", "../../src/domain/carts/CartRepo.ts")
+    "a plugin that imports the core",
+    "src/plugins/a/C.ts",
+    "stoa(layer-imports)",
+    use("x", "../../domain/carts/Cart.ts")
   ],
-  ["a plugin's rule that imports sql", "plugins/a/B.ts", "stoa(rooms)", use("SqlClient", "effect/sql")],
+  [
+    "a plugin's Repo that imports the core",
+    "src/plugins/a/ARepo.ts",
+    "stoa(layer-imports)",
+    use("x", "../../domain/carts/CartRepo.ts")
+  ],
+  ["a plugin's rule that imports sql", "src/plugins/a/B.ts", "stoa(layer-imports)", use("SqlClient", "effect/sql")],
   [
     "a plugin that imports another one's inside",
-    "plugins/loyalty/A.ts",
-    "stoa(rooms)",
+    "src/plugins/loyalty/A.ts",
+    "stoa(layer-imports)",
     use("x", "../gifts/Gift.ts"),
     /only through its manifest/
   ],
   [
     "a plugin that imports one it does not require",
-    "plugins/gifts/A.ts",
-    "stoa(rooms)",
+    "src/plugins/gifts/A.ts",
+    "stoa(layer-imports)",
     use("x", "../loyalty/index.ts"),
     /must list "loyalty"/
   ],
-  ["a layer that imports the tests", "src/layers/A.ts", "stoa(rooms)", use("soon", "../../test/support/Clocks.ts")],
+  [
+    "a layer that imports the tests",
+    "src/layers/A.ts",
+    "stoa(layer-imports)",
+    use("soon", "../../test/support/Clocks.ts")
+  ],
   [
     "a cycle of two files",
     "src/domain/b/A.ts",
@@ -251,7 +292,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     `import { Entity } from "effect/cluster"\nexport const e = Entity.make("E", []).toLayerQueue({})\n`
   ],
   ["a barrel", "src/domain/a/index.ts", "stoa(file-names)", `export * from "../carts/Cart.ts"\n`],
-  ["a barrel of all plugins", "plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
+  ["a barrel of all plugins", "src/plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
   ["a file name in lower case", "src/domain/a/cart.ts", "stoa(file-names)", `export const a = 1\n`],
   ["a file name that says nothing", "src/domain/a/Utils.ts", "stoa(file-names)", `export const a = 1\n`],
   [

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { marketplace } from "../../plugins/marketplace/index.ts"
 import { isObject, type Json, type JsonObject, list, toJson } from "../../src/http/openapi/Json.ts"
 import { StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
-import { documentWith } from "../../src/layers/plugins/PluginDocument.ts"
-import { testSettings } from "../../src/testing/TestSettings.ts"
+import { documentWith } from "../../src/plugins/kit/install/PluginDocument.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
+import { marketplace } from "../../src/plugins/marketplace/index.ts"
 
 type Complaint = (schema: JsonObject) => boolean
 

@@ -3,7 +3,6 @@ import { hashPassword } from "better-auth/crypto"
 import { Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { endpoints } from "../../src/http/docs/Docs.ts"
-import { signIn as anOlderSession } from "../access/People.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { api, at, TestApp, testAppLayer } from "../support/TestApp.ts"
@@ -217,29 +216,6 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.deepStrictEqual(yield* Effect.forEach(tokens, isAlive), [true, false])
       yield* browser.post("/api/auth/revoke-session", own)
       assert.deepStrictEqual(yield* Effect.forEach(tokens, isAlive), [false, false])
-    }))
-
-  it.effect("that began before tokens were stored as digests go on, and have none stored once they are renewed", () =>
-    Effect.gen(function*() {
-      const storedOf = (sessionId: string) =>
-        Effect.map(
-          onDatabase((sql) =>
-            sql<{ readonly token: string }>`select token from sessions where id = ${sessionId}::uuid`
-          ),
-          ([row]) => row?.token ?? ""
-        )
-      const older = { began: "now() - interval '2 days'", ends: "now() + interval '5 days'" }
-      const [one, two] = [yield* anOlderSession(older), yield* anOlderSession(older)]
-      assert.strictEqual(yield* storedOf(one.sessionId), one.token)
-      assert.strictEqual((yield* api("GET", "/api/me/orders", { headers: one.bearer })).status, 200)
-      assert.isTrue(yield* isAlive(two.token))
-      for (const { bearer, sessionId, token } of [one, two]) {
-        assert.strictEqual(yield* storedOf(sessionId), digestOf(token))
-        assert.isTrue(yield* isAlive(token))
-        assert.strictEqual((yield* api("GET", "/api/me/orders", { headers: bearer })).status, 200)
-      }
-      yield* api("POST", "/api/auth/sign-out", { headers: one.bearer, body: {} })
-      assert.strictEqual((yield* api("GET", "/api/me/orders", { headers: one.bearer })).status, 401)
     }))
 
   it.effect("can be listed and ended one by one, or all but this one", () =>

@@ -144,7 +144,7 @@ withDeaths("a checkout that runs again", (it) => {
   it.effect("takes the money where it was set aside, whatever the configuration says by now", () =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* aProduct())
-      yield* dieAt("placed", rename("pm_moved"))
+      yield* dieAt("created", rename("pm_moved"))
       const made = yield* checkOut(cart, { paymentMethodId: "pm_moved", paymentMethodToken: "moved" })
       assert.deepStrictEqual([made.status, made.at("data.amountCaptured")], [201, 1000])
       assert.deepStrictEqual([provider.paymentOf("moved")?.captured, other.paymentOf("moved")], [1000, undefined])
@@ -160,7 +160,7 @@ withDeaths("a checkout that runs again", (it) => {
       assert.isUndefined(other.paymentOf("gone"))
     }))
 
-  for (const point of ["placed", "settled"] as const) {
+  for (const point of ["created", "settled"] as const) {
     it.effect(`still says which promotion codes were refused after it died when the order was ${point}`, () =>
       Effect.gen(function*() {
         const cart = yield* aCartWith(yield* aProduct())
@@ -176,7 +176,7 @@ withDeaths("a checkout that runs again", (it) => {
       const cart = yield* aCartWith(entityId)
       provider.obstruct("declined_later", (operation, nth) =>
         operation === "authorize" && nth > 1 ? refusal : Effect.void)
-      yield* dieAt("placed")
+      yield* dieAt("created")
       checkoutFailed(yield* checkOut(cart, by("declined_later")))
       yield* assertTakenBack(cart.id, entityId)
       yield* voided("declined_later")

@@ -6,16 +6,17 @@ import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLine
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { OfferRepo, offerRepoLayer } from "../../src/domain/carts/OfferRepo.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
-import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
+import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { aPlacement, inStore } from "./Placement.ts"
+import { aPlacement, inStore } from "./NewOrder.ts"
 
-const repos = Layer.mergeAll(placeRepoLayer, claimRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer).pipe(
-  Layer.provide(recording),
-  Layer.provideMerge(TestDatabase)
-)
+const repos = Layer.mergeAll(createOrderRepoLayer, claimRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer)
+  .pipe(
+    Layer.provide(recording),
+    Layer.provideMerge(TestDatabase)
+  )
 
 /** As many rows as a store has after its first minutes: reading them all still looks cheap to the planner. */
 const aYoungStore = Effect.gen(function*() {
@@ -38,19 +39,19 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       yield* aYoungStore
       const [carts, lines, offers] = [yield* CartRepo, yield* CartLineRepo, yield* OfferRepo]
       const { claim } = yield* ClaimRepo
-      const { place, settle } = yield* PlaceRepo
-      const placement = yield* aPlacement()
-      const { id } = placement.order
+      const { create, settle } = yield* CreateOrderRepo
+      const newOrder = yield* aPlacement()
+      const { id } = newOrder.order
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
-      const state = yield* inStore(carts.state(placement.cartId))
+      const state = yield* inStore(carts.state(newOrder.cartId))
       if (state === undefined) return assert.fail("the cart is gone")
-      const line = { id: newId(), cartId: placement.cartId, entityId: newId(), variantId: null, quantity: 1 }
+      const line = { id: newId(), cartId: newOrder.cartId, entityId: newId(), variantId: null, quantity: 1 }
       const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", notes: null, metadata: {}, addedAt: new Date() }
       const shared = [
-        plansOf(inStore(offers.find(placement.cartId, newId(), null))),
+        plansOf(inStore(offers.find(newOrder.cartId, newId(), null))),
         plansOf(inStore(lines.add(state, priced))),
-        plansOf(inStore(claim(placement.cartId, id, visitor, "USD"))),
-        plansOf(inStore(place(placement))),
+        plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD"))),
+        plansOf(inStore(create(newOrder))),
         plansOf(inStore(settle(id, "pi", 1000)))
       ]
       for (const plans of shared) {

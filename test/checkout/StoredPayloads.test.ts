@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { readDecision } from "../../src/domain/checkout/DecisionText.ts"
+import { decodePricedCart } from "../../src/domain/checkout/PricedCartCodec.ts"
 import { CaptureOrder } from "../../src/workflows/checkout/CaptureOrder.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { LateCapture } from "../../src/workflows/checkout/LateCapture.ts"
-import { JobCycle } from "../../src/workflows/jobs/JobCycle.ts"
+import { WorkerLoop } from "../../src/workflows/jobs/WorkerLoop.ts"
 import { SettleRefund } from "../../src/workflows/payments/SettleRefund.ts"
 import { VoidPayment } from "../../src/workflows/payments/VoidPayment.ts"
 
@@ -39,7 +39,7 @@ const order = `{"id":"${id}","organizationId":"org_default","orderNumber":"ORD-2
   "unitPrice":1000,"totalPrice":1000,"isCustomPrice":false,"taxAmount":0,"discountAmount":0,"refundedQuantity":0,
   "fulfillmentStatus":"unfulfilled","metadata":{}}]}`
 const result = `{"order":${order},"clientSecret":null,"hookErrors":[],"rejectedCodes":[]}`
-const decision = `{"currency":"USD","customerId":null,"cartSecretHash":"5f","lines":[{"id":"${id}","entityId":"${id}",
+const pricedCart = `{"currency":"USD","customerId":null,"cartSecretHash":"5f","lines":[{"id":"${id}","entityId":"${id}",
   "entityType":"product","variantId":null,"sku":null,"title":"Thing","quantity":1,"unitPrice":1000,"totalPrice":1000,
   "discountAmount":0,"taxAmount":0}],"promotions":[{"promotionId":"${id}","code":"SAVE","type":"free_shipping",
   "discountAmount":0,"freeShipping":true,"description":"Save","perCustomer":null}],"rejectedCodes":[],"subtotal":1000,
@@ -60,7 +60,7 @@ describe("a payload that version 1 stored", () => {
     assert.sameMembers(workflows(), [
       CaptureOrder._tag,
       CheckoutWorkflow._tag,
-      JobCycle._tag,
+      WorkerLoop._tag,
       LateCapture._tag,
       SettleRefund._tag,
       VoidPayment._tag
@@ -76,7 +76,7 @@ describe("a payload that version 1 stored", () => {
     ))
 
   it.effect("of what a checkout decided is still read", () =>
-    Effect.map(readDecision(decision), ({ promotions }) => assert.strictEqual(promotions[0]?.promotionId, id)))
+    Effect.map(decodePricedCart(pricedCart), ({ promotions }) => assert.strictEqual(promotions[0]?.promotionId, id)))
 
   it.effect("of a refund is still read", () =>
     Effect.map(read(SettleRefund.payloadSchema, refund), ({ refundId }) => assert.strictEqual(refundId, id)))
@@ -89,7 +89,7 @@ describe("a payload that version 1 stored", () => {
 
   it.effect("of a cycle of the job queue is still read", () =>
     Effect.map(
-      read(JobCycle.payloadSchema, `{"queue":"default","slot":0,"sequence":7}`),
+      read(WorkerLoop.payloadSchema, `{"queue":"default","slot":0,"sequence":7}`),
       ({ sequence }) => assert.strictEqual(sequence, 7)
     ))
 

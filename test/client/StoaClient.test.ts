@@ -131,7 +131,7 @@ const units = {
   orderId: "one"
 }
 
-describe("a client that is asked for patience", () => {
+describe("a client that is asked for timeout", () => {
   plain.live("waits as long as Retry-After says, and asks again", () =>
     Effect.gen(function*() {
       const server = yield* scripted(busy("1"), away, available)

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { mostAddresses } from "../../src/domain/customers/Address.ts"
+import { maxAddresses } from "../../src/domain/customers/Address.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../support/TestApp.ts"
 import { anAddress } from "../tenancy/Stores.ts"
@@ -67,15 +67,15 @@ withApp("addresses", (it) => {
       assert.strictEqual(refusal, "UniqueViolation")
     }))
 
-  it.effect(`are at most ${mostAddresses}, also when many are added at once, and one can go for another`, () =>
+  it.effect(`are at most ${maxAddresses}, also when many are added at once, and one can go for another`, () =>
     Effect.gen(function*() {
       const cleo = asCustomer("cleo")
       yield* list(cleo)
-      const tries = yield* Effect.all(Array.from({ length: mostAddresses + 5 }, () => add(cleo)), {
+      const tries = yield* Effect.all(Array.from({ length: maxAddresses + 5 }, () => add(cleo)), {
         concurrency: "unbounded"
       })
       const made = tries.filter(({ status }) => status === 201)
-      assert.strictEqual(made.length, mostAddresses)
+      assert.strictEqual(made.length, maxAddresses)
       for (const other of tries) if (other.status !== 201) refused(other, 409, "CONFLICT")
       const gone = yield* api("DELETE", `/api/me/addresses/${made[0]?.text("data.id")}`, { as: cleo })
       assert.deepStrictEqual([gone.status, gone.at("data")], [200, { deleted: true }])

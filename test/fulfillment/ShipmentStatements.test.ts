@@ -2,15 +2,15 @@ import { assert, describe } from "@effect/vitest"
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
-import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { Shipments } from "../../src/domain/fulfillment/Shipments.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
-import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
+import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
 import { Orders } from "../../src/domain/orders/Orders.ts"
 import { orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -21,8 +21,8 @@ import { TestDatabase } from "../support/Postgres.ts"
 const shipments = Shipments.layer.pipe(
   Layer.provide(Orders.layer),
   Layer.provide(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, shipmentRepoLayer, Hooks.layerNone)),
-  Layer.provide(Layer.mergeAll(SoldStock.layer, Unplacement.layer, Handover.layer)),
-  Layer.provide(Layer.mergeAll(HoldRepo.layer, unplaceRepoLayer, handoverRepoLayer)),
+  Layer.provide(Layer.mergeAll(OrderStock.layer, UndoCreateOrder.layer, Handover.layer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 

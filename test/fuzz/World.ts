@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { marketplace } from "../../plugins/marketplace/index.ts"
+import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { type SignedIn, signIn } from "../access/People.ts"
 import { makeOutbox } from "../auth/Visitors.ts"
 import { shelfLayer } from "../media/Shelf.ts"

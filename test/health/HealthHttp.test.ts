@@ -195,9 +195,9 @@ withApp("metrics", (it) => {
       )
     }))
 
-  it.effect("tell how checkouts ended, what the stock desks and the cluster did, and how the process is", () =>
+  it.effect("tell how checkouts ended, what stock entities and the cluster did, and how the process is", () =>
     Effect.gen(function*() {
-      const placed = "stoa_checkouts_total{outcome=\"placed\"}"
+      const created = "stoa_checkouts_total{outcome=\"created\"}"
       const failed = "stoa_checkouts_total{outcome=\"CHECKOUT_FAILED\"}"
       const before = yield* metrics
       const product = yield* aProduct({ stock: 1 })
@@ -205,8 +205,8 @@ withApp("metrics", (it) => {
       assert.strictEqual((yield* checkOut(buyer)).status, 201)
       assert.strictEqual((yield* checkOut(loser)).status, 422)
       const after = yield* metricsWith(failed, (found) => found === (series(before, failed) ?? 0) + 1)
-      assert.strictEqual(series(after, placed), (series(before, placed) ?? 0) + 1)
-      assert.isAtLeast(series(after, "stoa_stock_desk_batch_size_count") ?? 0, 2)
+      assert.strictEqual(series(after, created), (series(before, created) ?? 0) + 1)
+      assert.isAtLeast(series(after, "stoa_stock_batch_size_count") ?? 0, 2)
       assert.isAtLeast(series(after, "stoa_batch_size_count{batcher=\"messages.save\"}") ?? 0, 1)
       assert.strictEqual(series(after, "stoa_cluster_shards_owned"), series(after, "stoa_cluster_shards"))
       assert.strictEqual(series(after, "stoa_cluster_runners_alive"), 1)

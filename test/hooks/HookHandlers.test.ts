@@ -7,7 +7,7 @@ import { afterHook, beforeHook, type Hook, HookBroken, HookRefusal } from "../..
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import type { NewJob } from "../../src/domain/jobs/NewJob.ts"
-import { Kernel } from "../../src/domain/modules/Kernel.ts"
+import { ServiceRegistry } from "../../src/domain/modules/ServiceRegistry.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const asSystem = Effect.provideService(CurrentActor, systemActor("org"))
@@ -112,9 +112,9 @@ const remembering = () => {
 
 /** What the hooks below may ask for; no service of the core is among it. */
 const filled = Layer.effectDiscard(Effect.gen(function*() {
-  const kernel = yield* Kernel
+  const serviceRegistry = yield* ServiceRegistry
   const parts = { services: {}, jobs: yield* Jobs, database: yield* SqlClient.SqlClient }
-  yield* Effect.suspend((): Effect.Effect<void> => Reflect.apply(kernel.fill, undefined, [parts]))
+  yield* Effect.suspend((): Effect.Effect<void> => Reflect.apply(serviceRegistry.fill, undefined, [parts]))
 }))
 
 describe("a handler before an operation whose statement fails", () => {
@@ -122,7 +122,7 @@ describe("a handler before an operation whose statement fails", () => {
   const endOf = (hook: Hook) => {
     const app = filled.pipe(
       Layer.provideMerge(Hooks.layerOf([hook])),
-      Layer.provideMerge(Layer.mergeAll(Kernel.layer, remembering().queue, TestDatabase))
+      Layer.provideMerge(Layer.mergeAll(ServiceRegistry.layer, remembering().queue, TestDatabase))
     )
     return Effect.exit(roast({})).pipe(
       Effect.map((exit) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined),
@@ -165,7 +165,7 @@ describe("the context of a hook", () => {
     )
     const app = filled.pipe(
       Layer.provideMerge(Hooks.layerOf([hook])),
-      Layer.provideMerge(Layer.mergeAll(Kernel.layer, queue, TestDatabase))
+      Layer.provideMerge(Layer.mergeAll(ServiceRegistry.layer, queue, TestDatabase))
     )
     return Effect.gen(function*() {
       assert.deepStrictEqual(yield* roasted({}), [])
@@ -192,7 +192,7 @@ describe("the context of a hook", () => {
     const { queue } = remembering()
     const app = filled.pipe(
       Layer.provideMerge(Hooks.layerOf([hook])),
-      Layer.provideMerge(Layer.mergeAll(Kernel.layer, queue, TestDatabase))
+      Layer.provideMerge(Layer.mergeAll(ServiceRegistry.layer, queue, TestDatabase))
     )
     return Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -220,7 +220,7 @@ describe("the context of a hook", () => {
     const { queue } = remembering()
     const app = filled.pipe(
       Layer.provideMerge(Hooks.layerOf(hooks)),
-      Layer.provideMerge(Layer.mergeAll(Kernel.layer, queue, TestDatabase))
+      Layer.provideMerge(Layer.mergeAll(ServiceRegistry.layer, queue, TestDatabase))
     )
     return Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -29,7 +29,7 @@ const hold = Effect.fnUntraced(function*(holder: string, taken: ReadonlyArray<Ta
     quantity,
     entityId: sellable
   }))
-  return yield* repo.reserve([...fences.values()], [{ holder, ttlSeconds, decision: "{}", lines }])
+  return yield* repo.reserve([...fences.values()], [{ holder, ttlSeconds, pricing: "{}", lines }])
 })
 
 const expireNow = Effect.fnUntraced(function*(holder: string) {

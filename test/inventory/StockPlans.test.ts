@@ -67,7 +67,7 @@ const everything = Effect.fnUntraced(function*(warehouseId: string, sellables: R
   const [dropped, due, cancelled, shipped] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   for (const holder of [dropped, due, cancelled, shipped]) {
     const fences = yield* reservations.load(sellables)
-    yield* reservations.reserve([...fences.values()], [{ holder, ttlSeconds: 60, decision: "{}", lines }])
+    yield* reservations.reserve([...fences.values()], [{ holder, ttlSeconds: 60, pricing: "{}", lines }])
   }
   yield* reservations.holds([dropped, due])
   yield* holds.release(dropped)

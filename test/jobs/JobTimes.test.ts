@@ -10,7 +10,7 @@ import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { JobSettleRepo } from "../../src/domain/jobs/JobSettleRepo.ts"
 import type { Input } from "../../src/domain/jobs/NewJob.ts"
 import { defineTask, type Retries, type Task } from "../../src/domain/jobs/Task.ts"
-import { workSlot } from "../../src/workflows/jobs/JobSlot.ts"
+import { runWorkerSlot } from "../../src/workflows/jobs/WorkerSlot.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
@@ -234,7 +234,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       const begun = yield* Clock.currentTimeMillis
       let mine = true
       const slot = yield* Effect.forkChild(
-        workSlot({ queue: "slot", slot: "slot/0", token: newId(), mine: () => mine })
+        runWorkerSlot({ queue: "slot", slot: "slot/0", token: newId(), mine: () => mine })
       )
       const options = { queue: "slot", delayMs: 3_000, maxAttempts: 2 }
       const id = yield* enqueue("test/doubling", { mark: "slot", fails: true }, options)

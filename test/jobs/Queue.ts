@@ -3,24 +3,24 @@ import { SqlClient } from "effect/sql"
 import { jobClaimRepoLayer } from "../../src/domain/jobs/JobClaimRepo.ts"
 import { ConfiguredEngine, type JobEngine } from "../../src/domain/jobs/JobEngine.ts"
 import { jobEnqueueRepoLayer } from "../../src/domain/jobs/JobEnqueueRepo.ts"
+import { JobNotifier } from "../../src/domain/jobs/JobNotifier.ts"
 import { jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { JobSettings, type JobSettingsValues } from "../../src/domain/jobs/JobSettings.ts"
 import { jobSettleRepoLayer } from "../../src/domain/jobs/JobSettleRepo.ts"
-import { jobSlotRepoLayer } from "../../src/domain/jobs/JobSlotRepo.ts"
-import { jobTickRepoLayer } from "../../src/domain/jobs/JobTickRepo.ts"
 import type { EnqueueOptions } from "../../src/domain/jobs/NewJob.ts"
 import type { Input } from "../../src/domain/jobs/NewJob.ts"
 import { queuedJobsLayer } from "../../src/domain/jobs/QueuedJobs.ts"
+import { schedulerTickRepoLayer } from "../../src/domain/jobs/SchedulerTickRepo.ts"
 import type { Task } from "../../src/domain/jobs/Task.ts"
 import { TaskRuns } from "../../src/domain/jobs/TaskRuns.ts"
 import { Tasks } from "../../src/domain/jobs/Tasks.ts"
-import { Wakeups } from "../../src/domain/jobs/Wakeups.ts"
+import { workerSlotRepoLayer } from "../../src/domain/jobs/WorkerSlotRepo.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import { JobRunner } from "../../src/workflows/jobs/JobRunner.ts"
 import { JobSchedules } from "../../src/workflows/jobs/JobSchedules.ts"
-import { kernelTasksLayer } from "../../src/workflows/jobs/KernelTasks.ts"
 import { QueueClaims } from "../../src/workflows/jobs/QueueClaims.ts"
+import { registeredTasksLayer } from "../../src/workflows/jobs/RegisteredTasks.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 export interface QueueOptions {
@@ -36,8 +36,8 @@ const repos = Layer.mergeAll(
   jobEnqueueRepoLayer,
   jobRecordRepoLayer,
   jobSettleRepoLayer,
-  jobSlotRepoLayer,
-  jobTickRepoLayer
+  workerSlotRepoLayer,
+  schedulerTickRepoLayer
 )
 
 /** The queue with tasks of the test's over a database of its own; nobody drives it but the test. */
@@ -45,13 +45,13 @@ export const queueLayer = ({ database = TestDatabase, engine, settings = {}, tas
   const own = Layer.effectDiscard(Effect.flatMap(Tasks, (all) => Effect.forEach(tasks, (task) => all.register(task))))
   const given = Layer.mergeAll(
     Tasks.layer,
-    Wakeups.layer,
+    JobNotifier.layer,
     JobSettings.layerOf(settings),
     ConfiguredEngine.layerOf(engine),
     StoreSettings.layerOf({}),
     repos
   )
-  return Layer.mergeAll(JobRunner.layer, QueueClaims.layer, kernelTasksLayer, own).pipe(
+  return Layer.mergeAll(JobRunner.layer, QueueClaims.layer, registeredTasksLayer, own).pipe(
     Layer.provideMerge(JobSchedules.layer),
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer)),
     Layer.provideMerge(given),

@@ -7,7 +7,7 @@ import type { ClaimedJob } from "../../src/domain/jobs/Job.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
 import { JobSettleRepo, jobSettleRepoLayer } from "../../src/domain/jobs/JobSettleRepo.ts"
 import { TaskRuns } from "../../src/domain/jobs/TaskRuns.ts"
-import { makeHand } from "../../src/workflows/jobs/JobHand.ts"
+import { makeJobWorker } from "../../src/workflows/jobs/JobWorker.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 
@@ -119,7 +119,7 @@ it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* fill(0, 500)
       met.extended = 0
-      const hand = yield* makeHand("default", token, Latch.makeUnsafe(false))
+      const hand = yield* makeJobWorker("default", token, Latch.makeUnsafe(false))
       yield* Effect.forkScoped(hand.beat)
       yield* hand.take(jobs)
       yield* hand.finish

@@ -2,9 +2,9 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { JobSlotRepo } from "../../src/domain/jobs/JobSlotRepo.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
-import { workSlot } from "../../src/workflows/jobs/JobSlot.ts"
+import { WorkerSlotRepo } from "../../src/domain/jobs/WorkerSlotRepo.ts"
+import { runWorkerSlot } from "../../src/workflows/jobs/WorkerSlot.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { enqueue, queueLayer } from "./Queue.ts"
 
@@ -25,12 +25,12 @@ const until = (what: string, check: () => boolean) => Effect.promise(() => waitF
 /** The slots that each queue has after a look. */
 const prepared = (standing: ReadonlyArray<string>, wide: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
-    const slots = yield* JobSlotRepo
+    const slots = yield* WorkerSlotRepo
     yield* slots.prepare(standing, wide, 4)
     const found: Record<string, Array<number>> = {}
     for (const { queue, slot } of yield* slots.open) found[queue] = [...found[queue] ?? [], slot].sort()
     const sql = yield* SqlClient.SqlClient
-    yield* sql`delete from job_slots`
+    yield* sql`delete from worker_slots`
     return found
   })
 
@@ -82,7 +82,7 @@ it.layer(queueLayer({ tasks: [quick, held], settings: { pollMs: 20 } }), { exclu
           said += 1
         })
         const slot = yield* Effect.forkChild(
-          workSlot({ queue: "hands", slot: "hands/0", token: newId(), mine: () => mine, busy })
+          runWorkerSlot({ queue: "hands", slot: "hands/0", token: newId(), mine: () => mine, busy })
         )
         yield* enqueue("test/held", { n: 1 }, { queue: "hands" })
         yield* until("the first job", () => begun === 1)

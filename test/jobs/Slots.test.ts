@@ -4,7 +4,7 @@ import { Deferred, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
-import { workSlot } from "../../src/workflows/jobs/JobSlot.ts"
+import { runWorkerSlot } from "../../src/workflows/jobs/WorkerSlot.ts"
 import { lineTo } from "../support/DatabaseLine.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -57,7 +57,7 @@ const aSlot = Effect.gen(function*() {
   open = yield* Deferred.make<void>()
   let mine = true
   const fiber = yield* Effect.forkChild(
-    workSlot({ queue: "default", slot: `default/${newId()}`, token: newId(), mine: () => mine })
+    runWorkerSlot({ queue: "default", slot: `default/${newId()}`, token: newId(), mine: () => mine })
   )
   return {
     stop: Effect.suspend(() => {

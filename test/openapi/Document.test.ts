@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { marketplace } from "../../plugins/marketplace/index.ts"
 import { Api } from "../../src/http/Api.ts"
 import { documentOptions } from "../../src/http/docs/Docs.ts"
-import { documentWith } from "../../src/layers/plugins/PluginDocument.ts"
-import { testSettings } from "../../src/testing/TestSettings.ts"
+import { documentWith } from "../../src/plugins/kit/install/PluginDocument.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
+import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { describeDocument } from "./DocumentChecks.ts"
 import { complaints, lintErrors, objectsOf } from "./Validators.ts"
 

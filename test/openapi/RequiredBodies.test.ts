@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { marketplace } from "../../plugins/marketplace/index.ts"
 import { isObject, type JsonObject, toJson } from "../../src/http/openapi/Json.ts"
+import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 
 interface Operation {

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
-import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
-import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
+import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { buildOrder, type BuiltOrder, manager, stockOf } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -28,8 +28,8 @@ const refundsOf = (order: BuiltOrder) =>
 
 describe("a transition of an order", () => {
   it.layer(orderStatusRepoLayer.pipe(
-    Layer.provide(Layer.mergeAll(SoldStock.layer, Unplacement.layer, Handover.layer)),
-    Layer.provide(Layer.mergeAll(HoldRepo.layer, unplaceRepoLayer, handoverRepoLayer)),
+    Layer.provide(Layer.mergeAll(OrderStock.layer, UndoCreateOrder.layer, Handover.layer)),
+    Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
     Layer.provideMerge(TestDatabase)
   ))((it) => {
     it.effect("cancelled: gives stock back, writes the refund of what was captured, stamps and announces it", () =>

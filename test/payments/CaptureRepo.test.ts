@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { PlaceRepo } from "../../src/domain/checkout/PlaceRepo.ts"
+import { CreateOrderRepo } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../src/domain/fulfillment/Fulfillments.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -151,7 +151,7 @@ describe("captures that were claimed", () => {
           captureRepoLayer,
           orderRepoLayer,
           PaymentAdapters.layerOf([testProvider({ webhookSecret: "test" })], new Map()),
-          Layer.mock(PlaceRepo, {}),
+          Layer.mock(CreateOrderRepo, {}),
           Layer.mock(OrderStatusRepo, {}),
           Layer.mock(Orders, {
             changeStatus: (orderId) => {

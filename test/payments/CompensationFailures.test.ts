@@ -73,7 +73,7 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
       const listed = yield* plansOf(inStore(records.ofOrder(order.id, page)))
       listed.forEach((plan) => assert.include(plan, "refunds_order"))
       const units = [{ sellable: order.lines[0]?.entityId ?? "", quantity: 1 }]
-      const [back = ""] = yield* plansOf(inStore(stock.takeBack(order.id, units)))
+      const [back = ""] = yield* plansOf(inStore(stock.restoreHold(order.id, units)))
       assert.include(back, "stock_movements_order")
       for (const plan of [...open, ...listed, back]) {
         assert.notMatch(plan, /Seq Scan on (compensation_failures|refunds|stock_movements)/)

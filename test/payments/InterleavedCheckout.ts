@@ -15,14 +15,14 @@ import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 import type { Happening } from "./Sequences.ts"
 
 /** How the provider takes the money of a payment that its shopper has confirmed: when it is asked to, or by itself. */
-export type Taking = "when asked" | "by itself"
+export type UnitAllocation = "when asked" | "by itself"
 
 const provider = scriptedProvider("scripted")
 
 /** One checkout, held after its authorization until its sequence says `place`. */
 interface Held {
   readonly name: string
-  readonly taking: Taking
+  readonly taking: UnitAllocation
   readonly cart: GuestCart
   readonly gate: Deferred.Deferred<void>
   /** The run that waits at the gate dies by it. */
@@ -246,69 +246,73 @@ const answered = <R>(ask: Effect.Effect<Answer, never, R>) =>
       ))
 
 /** Starts a checkout, lets it come to its authorization, and everything happen in this order; gives how it ended. */
-const goThrough = Effect.fnUntraced(function*(sequence: ReadonlyArray<Happening>, taking: Taking, offer: Offer) {
-  const it: Held = {
-    name: `interleaved-${++names}`,
-    taking,
-    cart: yield* aCartWith(offer.entityId),
-    gate: yield* Deferred.make<void>(),
-    death: yield* Deferred.make<void>(),
-    waiting: false,
-    ended: false,
-    doomed: false,
-    answer: undefined,
-    payment: undefined,
-    toldCapturable: false,
-    toldPaid: false,
-    again: []
-  }
-  byName.set(it.name, it)
-  const shopper = yield* Effect.forkChild(Effect.tap(answered(request(it, offer.code)), (answer) =>
-    Effect.sync(() => {
-      it.answer = answer
-      it.ended = true
-    })))
-  yield* held(it)
-  it.payment = provider.paymentOf(`asks_${it.name}`)
-  byExecution.set(yield* LateCapture.executionId({ orderId: idOf(it), organizationId: "org_default" }), it)
-  const happens: Readonly<
-    Record<
-      Happening,
-      Effect.Effect<
-        unknown,
-        never,
-        | Effect.Services<ReturnType<typeof timeOut>>
-        | Effect.Services<ReturnType<typeof expire>>
-        | Effect.Services<ReturnType<typeof patch>>
+const goThrough = Effect.fnUntraced(
+  function*(sequence: ReadonlyArray<Happening>, taking: UnitAllocation, offer: Offer) {
+    const it: Held = {
+      name: `interleaved-${++names}`,
+      taking,
+      cart: yield* aCartWith(offer.entityId),
+      gate: yield* Deferred.make<void>(),
+      death: yield* Deferred.make<void>(),
+      waiting: false,
+      ended: false,
+      doomed: false,
+      answer: undefined,
+      payment: undefined,
+      toldCapturable: false,
+      toldPaid: false,
+      again: []
+    }
+    byName.set(it.name, it)
+    const shopper = yield* Effect.forkChild(
+      Effect.tap(answered(request(it, offer.code)), (answer) =>
+        Effect.sync(() => {
+          it.answer = answer
+          it.ended = true
+        }))
+    )
+    yield* held(it)
+    it.payment = provider.paymentOf(`asks_${it.name}`)
+    byExecution.set(yield* LateCapture.executionId({ orderId: idOf(it), organizationId: "org_default" }), it)
+    const happens: Readonly<
+      Record<
+        Happening,
+        Effect.Effect<
+          unknown,
+          never,
+          | Effect.Services<ReturnType<typeof timeOut>>
+          | Effect.Services<ReturnType<typeof expire>>
+          | Effect.Services<ReturnType<typeof patch>>
+        >
       >
-    >
-  > = {
-    place: Effect.andThen(Deferred.succeed(it.gate, undefined), Fiber.join(shopper)),
-    confirm: repeat(it, offer.code),
-    success: Effect.suspend(() => success(it)),
-    // Alone, or before the event that it repeats, it is that event.
-    duplicate: Effect.suspend(() => success(it)),
-    failure: tell(it, "payment_failed", "failure"),
-    "time-out": timeOut(it),
-    cancel: patch(it),
-    expiry: expire(it),
-    kill: kill(it)
-  }
-  for (const happening of sequence) {
-    yield* happens[happening]
+    > = {
+      place: Effect.andThen(Deferred.succeed(it.gate, undefined), Fiber.join(shopper)),
+      confirm: repeat(it, offer.code),
+      success: Effect.suspend(() => success(it)),
+      // Alone, or before the event that it repeats, it is that event.
+      duplicate: Effect.suspend(() => success(it)),
+      failure: tell(it, "payment_failed", "failure"),
+      "time-out": timeOut(it),
+      cancel: patch(it),
+      expiry: expire(it),
+      kill: kill(it)
+    }
+    for (const happening of sequence) {
+      yield* happens[happening]
+      yield* atRest(it)
+    }
+    for (const [type, id] of it.again.splice(0)) yield* Effect.andThen(tell(it, type, id), atRest(it))
+    // The provider reports what it has taken, if nobody has heard of it; and no order waits for ever.
+    if (it.payment !== undefined && it.payment.captured > it.payment.refunded && !it.toldPaid) {
+      yield* tell(it, "succeeded", "last")
+    }
     yield* atRest(it)
+    yield* timeOut(it)
+    const facts = yield* atRest(it)
+    byName.delete(it.name)
+    return { it, facts }
   }
-  for (const [type, id] of it.again.splice(0)) yield* Effect.andThen(tell(it, type, id), atRest(it))
-  // The provider reports what it has taken, if nobody has heard of it; and no order waits for ever.
-  if (it.payment !== undefined && it.payment.captured > it.payment.refunded && !it.toldPaid) {
-    yield* tell(it, "succeeded", "last")
-  }
-  yield* atRest(it)
-  yield* timeOut(it)
-  const facts = yield* atRest(it)
-  byName.delete(it.name)
-  return { it, facts }
-})
+)
 
 /** The only ends there are (docs/payments.md). */
 const assertLegal = ({ facts, it }: Effect.Success<ReturnType<typeof goThrough>>) => {
@@ -335,7 +339,7 @@ const assertLegal = ({ facts, it }: Effect.Success<ReturnType<typeof goThrough>>
 }
 
 /** Goes through a sequence; a failure names it, so that it can be gone through again alone. */
-export const assertEndsWell = (sequence: ReadonlyArray<Happening>, taking: Taking, offer: Offer) =>
+export const assertEndsWell = (sequence: ReadonlyArray<Happening>, taking: UnitAllocation, offer: Offer) =>
   goThrough(sequence, taking, offer).pipe(
     Effect.map(assertLegal),
     Effect.timeout("80 seconds"),

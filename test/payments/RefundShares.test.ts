@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { decideRefund } from "../../src/domain/payments/RefundDecision.ts"
+import { calculateRefund } from "../../src/domain/payments/RefundCalculation.ts"
 import type { RefundRequest } from "../../src/domain/payments/RefundRequest.ts"
 import { type RefundableLine, type RefundableOrder } from "../../src/domain/payments/RefundShares.ts"
 
@@ -35,10 +35,10 @@ const paid = (lines: ReadonlyArray<RefundableLine>, also: Partial<RefundableOrde
 }
 
 const amountOf = (order: RefundableOrder, request: RefundRequest) =>
-  Result.getOrThrow(decideRefund(order, request)).amount
+  Result.getOrThrow(calculateRefund(order, request)).amount
 
 const refusedAt = (order: RefundableOrder, request: RefundRequest) => {
-  const decided = decideRefund(order, request)
+  const decided = calculateRefund(order, request)
   return Result.isFailure(decided) ? decided.failure.error : undefined
 }
 
@@ -46,7 +46,7 @@ const units = (lineItemId: string, quantity: number) => ({ lines: [{ lineItemId,
 
 /** The order after a refund, as the database keeps it. */
 const after = (order: RefundableOrder, request: RefundRequest) => {
-  const { amount, lines, shippingValue } = Result.getOrThrow(decideRefund(order, request))
+  const { amount, lines, shippingValue } = Result.getOrThrow(calculateRefund(order, request))
   const next: RefundableOrder = {
     ...order,
     refunded: order.refunded + amount,
@@ -147,7 +147,7 @@ describe("a refund that is asked for", () => {
   })
 
   it("gives less than the parts are worth where that was agreed, split over them", () => {
-    const decided = Result.getOrThrow(decideRefund(order, { ...units("a", 1), shipping: true, amount: 1_200 }))
+    const decided = Result.getOrThrow(calculateRefund(order, { ...units("a", 1), shipping: true, amount: 1_200 }))
     assert.deepStrictEqual([decided.lines[0]?.amount, decided.shippingAmount], [800, 400])
     // What was kept back is not given with the next unit.
     assert.strictEqual(amountOf(after(order, { ...units("a", 1), amount: 800 }).next, units("a", 1)), 1_000)
@@ -177,6 +177,6 @@ describe("a refund that is asked for", () => {
 
   it("takes units first that were never handed over", () => {
     const sent = paid([line("a", { quantity: 3, totalPrice: 3_000, unsent: 1 })])
-    assert.strictEqual(Result.getOrThrow(decideRefund(sent, units("a", 2))).lines[0]?.unsent, 1)
+    assert.strictEqual(Result.getOrThrow(calculateRefund(sent, units("a", 2))).lines[0]?.unsent, 1)
   })
 })

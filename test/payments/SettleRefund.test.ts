@@ -5,14 +5,14 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
-import { unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
 import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
-import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
 import {
   type PaymentAdapter,
@@ -61,7 +61,7 @@ const processWith = (
     Layer.provide(NodeCrypto.layer)
   )
 
-const decideRefund = Effect.fnUntraced(function*(spec: OrderSpec = {}) {
+const calculateRefund = Effect.fnUntraced(function*(spec: OrderSpec = {}) {
   const built = yield* buildOrder(spec)
   const repo = yield* OrderStatusRepo
   const { refundId } = yield* repo.transition({ orderId: built.id, from: "pending", to: "cancelled", reason: null })
@@ -85,8 +85,8 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
 
 const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
-  Layer.provide(Layer.mergeAll(SoldStock.layer, RefundedStock.layer, Unplacement.layer, Handover.layer)),
-  Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, unplaceRepoLayer, handoverRepoLayer)),
+  Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, UndoCreateOrder.layer, Handover.layer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -95,7 +95,7 @@ describe("SettleRefund", () => {
     it.effect("asks the order's provider with the refund's id and writes down what came back", () =>
       Effect.gen(function*() {
         const provider = providerOf()
-        const { refund } = yield* decideRefund()
+        const { refund } = yield* calculateRefund()
         const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
         assert.strictEqual(outcome, "completed")
         assert.deepStrictEqual([...provider.moved], [[refund.refundId, 1_000]])
@@ -106,7 +106,7 @@ describe("SettleRefund", () => {
     it.effect("a crash between the provider's answer and its record moves the money once and the total once", () =>
       Effect.gen(function*() {
         const provider = providerOf()
-        const { refund } = yield* decideRefund()
+        const { refund } = yield* calculateRefund()
         const reached = yield* Deferred.make<void>()
         const repo = yield* RefundRepo
         // The first process gives the money back and dies before it can write that down.
@@ -137,7 +137,7 @@ describe("SettleRefund", () => {
     it.effect("two processes that settle one refund at the same time move the total once", () =>
       Effect.gen(function*() {
         const provider = providerOf()
-        const { refund } = yield* decideRefund()
+        const { refund } = yield* calculateRefund()
         const run = Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
         yield* Effect.all([run, run, run], { concurrency: "unbounded" })
         assert.deepStrictEqual([...provider.moved.values()], [1_000])
@@ -154,7 +154,7 @@ describe("SettleRefund", () => {
             return call < 9 ? Effect.fail(silent) : Effect.void
           })
         )
-        const { refund } = yield* decideRefund()
+        const { refund } = yield* calculateRefund()
         yield* Effect.gen(function*() {
           const run = yield* Effect.forkChild(SettleRefund.execute(refund))
           // The clock is moved only once the workflow has asked, and so on: pauses are armed after each answer.
@@ -179,7 +179,7 @@ describe("SettleRefund", () => {
       Effect.gen(function*() {
         const refusal = new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." })
         const provider = providerOf(() => Effect.fail(refusal))
-        const { refund } = yield* decideRefund()
+        const { refund } = yield* calculateRefund()
         const outcome = yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
         assert.strictEqual(outcome, "failed")
         const expected = { status: "failed", failure: "The card is closed.", reference: null, refunded: 0 }
@@ -189,7 +189,7 @@ describe("SettleRefund", () => {
     it.effect("waits for a provider that is not configured until it is again, and never asks another one", () =>
       Effect.gen(function*() {
         const [another, back] = [providerOf(), providerOf()]
-        const { refund } = yield* decideRefund({ provider: "gone" })
+        const { refund } = yield* calculateRefund({ provider: "gone" })
         let looks = 0
         const counting = Layer.effect(
           PaymentAdapters,
@@ -219,7 +219,7 @@ describe("SettleRefund", () => {
 
     it.effect("an order that no provider was paid for fails, for a person to look at", () =>
       Effect.gen(function*() {
-        const { refund } = yield* decideRefund({ intentId: null })
+        const { refund } = yield* calculateRefund({ intentId: null })
         const run = Effect.provide(SettleRefund.execute(refund), processWith(providerOf().adapter))
         assert.strictEqual(yield* run, "failed")
       }))
@@ -227,7 +227,7 @@ describe("SettleRefund", () => {
     it.effect("an authorization never captured is voided and nothing is refunded", () =>
       Effect.gen(function*() {
         const provider = providerOf()
-        const { built, refund } = yield* decideRefund({ captured: null })
+        const { built, refund } = yield* calculateRefund({ captured: null })
         yield* Effect.provide(SettleRefund.execute(refund), processWith(provider.adapter))
         assert.deepStrictEqual(provider.voided, [built.intentId])
         assert.strictEqual(provider.calls(), 0)
@@ -239,8 +239,8 @@ describe("SettleRefund", () => {
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const provider = providerOf()
-        const { refund: old } = yield* decideRefund()
-        const { refund: fresh } = yield* decideRefund()
+        const { refund: old } = yield* calculateRefund()
+        const { refund: fresh } = yield* calculateRefund()
         yield* sql`update refunds set next_attempt_at = now() where id = ${old.refundId}::uuid`
         yield* Effect.gen(function*() {
           const { sweep } = yield* RefundSettlement

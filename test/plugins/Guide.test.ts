@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { execFile } from "node:child_process"
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import { writePlugin } from "../../src/layers/plugins/PluginCommand.ts"
+import { writePlugin } from "../../src/plugins/kit/install/PluginCommand.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 /** Inside of the project, where `stoa/plugin` means what it says, and ignored by git. */
@@ -71,7 +71,7 @@ describe("a reader of docs/plugins.md", () => {
   it("gets a plugin by `stoa plugin new` whose tests pass too, and is not written over", async () => {
     passed("new", 1)
     const refused = await Effect.runPromise(Effect.flip(writePlugin(created, "gift-notes")))
-    assert.match(refused.message, /is there already/)
+    assert.match(refused.message, /already exists/)
     assert.match((await Effect.runPromise(Effect.flip(writePlugin(created, "Gift")))).message, /lower case/)
   })
 })

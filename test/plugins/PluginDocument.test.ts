@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { documentWith } from "../../src/layers/plugins/PluginDocument.ts"
-import { testSettings } from "../../src/testing/TestSettings.ts"
+import { documentWith } from "../../src/plugins/kit/install/PluginDocument.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { loyalty } from "./LoyaltyPlugin.ts"
 
 it("the document that `stoa openapi` writes has the routes of plugins, and nothing has to run for it", () => {

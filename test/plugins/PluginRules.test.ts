@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { definePlugin, group, type PluginManifest, table, text } from "stoa/plugin"
-import { flawsOf } from "../../src/layers/plugins/PluginRules.ts"
+import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
 const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"] }
 const named = (id: string, rest: Partial<PluginManifest> = {}) => definePlugin({ id, version: "1.0.0", ...rest })

@@ -9,7 +9,7 @@ const listAt = (record: unknown, path: string): ReadonlyArray<unknown> => {
   return Array.isArray(found) ? found : []
 }
 
-/** A decision, a quote or an order, read as a bill. Where its lines, promotions and refused codes are, differs. */
+/** A priced cart, a quote or an order, read as a bill. Where its lines, promotions and refused codes are, differs. */
 export const billIn = (
   record: unknown,
   { lines = "lineItems", promotions, rejected }: {

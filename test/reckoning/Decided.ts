@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { Basket } from "../../src/domain/checkout/Basket.ts"
-import type { Decision } from "../../src/domain/checkout/Checkout.ts"
-import { Decisions } from "../../src/domain/checkout/Decisions.ts"
+import type { PricedCart } from "../../src/domain/checkout/Checkout.ts"
+import { CheckoutPricing } from "../../src/domain/checkout/CheckoutPricing.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -13,11 +13,11 @@ import { Prices } from "../../src/domain/pricing/Prices.ts"
 import type { Promotion } from "../../src/domain/promotions/Promotion.ts"
 import { Promotions } from "../../src/domain/promotions/Promotions.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
-import { RememberedRules } from "../../src/domain/shipping/RememberedRules.ts"
 import { ShippingPrices } from "../../src/domain/shipping/ShippingPrices.ts"
+import { ShippingRuleCache } from "../../src/domain/shipping/ShippingRuleCache.ts"
 import { ShippingSettings } from "../../src/domain/shipping/ShippingSettings.ts"
-import { RememberedTaxRules } from "../../src/domain/tax/RememberedTaxRules.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
+import { TaxRuleCache } from "../../src/domain/tax/TaxRuleCache.ts"
 import { TaxSettings } from "../../src/domain/tax/TaxSettings.ts"
 import { defaultCurrency, groupIn, type Shop, type Wish } from "./Shop.ts"
 
@@ -85,7 +85,7 @@ const decisionsOf = (shop: Shop) => {
   const [candidates, promotions] = [candidatesOf(shop), promotionsOf(shop)]
   const usage = { total: 0, byCustomer: 0 }
   const { classes, included, rates, shippingByDefaultClass } = shop.tax
-  return Decisions.layer.pipe(
+  return CheckoutPricing.layer.pipe(
     Layer.provide([Prices.layer, ShippingPrices.layer, Taxes.layer]),
     Layer.provide([
       Layer.mock(PriceRepo)({}),
@@ -96,8 +96,8 @@ const decisionsOf = (shop: Shop) => {
       }),
       Layer.mock(Customers)({}),
       Layer.succeed(OrderHistory, { countOf: () => Effect.succeed(0) }),
-      Layer.succeed(RememberedRules, remembered(shippingRules(shop))),
-      Layer.succeed(RememberedTaxRules, remembered({ classes, rates })),
+      Layer.succeed(ShippingRuleCache, remembered(shippingRules(shop))),
+      Layer.succeed(TaxRuleCache, remembered({ classes, rates })),
       StoreSettings.layerOf({ defaultCurrency }),
       ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
       TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),
@@ -137,12 +137,12 @@ export const addressOf = ({ address }: Wish) =>
 export const decided = (
   shop: Shop,
   wishes: ReadonlyArray<Wish>
-): Effect.Effect<ReadonlyArray<Decision | string>> =>
+): Effect.Effect<ReadonlyArray<PricedCart | string>> =>
   Effect.gen(function*() {
-    const { decide } = yield* Decisions
+    const { price } = yield* CheckoutPricing
     return yield* Effect.forEach(wishes, (wish) => {
       const request = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
-      return Effect.catch(decide(basketOf(shop, wish), request, null), ({ error }) => Effect.succeed(error.message))
+      return Effect.catch(price(basketOf(shop, wish), request, null), ({ error }) => Effect.succeed(error.message))
     })
   }).pipe(
     Effect.provide(decisionsOf(shop)),

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
-import { type DecidedRefund, decideRefund } from "../../src/domain/payments/RefundDecision.ts"
+import { calculateRefund, type DecidedRefund } from "../../src/domain/payments/RefundCalculation.ts"
 import type { RefundRequest } from "../../src/domain/payments/RefundRequest.ts"
 import type { RefundableOrder } from "../../src/domain/payments/RefundShares.ts"
 import type { Bill } from "./Bill.ts"
@@ -68,7 +68,7 @@ export const giveBack = (chance: Chance, order: RefundableOrder, about: string):
   const byParts = chance.inHundred(60)
   let [now, given, refunds] = [order, 0n, 0]
   const give = (request: RefundRequest): boolean => {
-    const decided = decideRefund(now, request)
+    const decided = calculateRefund(now, request)
     if (Result.isFailure(decided)) return false
     const { amount, lines, shippingAmount } = decided.success
     const parts = lines.reduce((sum, line) => sum + BigInt(line.amount), BigInt(shippingAmount))

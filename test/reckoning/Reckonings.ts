@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Decision } from "../../src/domain/checkout/Checkout.ts"
+import type { PricedCart } from "../../src/domain/checkout/Checkout.ts"
 import { assertBalanced, assertSame, billIn } from "./Agreement.ts"
 import { anyShop, anyWish } from "./AnyShop.ts"
 import { type Bill, billOf, unserved } from "./Bill.ts"
@@ -41,10 +41,10 @@ const note = (seen: Seen, bill: Bill): void => {
   if (bill.shippingTotal > 0) seen.shipped += 1
 }
 
-const billOfDecision = (decision: Decision): Bill =>
-  billIn(decision, { lines: "lines", promotions: decision.promotions, rejected: decision.rejectedCodes })
+const billOfDecision = (pricedCart: PricedCart): Bill =>
+  billIn(pricedCart, { lines: "lines", promotions: pricedCart.promotions, rejected: pricedCart.rejectedCodes })
 
-const reckonOne = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: Decision | string, about: string) => {
+const reckonOne = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: PricedCart | string, about: string) => {
   const expected = billOf(shop, wish)
   seen.carts += 1
   if (typeof found === "string" || expected === unserved) {

@@ -142,7 +142,7 @@ it.live(
       const { url: databaseUrl } = yield* freshDatabase
       const emulator = yield* startEmulator
       const options = { databaseUrl, ...emulatedService(emulator) }
-      const doomed = yield* startService({ ...options, faultPoint: "placed" })
+      const doomed = yield* startService({ ...options, faultPoint: "created" })
       const cart = yield* Effect.gen(function*() {
         const waiting = yield* aCartWith(yield* aProduct())
         assert.strictEqual((yield* withKey("3ds")(waiting)).status, 0)

@@ -9,7 +9,7 @@ import {
 import type { EmulatedPayment } from "./PaymentEmulator.ts"
 
 /** How long the adapter waits for the emulator; what takes longer has an unknown outcome. */
-const patienceMs = Number(process.env["STOA_TEST_PATIENCE_MS"] ?? 300)
+const timeoutMs = Number(process.env["STOA_TEST_PATIENCE_MS"] ?? 300)
 
 interface Reply {
   readonly declined?: string
@@ -21,7 +21,7 @@ const ask = async (url: string, action: string, body: object): Promise<Reply> =>
   const response = await fetch(`${url}/${action}`, {
     method: "POST",
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(patienceMs)
+    signal: AbortSignal.timeout(timeoutMs)
   })
   return await response.json() as Reply // written by the emulator beside this file
 }

@@ -3,8 +3,8 @@ import { inject } from "@effect/vitest"
 import { Effect, Redacted, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { inspect } from "node:util"
-import { migratePlugins } from "../../src/layers/plugins/PluginTables.ts"
-import type { Plugin } from "../../src/plugin/Plugin.ts"
+import { migratePlugins } from "../../src/plugins/kit/install/PluginTables.ts"
+import type { Plugin } from "../../src/plugins/kit/Plugin.ts"
 import { copyOf, type FreshDatabase, freshDatabase, makeDatabase } from "./Postgres.ts"
 
 /** Fewer tables are made as fast as a template is. */

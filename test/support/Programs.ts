@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -9,9 +9,8 @@ import { rolldown } from "rolldown"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const cache = join(root, "node_modules/.cache/stoa-programs")
 
-/** Files of a folder that may not be there: a deployment can do without plugins. */
 const filesBelow = (folder: string): ReadonlyArray<string> =>
-  existsSync(join(root, folder)) ? readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).sort() : []
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).sort()
 
 /** The service's own program and those of the tests. Reading their 1,200 modules is two thirds of what a start costs. */
 const programs = [
@@ -19,16 +18,14 @@ const programs = [
   ...readdirSync(join(root, "test/support")).filter((name) => /^serve(?!Receiver)[A-Z]\w+\.ts$/.test(name)).map((
     name
   ) => `test/support/${name}`),
-  ...filesBelow("plugins")
-    .filter((name) => /\/test\/(.+\/)?serve[A-Z]\w+\.ts$/.test(name)).map((name) => `plugins/${name}`)
+  ...filesBelow("src/plugins")
+    .filter((name) => /\/test\/(.+\/)?serve[A-Z]\w+\.ts$/.test(name)).map((name) => `src/plugins/${name}`)
 ]
 
 /** A name for what the programs are made of: a change of any of it makes them anew. */
 const stateOf = (): string => {
   const hash = createHash("sha256").update(root)
-  const sources = ["src", "plugins", "test/support"].flatMap((folder) =>
-    filesBelow(folder).map((name) => join(folder, name))
-  )
+  const sources = ["src", "test/support"].flatMap((folder) => filesBelow(folder).map((name) => join(folder, name)))
   for (const name of ["package-lock.json", "commerce.config.ts", ...sources.filter((name) => name.endsWith(".ts"))]) {
     hash.update(name).update("\0").update(readFileSync(join(root, name))).update("\0")
   }

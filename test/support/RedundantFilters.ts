@@ -76,9 +76,9 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "the entries of the journal that it leads to have it": ["src/domain/customers/ErasureRepo.ts#5"],
   "the other two of the join say it": [
-    "src/domain/inventory/OpenUnitsRepo.ts#0",
-    "src/domain/inventory/OpenUnitsRepo.ts#1",
-    "src/domain/inventory/OpenUnitsRepo.ts#2"
+    "src/domain/inventory/OpenAllocationsRepo.ts#0",
+    "src/domain/inventory/OpenAllocationsRepo.ts#1",
+    "src/domain/inventory/OpenAllocationsRepo.ts#2"
   ],
   "the ids are of an answer that was found with the filter": [
     "src/domain/search/KnownAnswerRepo.ts#1",

@@ -7,7 +7,7 @@ import { accessNotifications } from "../../src/layers/access/AccessNotifications
 import { processApp, servicesApp, wholeApp } from "../../src/layers/App.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
-import { testSettings } from "../../src/testing/TestSettings.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { freshDatabaseWith } from "./PluginTemplates.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */

@@ -1,9 +1,9 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { afterHook, definePlugin, isUuid, statements, table, text, uuid } from "stoa/plugin"
-import { marketplace } from "../../plugins/marketplace/index.ts"
 import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import { marketplace } from "../../src/plugins/marketplace/index.ts"
 
 /** What the next version adds: a column with a default, which rows of this version come without, and a nullable one. */
 const added = process.env["STOA_TEST_VERSION"] === "next"

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
-import { inStore } from "../checkout/Placement.ts"
+import { inStore } from "../checkout/NewOrder.ts"
 import { aProductInSizes, assertAddsUp, onDatabase } from "../checkout/ShopFloor.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { eventually } from "../support/Eventually.ts"

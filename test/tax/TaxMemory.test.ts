@@ -1,24 +1,24 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { WatchedCaches } from "../../src/domain/access/WatchedCaches.ts"
-import { RememberedTaxRules } from "../../src/domain/tax/RememberedTaxRules.ts"
+import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
 import { taxClassRepoLayer } from "../../src/domain/tax/TaxClassRepo.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
 import { taxRateRepoLayer } from "../../src/domain/tax/TaxRateRepo.ts"
 import { TaxRates } from "../../src/domain/tax/TaxRates.ts"
+import { TaxRuleCache } from "../../src/domain/tax/TaxRuleCache.ts"
 import { taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
 import { TaxSettings } from "../../src/domain/tax/TaxSettings.ts"
-import { inStore } from "../checkout/Placement.ts"
+import { inStore } from "../checkout/NewOrder.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { to } from "./TaxedShop.ts"
 
 /** One process that hears no notifications: whoever tests its memory tells it of changes. */
 const process = Layer.mergeAll(Taxes.layer, TaxRates.layer, TaxClasses.layer).pipe(
-  Layer.provide(RememberedTaxRules.layer),
+  Layer.provide(TaxRuleCache.layer),
   Layer.provide(Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, TaxSettings.layerOf())),
-  Layer.provideMerge(WatchedCaches.layer),
+  Layer.provideMerge(CacheInvalidation.layer),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -39,7 +39,7 @@ const asked = Effect.gen(function*() {
 it.layer(process, { excludeTestServices: true })("what a process remembers of an organization's rules", (it) => {
   it.effect("is nothing while it hears of no changes", () =>
     Effect.gen(function*() {
-      yield* (yield* WatchedCaches).listen(false)
+      yield* (yield* CacheInvalidation).listen(false)
       yield* asked
       assert.strictEqual((yield* asked).statements, 1)
     }))
@@ -47,7 +47,7 @@ it.layer(process, { excludeTestServices: true })("what a process remembers of an
   it.effect("costs no statement, and is out of date by no change of its own", () =>
     Effect.gen(function*() {
       const [rates, classes] = [yield* TaxRates, yield* TaxClasses]
-      yield* (yield* WatchedCaches).listen(true)
+      yield* (yield* CacheInvalidation).listen(true)
       yield* asked
       assert.deepStrictEqual(yield* asked, { tax: 0, statements: 0 })
       const rate = yield* inStore(rates.create({ name: "VAT", country: "NL", rateBps: 2100 }))
@@ -66,7 +66,7 @@ it.layer(process, { excludeTestServices: true })("what a process remembers of an
 
   it.effect("stays when another organization's change", () =>
     Effect.gen(function*() {
-      const caches = yield* WatchedCaches
+      const caches = yield* CacheInvalidation
       yield* caches.listen(true)
       yield* asked
       yield* caches.forget("tax:org_other")

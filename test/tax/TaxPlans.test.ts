@@ -6,7 +6,7 @@ import { TaxClassRepo, taxClassRepoLayer } from "../../src/domain/tax/TaxClassRe
 import { TaxNoticeRepo, taxNoticeRepoLayer } from "../../src/domain/tax/TaxNoticeRepo.ts"
 import { TaxRateRepo, taxRateRepoLayer } from "../../src/domain/tax/TaxRateRepo.ts"
 import { TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
-import { inStore } from "../checkout/Placement.ts"
+import { inStore } from "../checkout/NewOrder.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 

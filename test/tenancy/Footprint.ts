@@ -3,7 +3,7 @@ import { onDatabase } from "../checkout/ShopFloor.ts"
 
 /** Tables of the deployment and not of a tenant. */
 const common =
-  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|job_slots|job_ticks|rate_limit_counters|plugin_tables|.*migrations.*)$/
+  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|worker_slots|scheduler_ticks|rate_limit_counters|plugin_tables|.*migrations.*)$/
 
 interface Table {
   readonly name: string

@@ -2,26 +2,26 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
-import { CartToDecideRepo, cartToDecideRepoLayer } from "../../src/domain/checkout/CartToDecideRepo.ts"
+import { CartReaderRepo, cartReaderRepoLayer } from "../../src/domain/checkout/CartReaderRepo.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
+import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
+import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatementRepo.ts"
 import { OrderEditRepo, orderEditRepoLayer } from "../../src/domain/checkout/OrderEditRepo.ts"
 import { orderUpdated } from "../../src/domain/checkout/OrderEditStatementRepo.ts"
-import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
-import { placeStatement } from "../../src/domain/checkout/PlaceStatementRepo.ts"
-import { UnplaceRepo, unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { UndoCreateOrderRepo, undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { EditedStock } from "../../src/domain/inventory/EditedStock.ts"
-import { aPlacement } from "../checkout/Placement.ts"
+import { aPlacement } from "../checkout/NewOrder.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { elsewhere, here, openElsewhere, stranger } from "./Strangers.ts"
 
 const Repos = Layer.mergeAll(
-  cartToDecideRepoLayer,
+  cartReaderRepoLayer,
   claimRepoLayer,
   Layer.provide(orderEditRepoLayer, Layer.mock(EditedStock, {})),
-  placeRepoLayer,
-  unplaceRepoLayer
+  createOrderRepoLayer,
+  undoCreateOrderRepoLayer
 ).pipe(Layer.provideMerge(TestDatabase))
 
 /** A promotion of an organization, as an order uses it. */
@@ -51,11 +51,11 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
   it.effect("an order takes what its own organization holds", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const { place, placeManual } = yield* PlaceRepo
+      const { create, createManual } = yield* CreateOrderRepo
       const [bought, written] = [yield* aPlacement(), yield* aPlacement()]
       for (const { order } of [bought, written]) yield* heldElsewhere(order.id)
-      assert.strictEqual(yield* here(place(bought)), "placed")
-      assert.strictEqual(yield* here(placeManual({ ...written, email: null }, Effect.void)), "placed")
+      assert.strictEqual(yield* here(create(bought)), "created")
+      assert.strictEqual(yield* here(createManual({ ...written, email: null }, Effect.void)), "created")
       for (const { order } of [bought, written]) {
         assert.strictEqual(yield* stateOf("org_default", order.id), "sold")
         assert.strictEqual(yield* stateOf("org_elsewhere", order.id), "held")
@@ -79,13 +79,13 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
         "select 1 from holds where (organization_id, holder) in (('org_elsewhere', $1), ('org_default', $2)) for update",
         [ours.order.id, theirs.order.id]
       )
-      const placings = [ours, theirs].map((placement) => ({
-        placement,
-        actor: systemActor(placement.order.organizationId)
+      const creations = [ours, theirs].map((newOrder) => ({
+        newOrder,
+        actor: systemActor(newOrder.order.organizationId)
       }))
-      const rows = yield* Effect.timeout(placeStatement(sql, placings, ""), "5 seconds")
+      const rows = yield* Effect.timeout(createOrderStatement(sql, creations, ""), "5 seconds")
       yield* connection.executeRaw("rollback", [])
-      assert.deepStrictEqual(rows.map(({ placed }) => placed), [true, true])
+      assert.deepStrictEqual(rows.map(({ created }) => created), [true, true])
       assert.strictEqual(yield* stateOf("org_elsewhere", ours.order.id), "held")
       assert.strictEqual(yield* stateOf("org_default", theirs.order.id), "held")
     }).pipe(Effect.scoped))
@@ -93,10 +93,10 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
   it.effect("an order of another organization under the same id is none that was placed before", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const placement = yield* aPlacement()
+      const newOrder = yield* aPlacement()
       const { id } = yield* buildOrder({ organizationId: "org_elsewhere" })
-      const order = { ...placement.order, id }
-      assert.strictEqual(yield* here((yield* PlaceRepo).place({ ...placement, order })), "reservation-gone")
+      const order = { ...newOrder.order, id }
+      assert.strictEqual(yield* here((yield* CreateOrderRepo).create({ ...newOrder, order })), "reservation-expired")
     }))
 
   it.effect("promotions are counted by their own organization, and so are their customers", () =>
@@ -111,16 +111,16 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
       const counts = sql`select u.organization_id, u.used_count, p.used_count as of_promotion
         from promotions p left join promotion_buyer_usages u on u.promotion_id = p.id
         where p.id = any(${[ours.promotionId, theirs.promotionId]}::uuid[]) order by 1`
-      const placement = yield* aPlacement([ours, theirs], customer)
-      yield* here((yield* PlaceRepo).place(placement))
+      const newOrder = yield* aPlacement([ours, theirs], customer)
+      yield* here((yield* CreateOrderRepo).create(newOrder))
       const told = Effect.map(counts, (rows) => rows.map((row) => Object.values(row).map(String)))
       assert.deepStrictEqual(yield* told, [["org_default", "1", "1"], ["org_elsewhere", "3", "1"], [
         "null",
         "null",
         "0"
       ]])
-      yield* sql`update orders set status = 'cancelled' where id = ${placement.order.id}::uuid`
-      yield* here((yield* UnplaceRepo).giveBack(placement.order.id))
+      yield* sql`update orders set status = 'cancelled' where id = ${newOrder.order.id}::uuid`
+      yield* here((yield* UndoCreateOrderRepo).undo(newOrder.order.id))
       assert.deepStrictEqual(yield* told, [["org_default", "0", "0"], ["org_elsewhere", "3", "0"], [
         "null",
         "null",
@@ -131,12 +131,12 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
   it.effect("a cart is neither read, nor claimed, nor given back, and nobody waits for it", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const [claims, carts] = [yield* ClaimRepo, yield* CartToDecideRepo]
+      const [claims, carts] = [yield* ClaimRepo, yield* CartReaderRepo]
       const { cartId, order } = yield* aPlacement()
       const visitor = { actor: systemActor("org_elsewhere"), customerId: null, secretHash: "hash" }
       assert.isUndefined(yield* stranger(carts.find(cartId)))
       assert.isUndefined(yield* stranger(claims.claim(cartId, order.id, visitor, "USD")))
-      yield* stranger(claims.giveBack(cartId, order.id))
+      yield* stranger(claims.release(cartId, order.id))
       assert.isTrue(
         (yield* here(claims.claim(cartId, order.id, { ...visitor, actor: systemActor("org_default") }, "USD")))
           ?.ours

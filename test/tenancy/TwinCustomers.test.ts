@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
-import { addressOf, mostAddresses } from "../../src/domain/customers/Address.ts"
+import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
 import { AddressRepo, addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
 import { CustomerGroupRepo, customerGroupRepoLayer } from "../../src/domain/customers/CustomerGroupRepo.ts"
 import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
@@ -199,7 +199,7 @@ it.layer(Repos, { excludeTestServices: true })("customers of another organizatio
       yield* sql`insert into customer_addresses (id, organization_id, customer_id, type, is_default, first_name, last_name,
           line1, city, country)
         select gen_random_uuid(), 'org_elsewhere', ${id}::uuid, 'shipping', false, 'a', 'b', 'c', 'd', 'e'
-        from generate_series(1, ${mostAddresses}::int)`
+        from generate_series(1, ${maxAddresses}::int)`
       const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city: "x", country: "x" } as const
       assert.strictEqual(yield* here((yield* AddressRepo).add(addressOf(newId(), id, sent))), "added")
     }))

@@ -6,7 +6,7 @@ import { FulfillmentRepo, fulfillmentRepoLayer } from "../../src/domain/fulfillm
 import { lockOrder, readGoods, unshelvedUnits } from "../../src/domain/fulfillment/OrderGoodsRepo.ts"
 import { ShipmentRepo, shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
+import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { givenAway, here, openElsewhere, stranger } from "./Strangers.ts"
@@ -15,7 +15,7 @@ import { givenAway, here, openElsewhere, stranger } from "./Strangers.ts"
 const Repos = Layer.mergeAll(
   downloadRepoLayer,
   fulfillmentRepoLayer,
-  Layer.provide(shipmentRepoLayer, Layer.mock(SoldStock, {}))
+  Layer.provide(shipmentRepoLayer, Layer.mock(OrderStock, {}))
 ).pipe(Layer.provideMerge(TestDatabase))
 
 const page = { page: 1, limit: 20 }

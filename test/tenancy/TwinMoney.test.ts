@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
 import { CaptureRepo, captureRepoLayer } from "../../src/domain/payments/CaptureRepo.ts"
-import { RefundDecisionRepo, refundDecisionRepoLayer } from "../../src/domain/payments/RefundDecisionRepo.ts"
+import { RefundCalculationRepo, refundCalculationRepoLayer } from "../../src/domain/payments/RefundCalculationRepo.ts"
 import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
 import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
 import { RefundReversalRepo, refundReversalRepoLayer } from "../../src/domain/payments/RefundReversalRepo.ts"
@@ -14,7 +14,7 @@ import { here, stranger } from "./Strangers.ts"
 
 const Repos = Layer.mergeAll(
   captureRepoLayer,
-  refundDecisionRepoLayer,
+  refundCalculationRepoLayer,
   refundRecordRepoLayer,
   refundRepoLayer,
   refundReversalRepoLayer
@@ -55,14 +55,14 @@ it.layer(Repos, { excludeTestServices: true })("money of another organization, p
 
   it.effect("refunds: neither decided, nor sent, nor settled, nor undone, and nobody waits for their rows", () =>
     Effect.gen(function*() {
-      const [decisions, refunds] = [yield* RefundDecisionRepo, yield* RefundRepo]
+      const [pricing, refunds] = [yield* RefundCalculationRepo, yield* RefundRepo]
       const reversals = yield* RefundReversalRepo
       const { grandTotal, order, refund, rows } = yield* aRefund
       const before = yield* rows
       const decide = () => {
         throw new Error("Somebody decided on another organization's order.")
       }
-      assert.strictEqual((yield* Effect.flip(stranger(decisions.write(order, "r", decide))))._tag, "NotFound")
+      assert.strictEqual((yield* Effect.flip(stranger(pricing.write(order, "r", decide))))._tag, "NotFound")
       assert.isFalse(yield* stranger(refunds.send(refund)))
       assert.isFalse(yield* stranger(refunds.complete(refund, "ref")))
       assert.isFalse(yield* stranger(reversals.fail(refund, { message: "no", refused: true })))

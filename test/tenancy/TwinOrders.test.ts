@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Unplacement } from "../../src/domain/checkout/Unplacement.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { SoldStock } from "../../src/domain/inventory/SoldStock.ts"
+import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { InvoiceRepo, invoiceRepoLayer } from "../../src/domain/invoices/InvoiceRepo.ts"
 import { CustomerOrderRepo, customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
 import { OrderLookupRepo, orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
@@ -24,9 +24,9 @@ import { elsewhere, givenAway, here, openElsewhere, stranger } from "./Strangers
 
 /** Nothing here gets as far as the stock. */
 const noGoods = Layer.mergeAll(
-  Layer.mock(SoldStock, {}),
+  Layer.mock(OrderStock, {}),
   Layer.mock(Handover, {}),
-  Layer.mock(Unplacement, {})
+  Layer.mock(UndoCreateOrder, {})
 )
 
 const Repos = Layer.mergeAll(

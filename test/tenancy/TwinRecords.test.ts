@@ -6,8 +6,8 @@ import type { CartState } from "../../src/domain/carts/Cart.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
-import { PlaceRepo, placeRepoLayer } from "../../src/domain/checkout/PlaceRepo.ts"
-import { UnplaceRepo, unplaceRepoLayer } from "../../src/domain/checkout/UnplaceRepo.ts"
+import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
+import { UndoCreateOrderRepo, undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
 import { FulfillmentRepo, fulfillmentRepoLayer } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
@@ -30,8 +30,8 @@ const Repos = Layer.mergeAll(
   cartRepoLayer,
   cartLineRepoLayer,
   claimRepoLayer,
-  placeRepoLayer,
-  unplaceRepoLayer,
+  createOrderRepoLayer,
+  undoCreateOrderRepoLayer,
   customerRepoLayer,
   fulfillmentRepoLayer,
   idempotencyRepoLayer,
@@ -135,13 +135,13 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       const stranger = { ...visitor, actor: systemActor("org_elsewhere") }
       assert.isUndefined(yield* elsewhere(claims.claim(id, checkout.id, stranger, "USD")))
       const claimed = yield* here(claims.claim(id, checkout.id, visitor, "USD"))
-      assert.deepStrictEqual([claimed?.claimed, claimed?.placed, claimed?.lines[0]?.available], [true, true, true])
-      yield* elsewhere(claims.giveBack(id, checkout.id))
+      assert.deepStrictEqual([claimed?.claimed, claimed?.ordered, claimed?.lines[0]?.available], [true, true, true])
+      yield* elsewhere(claims.release(id, checkout.id))
       assert.strictEqual((yield* here((yield* CartRepo).find(id)))?.cart.status, "checking_out")
       // The same goods and the same order's id mean nothing to a cart of another organization.
       yield* sql`update carts set organization_id = 'org_elsewhere' where id = ${id}::uuid`
       const foreign = yield* elsewhere(claims.claim(id, checkout.id, stranger, "USD"))
-      assert.deepStrictEqual([foreign?.claimed, foreign?.placed, foreign?.lines[0]?.available], [true, false, false])
+      assert.deepStrictEqual([foreign?.claimed, foreign?.ordered, foreign?.lines[0]?.available], [true, false, false])
     }))
 
   it.effect("orders: not shown, not counted, and not another store's customer's", () =>
@@ -178,7 +178,7 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
   it.effect("money: not captured, not given back, not reported as given back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const [refunds, reversals, places] = [yield* RefundRepo, yield* RefundReversalRepo, yield* PlaceRepo]
+      const [refunds, reversals, places] = [yield* RefundRepo, yield* RefundReversalRepo, yield* CreateOrderRepo]
       const { grandTotal, id: order } = yield* buildOrder({ lines: [{ unitPrice: 5_000 }] })
       const refund = newId()
       yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
@@ -196,7 +196,7 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
   it.effect("cancelled orders: their cart and their usage are not given back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const unplace = yield* UnplaceRepo
+      const undoing = yield* UndoCreateOrderRepo
       const { id: order } = yield* buildOrder({ captured: null, status: "cancelled" })
       const [ours, theirs] = [yield* aCart("org_default"), yield* aCart("org_elsewhere")]
       yield* sql`update carts set status = 'checked_out', checkout_id = ${order}::uuid
@@ -208,13 +208,13 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
       )
       const ofCart = (id: string) => sql`update orders set cart_id = ${id}::uuid where id = ${order}::uuid`
       yield* ofCart(ours.cart.id)
-      yield* elsewhere(unplace.giveBack(order))
+      yield* elsewhere(undoing.undo(order))
       yield* ofCart(theirs.cart.id)
-      yield* elsewhere(unplace.giveBack(order))
-      yield* here(unplace.giveBack(order))
+      yield* elsewhere(undoing.undo(order))
+      yield* here(undoing.undo(order))
       assert.deepStrictEqual(yield* statuses, ["checked_out", "checked_out"])
       yield* ofCart(ours.cart.id)
-      yield* here(unplace.giveBack(order))
+      yield* here(undoing.undo(order))
       assert.deepStrictEqual(yield* statuses, ["active", "checked_out"])
     }))
 

@@ -42,7 +42,7 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
     ))
 
   it.effect("a shipment that comes to nothing puts them back", () =>
-    alone("sold", (twin) => Effect.flatMap(HoldRepo, (repo) => repo.takeBackSold(twin.order, some(twin, 2))), {
+    alone("sold", (twin) => Effect.flatMap(HoldRepo, (repo) => repo.returnToHold(twin.order, some(twin, 2))), {
       result: undefined,
       left: { ...sold, on_hand: 12, reserved: 8, version: 1, held: 8, movements: 1 }
     }))
@@ -78,7 +78,7 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
     Effect.gen(function*() {
       const twin = yield* twins("sold")
       yield* bothSent(twin)
-      const back = yield* (yield* RefundedStockRepo).takeBack(twin.order, some(twin, 9))
+      const back = yield* (yield* RefundedStockRepo).restoreHold(twin.order, some(twin, 9))
       assert.deepStrictEqual(unitsOf(back), [3])
       const sql = yield* SqlClient.SqlClient
       const levels = yield* sql`select l.organization_id, l.on_hand, i.version::int4 as version

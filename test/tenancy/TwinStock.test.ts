@@ -169,9 +169,9 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
         return {
           version: stock?.version,
           available: stock?.levels.map(({ available }) => available),
-          decisions: holds.map(({ decision }) => decision)
+          pricing: holds.map(({ pricing }) => pricing)
         }
-      }), { result: { version: 0, available: [4], decisions: [`"org_default"`] }, left: untouched }))
+      }), { result: { version: 0, available: [4], pricing: [`"org_default"`] }, left: untouched }))
 
   it.effect("the desk reserves for a holder whom only the other one knows", () =>
     Effect.gen(function*() {
@@ -184,7 +184,7 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
       const line = { sellable, entityId: sellable, warehouseId: warehouse, quantity: 1 }
       const repo = yield* ReservationRepo
       const reserve = repo.reserve([{ sellable, version: 0, levels: [] }], [
-        { holder, ttlSeconds: 900, decision: "{}", lines: [line] }
+        { holder, ttlSeconds: 900, pricing: "{}", lines: [line] }
       ])
       const outcome = yield* Effect.scoped(
         Effect.andThen(rowsAreTaken("org_twin"), Effect.timeout(reserve, "5 seconds"))

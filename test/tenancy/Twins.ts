@@ -30,7 +30,7 @@ export const twins = Effect.fnUntraced(function*(state: "held" | "sold" | "relea
       values (gen_random_uuid(), ${organization}, ${twin.sellable}::uuid, ${twin.warehouse}::uuid,
         ${twin.sellable}::uuid, ${onHand}, 6)`
     for (const [holder, quantity] of [[twin.order, 4], [`manual:${twin.order}`, 2]] as const) {
-      yield* sql`insert into holds (organization_id, holder, state, decision, expires_at, updated_at)
+      yield* sql`insert into holds (organization_id, holder, state, pricing, expires_at, updated_at)
         values (${organization}, ${holder}, ${now}, to_jsonb(${organization}::text), now() + interval '1 hour',
           case when ${now} = 'released' then now() - interval '100 days' else now() end)`
       yield* sql`insert into hold_lines values (${organization}, ${holder}, ${twin.sellable}::uuid,

@@ -6,7 +6,7 @@ import type { NewJob } from "../../src/domain/jobs/NewJob.ts"
 import { GiveUp, type TaskResult } from "../../src/domain/jobs/Task.ts"
 import { Tasks } from "../../src/domain/jobs/Tasks.ts"
 import { promiseToolsOf, toolsOf } from "../../src/domain/modules/Handlers.ts"
-import { emptyKernel } from "../../src/domain/modules/Kernel.ts"
+import { emptyServiceRegistry } from "../../src/domain/modules/ServiceRegistry.ts"
 
 /** A job that was enqueued, and what became of it. */
 export interface DoubleJob extends NewJob {
@@ -52,7 +52,7 @@ export const runJob = Effect.fnUntraced(function*(job: DoubleJob) {
   const work = task.handler({
     input: job.input,
     ctx: Object.assign(
-      toolsOf(emptyKernel(), organizationId, {}, Context.empty()),
+      toolsOf(emptyServiceRegistry(), organizationId, {}, Context.empty()),
       promiseToolsOf(Context.make(CurrentActor, systemActor(organizationId))).tools,
       { organizationId }
     ),

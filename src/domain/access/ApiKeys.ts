@@ -6,10 +6,10 @@ import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type Actor, CurrentActor } from "./Actor.ts"
 import { type ApiKey, type NewApiKey, newKeyText } from "./ApiKey.ts"
 import { ApiKeyRepo } from "./ApiKeyRepo.ts"
+import { CacheInvalidation } from "./CacheInvalidation.ts"
 import { mayGive, mayGrant } from "./Granting.ts"
 import { kindAskedFor } from "./KeyRequest.ts"
 import { scopeNamed } from "./KeyScope.ts"
-import { WatchedCaches } from "./WatchedCaches.ts"
 
 /** A key that was just made, with its text: the only time that it is shown. */
 export interface MadeApiKey {
@@ -33,7 +33,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
     Effect.gen(function*() {
       const repo = yield* ApiKeyRepo
       const settings = yield* StoreSettings
-      const caches = yield* WatchedCaches
+      const caches = yield* CacheInvalidation
 
       const create = Effect.fn("ApiKeys.create")(function*(asked: NewApiKey) {
         const now = DateTime.toDateUtc(yield* DateTime.now)

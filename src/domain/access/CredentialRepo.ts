@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { permissionsOf } from "./KeyPermissions.ts"
 import { noScope } from "./KeyScope.ts"
-import { storedForms } from "./SessionToken.ts"
+import { tokenDigest } from "./SessionToken.ts"
 
 /** A live session with its user and all his memberships, role by organization. */
 export interface SessionFacts {
@@ -133,7 +133,7 @@ const looking = (sql: SqlClient.SqlClient) => ({
         coalesce(u.two_factor_enabled, false) as two_factor, s.active_organization_id, s.created_at, s.expires_at,
         (select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id) as memberships
       from sessions s join users u on u.id = s.user_id
-      where s.token in ${sql.in(storedForms(token))} and s.expires_at > now()`
+      where s.token = ${tokenDigest(token)} and s.expires_at > now()`
     return row && toSession(row)
   }, Effect.orDie),
   key: Effect.fnUntraced(function*(hash: string) {
@@ -158,9 +158,7 @@ export const credentialRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
 
     const renew = Effect.fnUntraced(function*(sessionId: string, due: Date, expiresAt: Date) {
-      // One that began before tokens were stored as digests has its token itself until now.
-      const rows = yield* sql`update sessions set expires_at = ${expiresAt}::timestamptz, updated_at = now(),
-          token = case when length(token) = 32 then encode(sha256(convert_to(token, 'UTF8')), 'hex') else token end
+      const rows = yield* sql`update sessions set expires_at = ${expiresAt}::timestamptz, updated_at = now()
         where id = ${sessionId}::uuid and expires_at <= ${due}::timestamptz and expires_at > now() returning 1`
       return rows.length > 0
     }, Effect.orDie)

@@ -1,12 +1,12 @@
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { hash } from "node:crypto"
+import { CacheInvalidation } from "./CacheInvalidation.ts"
 import { CredentialRepo, type KeyFacts, type SessionFacts } from "./CredentialRepo.ts"
+import type { Dependency } from "./InvalidatedCache.ts"
 import { keyUses } from "./KeyUses.ts"
 import type { SentCredential } from "./SentCredential.ts"
 import { tokenDigest, tokenForm } from "./SessionToken.ts"
 import { verifiedToken } from "./SignedToken.ts"
-import type { Dependency } from "./WatchedCache.ts"
-import { WatchedCaches } from "./WatchedCaches.ts"
 
 /** What verifying credentials depends on besides the tables. */
 export interface CredentialSettings {
@@ -100,7 +100,7 @@ const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: Credentia
 
 const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
   const repo = yield* CredentialRepo
-  const cache = (yield* WatchedCaches).open<Known>(memory)
+  const cache = (yield* CacheInvalidation).open<Known>(memory)
   const used = yield* keyUses(repo.recordUses)
   const renew = renewing(repo, settings)
   const proofs = provenLately()

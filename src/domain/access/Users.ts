@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
 import type { CurrentActor } from "./Actor.ts"
+import { CacheInvalidation } from "./CacheInvalidation.ts"
 import { type KnownUser, type SoughtUser, UserRepo } from "./UserRepo.ts"
-import { WatchedCaches } from "./WatchedCaches.ts"
 
 /**
  * People as plugins see them (contract, plugins §1.9). An organization reaches those only whom it knows: its members, and
@@ -40,7 +40,7 @@ export class Users extends Context.Service<Users, {
     Users,
     Effect.gen(function*() {
       const repo = yield* UserRepo
-      const caches = yield* WatchedCaches
+      const caches = yield* CacheInvalidation
       // After the commit: what is read anew before it is the old state. Other processes hear of it by the trigger.
       const forget = (userId: string) => caches.forget(`u${userId.toLowerCase()}`)
 

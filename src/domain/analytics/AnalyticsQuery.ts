@@ -14,18 +14,18 @@ export const rowLimit = { usual: 100, least: 1, most: 1000 } as const
 export const queryLimits = { measures: 50, dimensions: 20, timeDimensions: 10, segments: 20, order: 50 } as const
 
 /** Entries of a list that is read further on, where `filterLimits` and others are stricter and say more. */
-const mostEntries = 1_000
+const maxEntries = 1_000
 
 const names = (most: number) => Schema.Array(ShortText).check(Schema.isMaxLength(most))
 
 /** Unknown properties of an object that are told. */
-const mostUnknown = 10
+const maxUnknown = 10
 
 /** An object of these fields and no others: a property that is misspelt would widen the result if it were passed over. */
 const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Unknown)]).check(
     Schema.makeFilter((sent: object) =>
-      Object.keys(sent).filter((key) => !Object.hasOwn(fields, key)).slice(0, mostUnknown).map((key) => ({
+      Object.keys(sent).filter((key) => !Object.hasOwn(fields, key)).slice(0, maxUnknown).map((key) => ({
         path: [key],
         issue: `unknown property. Available: ${Object.keys(fields).join(", ")}`
       }))
@@ -38,7 +38,7 @@ const TimeDimension = strict({
     ShortText.annotate({ description: "day, week, month or year, in UTC. Absent: it filters and does not group." })
   ),
   dateRange: Schema.optionalKey(
-    Schema.Union([ShortText, names(mostEntries)]).annotate({
+    Schema.Union([ShortText, names(maxEntries)]).annotate({
       description:
         "Two ISO 8601 dates or times; an end date without a time is part of it, an end time is not. Or one of: " +
         `${presetForms}.`
@@ -54,7 +54,7 @@ export const AnalyticsQuery = strict({
   ),
   timeDimensions: Schema.optionalKey(Schema.Array(TimeDimension).check(Schema.isMaxLength(queryLimits.timeDimensions))),
   filters: Schema.optionalKey(
-    Schema.Array(AnyJson).check(Schema.isMaxLength(mostEntries)).annotate({
+    Schema.Array(AnyJson).check(Schema.isMaxLength(maxEntries)).annotate({
       description: "All must hold. Each is { member, operator, values } or a group { and: [...] } or { or: [...] }. " +
         "Operators: equals, notEquals (any type), contains (string), in, notIn (string, number), gt, gte, lt, lte " +
         "(number), beforeDate, afterDate, inDateRange (time), set, notSet (any type, without values)."

@@ -50,10 +50,10 @@ const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 export const eventsNamed = (event: string): ReadonlyArray<string> => aliases.get(event) ?? [event]
 
 /** Longest list that an entry shows. */
-const longestList = 10
+const maxListLength = 10
 
 const shorten = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.length > longestList ? `[${value.length} items]` : value.map(shorten)
+  if (Array.isArray(value)) return value.length > maxListLength ? `[${value.length} items]` : value.map(shorten)
   return typeof value === "object" && value !== null ? shortened(value) : value
 }
 

@@ -13,7 +13,7 @@ const tell = (name: string, payload: string) =>
     return null;
   end $$`
 
-const sessionKey = "'s' || encode(sha256(convert_to(old.token, 'UTF8')), 'hex')"
+const sessionKey = "'s' || old.token"
 
 /**
  * Users, their sessions and credentials, memberships of organizations and API keys (contract, platform §3, §4 and §6).
@@ -33,6 +33,9 @@ export const migrations = {
       -- Whose vendor he acts for, and the hash of his PIN at a point of sale; set by plugins, never by the user.
       vendor_id text,
       pos_operator_pin text,
+      vendor_role text,
+      -- SHA-256 of a secret that the browser of the sign-up keeps, until the address is verified.
+      sign_up_browser text,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     )`,
@@ -86,7 +89,9 @@ export const migrations = {
       user_id uuid not null references users on delete cascade,
       verified boolean default true,
       failed_verification_count int default 0,
-      locked_until timestamptz
+      locked_until timestamptz,
+      -- The period (30 seconds each since 1970) of the last accepted authenticator code: no code is accepted twice.
+      last_period int
     )`,
     `create index two_factors_user on two_factors (user_id)`,
     `create index two_factors_secret on two_factors (secret)`,
@@ -138,6 +143,8 @@ export const migrations = {
       -- JSON of module to actions: without a role what the key may do, with one what it is narrowed to.
       permissions text,
       metadata text,
+      -- Whether the session that created a user's key had passed a second factor.
+      second_factor boolean not null default false,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     )`,
@@ -167,23 +174,6 @@ export const migrations = {
     tell("tell_organization", "'o' || case when tg_op = 'INSERT' then new.id else old.id end"),
     `create trigger organizations_changed after insert or update or delete on organizations for each row
       execute function tell_organization()`
-  ),
-  // What somebody is among the people of the vendor he acts for.
-  "0002_vendor_role": statements(`alter table users add column vendor_role text`),
-  // Whether the session that made a user's key had passed a second factor. Of older keys nobody knows: they count as without.
-  "0003_key_second_factor": statements(`alter table api_keys add column second_factor boolean not null default false`),
-  // The period (of 30 seconds since 1970) of the last code of an authenticator that was accepted: none serves twice.
-  "0004_one_time_codes": statements(`alter table two_factors add column last_period int`),
-  // SHA-256 of what the browser that signed up keeps, until the address is verified.
-  "0005_sign_up_browser": statements(`alter table users add column sign_up_browser text`),
-  // Tokens of sessions are stored as their SHA-256 in hexadecimal from now on. Sessions from before keep theirs until they
-  // are renewed, at most a day of use later, and processes of the version before go on reading them.
-  "0006_session_digests": statements(
-    `create or replace function tell_session() returns trigger language plpgsql as $$
-    begin
-      perform pg_notify('auth_changed',
-        's' || case when length(old.token) = 32 then encode(sha256(convert_to(old.token, 'UTF8')), 'hex') else old.token end);
-      return null;
-    end $$`
   )
+  // What somebody is among the people of the vendor he acts for.
 }

@@ -35,7 +35,7 @@ export const batchFailures = Metric.counter("stoa_batch_failures", {
 })
 
 /** How long a batch may take before its callers are told that it failed. */
-const patience = "20 seconds"
+const timeout = "20 seconds"
 
 interface Waiting<A, B, E> {
   readonly item: A
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function*<A, B, E>(
         (answers) => Effect.die(new Error(`${options.name}: ${answers.length} answers for ${batch.length} items`))
       ),
       // Longer than any statement may take: a connection whose other end vanished must not hold up everybody for ever.
-      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.die(new Cause.TimeoutError(options.name)) }),
+      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.die(new Cause.TimeoutError(options.name)) }),
       Effect.tap(() => Metric.update(size, batch.length)),
       Effect.tapCause((cause) =>
         Metric.update(failures, 1).pipe(

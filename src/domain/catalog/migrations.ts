@@ -150,11 +150,11 @@ export const migrations = {
       "update",
       "select *, 1 as step from added union all select *, -1 as step from removed",
       "old table as removed new table as added"
-    )
-  ),
-  "0002_category_guard": statements(...categoryGuard),
-  "0003_revisions": statements(...revisionTables),
-  "0004_custom_fields": statements(...fieldTables),
-  "0005_drafts": statements(...draftTables),
-  "0006_schedules": statements(...scheduleTables)
+    ),
+    ...categoryGuard,
+    ...revisionTables,
+    ...fieldTables,
+    ...draftTables,
+    ...scheduleTables
+  )
 }

@@ -32,7 +32,7 @@ export interface BasketLine extends ClaimedLine {
   readonly agreed?: Agreement | undefined
 }
 
-/** What a decision is about. A cart is one, and so are the lines of a quote and of a manual order (contract §3.8, §4.4). */
+/** What a priced cart is about. A cart is one, and so are the lines of a quote and of a manual order (contract §3.8, §4.4). */
 export interface Basket {
   readonly currency: string
   readonly customerId: string | null

@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
 import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Agreement, Basket, BasketLine } from "./Basket.ts"
-import { BasketRepo, type FoundThing } from "./BasketRepo.ts"
-import { CartToDecideRepo } from "./CartToDecideRepo.ts"
+import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
+import { CartReaderRepo } from "./CartReaderRepo.ts"
 import type { LineChange, LineRequest } from "./ManualOrder.ts"
 
 /** Why lines cannot be priced: 404, 403 or 422. */
@@ -26,7 +26,7 @@ export class Baskets extends Context.Service<Baskets, {
     Baskets,
     Effect.gen(function*() {
       const repo = yield* BasketRepo
-      const carts = yield* CartToDecideRepo
+      const carts = yield* CartReaderRepo
 
       const ofLines = Effect.fn("Baskets.ofLines")(function*(requests: ReadonlyArray<LineRequest>) {
         const agreed = yield* Effect.forEach(requests, (request, index) => agreementOf(request, `lineItems.${index}`))
@@ -102,7 +102,7 @@ const together = (lines: ReadonlyArray<Wanted>): ReadonlyArray<WantedLine> => {
   return wanted
 }
 
-const known = (thing: FoundThing): Effect.Effect<void, NotFound | ValidationFailed> => {
+const known = (thing: SellableSnapshot): Effect.Effect<void, NotFound | ValidationFailed> => {
   if (thing.entityType === null) return Effect.fail(NotFound.of(`Catalog entity ${thing.entityId} not found.`))
   if (thing.variantId !== null) {
     return thing.variantFound ? Effect.void : Effect.fail(NotFound.of(`Variant ${thing.variantId} not found.`))

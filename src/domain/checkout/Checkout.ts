@@ -38,8 +38,8 @@ export type CheckoutRequest = typeof CheckoutRequest.Type
 
 const Minor = Schema.Int
 
-/** A line of the decision: what is sold, at which price, with its share of discount and tax. Minor units. */
-export const DecidedLine = Schema.Struct({
+/** A line of the priced cart: what is sold, at which price, with its share of discount and tax. Minor units. */
+export const PricedCartLine = Schema.Struct({
   id: Uuid,
   entityId: Uuid,
   entityType: Schema.String,
@@ -58,10 +58,10 @@ export const DecidedLine = Schema.Struct({
   isCustomPrice: Schema.optional(Schema.Boolean),
   manualDiscount: Schema.optional(Minor)
 })
-export type DecidedLine = typeof DecidedLine.Type
+export type PricedCartLine = typeof PricedCartLine.Type
 
 /** A promotion as it was applied; `perCustomer` is its limit for one customer, guarded again when the order is placed. */
-export const DecidedPromotion = Schema.Struct({
+export const PricedCartPromotion = Schema.Struct({
   promotionId: Uuid,
   code: Schema.NullOr(Schema.String),
   type: Schema.String,
@@ -76,12 +76,12 @@ export const DecidedPromotion = Schema.Struct({
  * when the checkout runs again after a crash: a price that changed meanwhile must not change what was authorized.
  * It lies on disk, so new fields are optional with a default.
  */
-export const Decision = Schema.Struct({
+export const PricedCart = Schema.Struct({
   currency: Schema.String,
   customerId: Schema.NullOr(Uuid),
   cartSecretHash: Schema.String,
-  lines: Schema.Array(DecidedLine),
-  promotions: Schema.Array(DecidedPromotion),
+  lines: Schema.Array(PricedCartLine),
+  promotions: Schema.Array(PricedCartPromotion),
   rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })),
   subtotal: Minor,
   discountTotal: Minor,
@@ -90,7 +90,7 @@ export const Decision = Schema.Struct({
   grandTotal: Minor,
   /** Groups the prices and promotions were decided for. */
   customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
-  /** The prices contain the tax. Absent in decisions of older versions: they do not. */
+  /** The prices contain the tax. Absent in priced carts of older versions: they do not. */
   taxIncluded: Schema.optional(Schema.Boolean),
   /** The tax adapter that has to hear of the order; absent when the store's own rules said the tax. */
   taxProvider: Schema.optional(Schema.String),
@@ -101,7 +101,7 @@ export const Decision = Schema.Struct({
   paymentProvider: Schema.optional(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
-export type Decision = typeof Decision.Type
+export type PricedCart = typeof PricedCart.Type
 
 /** The answer of a checkout: the order, and what the shopper should know beside it (contract §3.1). */
 export const CheckoutAnswer = Schema.Struct({

@@ -1,8 +1,8 @@
 import type { BreakdownStep } from "../pricing/PriceResolution.ts"
-import type { CheckoutRequest, DecidedLine, Decision } from "./Checkout.ts"
+import type { CheckoutRequest, PricedCart, PricedCartLine } from "./Checkout.ts"
 
 /** A line that is about to be bought, as hooks see it; minor units. */
-export interface CheckoutLine extends DecidedLine {
+export interface CheckoutLine extends PricedCartLine {
   readonly resolvedUnitPrice: number
   readonly resolvedTotal: number
   /** How the unit price came about. */
@@ -31,13 +31,13 @@ export interface CheckoutData {
   /** Gross: what stored value pays of it is a tender and does not lower it. */
   readonly total: number
   readonly promotionCodes: ReadonlyArray<string>
-  readonly appliedPromotions: Decision["promotions"]
+  readonly appliedPromotions: PricedCart["promotions"]
   readonly freeShipping: boolean
   readonly shippingAddress: CheckoutRequest["shippingAddress"] | null
   /** Name of the shipping rate; null where there was none to choose. */
   readonly shippingMethod: string | null
   /** Ends up in the order's metadata. */
-  readonly metadata: Decision["metadata"]
+  readonly metadata: PricedCart["metadata"]
   /** From `checkout.beforeCreate` on. */
   readonly paymentIntentId?: string
   readonly paymentClientSecret?: string | null

@@ -15,8 +15,8 @@ export interface ClaimedCart extends Basket {
   readonly expired: boolean
   /** The claim is this checkout's, made by a run before or beside this one; `claimed` says whether this one has it too. */
   readonly ours: boolean
-  /** This checkout has placed its order already, in a run before this one. */
-  readonly placed: boolean
+  /** This checkout has ordered its order already, in a run before this one. */
+  readonly ordered: boolean
 }
 
 /** Takes and gives back carts for checkouts. */
@@ -33,7 +33,7 @@ export class ClaimRepo extends Context.Service<ClaimRepo, {
     currency: string
   ) => Effect.Effect<ClaimedCart | undefined, never, CurrentActor>
   /** Gives the cart back to the shopper, if this checkout holds it (contract §3.2). */
-  readonly giveBack: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly release: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/ClaimRepo") {}
 
 /** `ClaimRepo` over the database of the process. */
@@ -69,14 +69,14 @@ export const claimRepoLayer = Layer.effect(
       Effect.orDie
     )
 
-    const giveBack = Effect.fn("ClaimRepo.giveBack")(function*(cartId: string, checkoutId: string) {
+    const release = Effect.fn("ClaimRepo.release")(function*(cartId: string, checkoutId: string) {
       const organization = yield* currentOrganization
       yield* sql`update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
         where id = ${cartId}::uuid and organization_id = ${organization} and checkout_id = ${checkoutId}::uuid
           and status = 'checking_out'`
     }, Effect.orDie)
 
-    return ClaimRepo.of({ claim, giveBack })
+    return ClaimRepo.of({ claim, release })
   })
 )
 
@@ -92,5 +92,5 @@ const toClaimed = (row: ClaimRow): ClaimedCart => ({
   secretHash: row.secret_hash,
   lines: row.lines,
   ours: row.ours,
-  placed: row.placed
+  ordered: row.ordered
 })

@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import type { ClaimedLine } from "./Basket.ts"
-import { catalogOf, soldThing } from "./SoldThingRepo.ts"
+import { catalogOf, sellableSnapshot } from "./SellableSnapshotRepo.ts"
 import { unflushed } from "./UnflushedRepo.ts"
 
 /** A checkout that wants a cart, and what its visitor shows for it. */
@@ -29,12 +29,12 @@ export interface ClaimRow {
   readonly group_ids: ReadonlyArray<string> | null
   readonly secret_hash: string
   readonly ours: boolean
-  readonly placed: boolean
+  readonly ordered: boolean
   readonly lines: ReadonlyArray<ClaimedLine>
 }
 
 /** The lines of the cart `c` as `ClaimedLine`, with what the catalog says of them now: an SQL text. */
-export const linesOfCart = `coalesce((select jsonb_agg(${soldThing} order by l.added_at, l.id)
+export const linesOfCart = `coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
         from cart_lines l ${catalogOf} where l.cart_id = c.id), '[]')`
 
 /**
@@ -73,6 +73,6 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
       c.secret_hash, (select group_ids from customers u where u.id = c.customer_id) as group_ids,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
       coalesce((select true from orders o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
-        false) as placed,
+        false) as ordered,
       ${sql.literal(linesOfCart)} as lines
     from c`

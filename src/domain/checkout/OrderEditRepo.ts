@@ -8,12 +8,12 @@ import { mark } from "../idempotency/MarkRepo.ts"
 import { EditedStock } from "../inventory/EditedStock.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order } from "../orders/Order.ts"
-import { orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
+import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import type { ClaimedLine } from "./Basket.ts"
-import type { Decision } from "./Checkout.ts"
+import type { PricedCart } from "./Checkout.ts"
+import { usageRefusal } from "./CreateOrderRepo.ts"
 import { orderUpdated, promotionsReturned, promotionsUsed } from "./OrderEditStatementRepo.ts"
-import { usageRefusal } from "./PlaceRepo.ts"
-import { catalogOf, soldThing } from "./SoldThingRepo.ts"
+import { catalogOf, sellableSnapshot } from "./SellableSnapshotRepo.ts"
 
 /** What an edit has to know of an order beside its record. */
 export interface EditedOrder {
@@ -33,7 +33,7 @@ export interface OrderEdit {
   readonly before: Order
   readonly after: Order
   readonly revision: number
-  readonly decision: Decision
+  readonly pricedCart: PricedCart
   readonly used: ReadonlyArray<string>
   readonly hold: HoldChange
 }
@@ -64,13 +64,13 @@ export const orderEditRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* EditedStock
-    const followers = yield* orderFollowers
+    const projections = yield* orderProjections
 
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
       const [row] = yield* sql<EditedRow>`select c.revision, c.email,
           (select group_ids from customers u where u.id = c.customer_id) as group_ids,
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
-          coalesce((select jsonb_agg(${sql.literal(soldThing)} order by l.position)
+          coalesce((select jsonb_agg(${sql.literal(sellableSnapshot)} order by l.position)
             from order_lines l ${sql.literal(catalogOf)} where l.order_id = c.id), '[]') as things
         from orders c where c.id = ${orderId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return row && {
@@ -83,19 +83,19 @@ export const orderEditRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const write = Effect.fn("OrderEditRepo.write")(
-      function*({ after, before, decision, hold, revision, type, used }: OrderEdit) {
+      function*({ after, before, pricedCart, hold, revision, type, used }: OrderEdit) {
         const actor = yield* CurrentActor
-        const updated = yield* orderUpdated(sql, actor, after, revision, decision.taxProvider ?? null)
+        const updated = yield* orderUpdated(sql, actor, after, revision, pricedCart.taxProvider ?? null)
         if (updated.length === 0) return false
         yield* stock.change(hold)
-        const now = decision.promotions.map(({ promotionId }) => promotionId)
+        const now = pricedCart.promotions.map(({ promotionId }) => promotionId)
         const gone = used.filter((one) => !now.includes(one))
-        const come = decision.promotions.filter(({ promotionId }) => !used.includes(promotionId))
+        const come = pricedCart.promotions.filter(({ promotionId }) => !used.includes(promotionId))
         if (gone.length > 0) yield* promotionsReturned(sql, actor, after.id, gone)
         if (come.length > 0) yield* promotionsUsed(sql, actor, after, come)
         const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
         yield* sql`with event as (${journalInsert(sql, actor, [change])})${mark(sql, actor)} select 1`
-        yield* tellFollowers(followers, after.id)
+        yield* updateProjections(projections, after.id)
         return true
       },
       sql.withTransaction,

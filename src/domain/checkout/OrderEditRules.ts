@@ -4,9 +4,9 @@ import type { AuditedType } from "../events/Event.ts"
 import type { HoldChange } from "../inventory/HoldChange.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import type { Agreement, BasketLine, ClaimedLine } from "./Basket.ts"
-import { type Decision, ShippingAddress } from "./Checkout.ts"
+import { type PricedCart, ShippingAddress } from "./Checkout.ts"
 import type { LineChange } from "./ManualOrder.ts"
-import { appliedIn, orderLineOf, shippedBy } from "./PlacedOrder.ts"
+import { appliedIn, orderLineOf, shippedBy } from "./PendingOrder.ts"
 
 /** The lines of an order as an edit wants them, what kind of edit it is, and what the order holds more or less by it. */
 export interface EditedLines {
@@ -149,17 +149,17 @@ export const addressOf = ({ shippingAddress }: Order): ShippingAddress | null =>
   Option.getOrNull(decodeAddress(shippingAddress))
 
 /** The order with what was decided for it anew. What else its metadata say stays. */
-export const editedOrder = (order: Order, decision: Decision, updatedAt: Date): Order => ({
+export const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order => ({
   ...order,
-  subtotal: decision.subtotal,
-  discountTotal: decision.discountTotal,
-  taxTotal: decision.taxTotal,
-  taxIncluded: decision.taxIncluded ?? false,
-  shippingTotal: decision.shippingTotal,
-  grandTotal: decision.grandTotal,
-  metadata: { ...order.metadata, appliedPromotions: appliedIn(decision), ...shippedBy(decision) },
+  subtotal: pricedCart.subtotal,
+  discountTotal: pricedCart.discountTotal,
+  taxTotal: pricedCart.taxTotal,
+  taxIncluded: pricedCart.taxIncluded ?? false,
+  shippingTotal: pricedCart.shippingTotal,
+  grandTotal: pricedCart.grandTotal,
+  metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
   updatedAt,
-  lineItems: decision.lines.map((line) => {
+  lineItems: pricedCart.lines.map((line) => {
     const { manualDiscount: _, ...kept } = order.lineItems.find(({ id }) => id === line.id)?.metadata ?? {}
     const edited = orderLineOf(order.id, line)
     return { ...edited, metadata: { ...kept, ...edited.metadata } }

@@ -1,8 +1,8 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Order } from "../orders/Order.ts"
-import type { Decision } from "./Checkout.ts"
-import { usage } from "./PlaceStatementRepo.ts"
+import type { PricedCart } from "./Checkout.ts"
+import { usage } from "./CreateOrderStatementRepo.ts"
 import { usageReturned } from "./UsageReturnRepo.ts"
 
 /**
@@ -64,7 +64,7 @@ export const promotionsUsed = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   order: Order,
-  promotions: Decision["promotions"]
+  promotions: PricedCart["promotions"]
 ) =>
   sql`with input as materialized (
       select 0 as n, ${order.id}::uuid as id, ${actor.organizationId}::text as organization,

@@ -6,7 +6,7 @@ import type { Order, StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
 import type { BasketLine } from "./Basket.ts"
 import { agreementOf, type BasketError, Baskets, requireMoney } from "./Baskets.ts"
-import { Decisions } from "./Decisions.ts"
+import { CheckoutPricing } from "./CheckoutPricing.ts"
 import type { LineChange, LineRequest } from "./ManualOrder.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
 import {
@@ -47,7 +47,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
   static readonly layer = Layer.effect(
     OrderEdits,
     Effect.gen(function*() {
-      const [baskets, decisions, orders, repo] = yield* Effect.all([Baskets, Decisions, Orders, OrderEditRepo])
+      const [baskets, pricing, orders, repo] = yield* Effect.all([Baskets, CheckoutPricing, Orders, OrderEditRepo])
 
       /** Revision first and record after it: what is older than the record is found out by the guard. */
       const read = Effect.fnUntraced(function*(orderId: string) {
@@ -58,7 +58,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
         return { state, order: stored.order }
       })
 
-      const decide = decider(decisions)
+      const price = pricer(pricing)
 
       const edit = Effect.fnUntraced(function*(
         orderId: string,
@@ -72,7 +72,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
           const standing = order.lineItems.map((line, index) => standingLine(line, state.things[index]))
           const wanted = yield* Effect.fromResult(rule(order, standing))
           if (wanted === undefined) return order
-          const decided = yield* decide(order, state, wanted)
+          const decided = yield* price(order, state, wanted)
           const written = yield* Effect.mapError(repo.write(decided), refusal)
           if (written) return decided.after
         }
@@ -103,7 +103,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
 }
 
 /** Decides the whole order anew, with the lines as the edit wants them. */
-const decider = (decisions: Decisions["Service"]) =>
+const pricer = (pricing: CheckoutPricing["Service"]) =>
   Effect.fnUntraced(function*(order: Order, state: EditedOrder, { hold, lines, type }: EditedLines) {
     const basket = {
       currency: order.currency,
@@ -120,14 +120,14 @@ const decider = (decisions: Decisions["Service"]) =>
       shippingRateId: rateOf(order),
       metadata: order.metadata
     }
-    const decision = yield* decisions.decide(basket, request, null)
-    const after = editedOrder(order, decision, DateTime.toDateUtc(yield* DateTime.now))
+    const pricedCart = yield* pricing.price(basket, request, null)
+    const after = editedOrder(order, pricedCart, DateTime.toDateUtc(yield* DateTime.now))
     const edit: OrderEdit = {
       type,
       before: order,
       after,
       revision: state.revision,
-      decision,
+      pricedCart,
       used: state.used,
       hold
     }

@@ -3,8 +3,8 @@ import type { CurrentActor } from "../access/Actor.ts"
 import { CheckoutFailed, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Basket } from "./Basket.ts"
 import { type BasketError, Baskets } from "./Baskets.ts"
-import type { Decision } from "./Checkout.ts"
-import { Decisions } from "./Decisions.ts"
+import type { PricedCart } from "./Checkout.ts"
+import { CheckoutPricing } from "./CheckoutPricing.ts"
 import type { Quote, QuoteRequest } from "./ManualOrder.ts"
 
 /** What lines would cost if they were bought now (contract §3.8). */
@@ -19,7 +19,7 @@ export class Quotes extends Context.Service<Quotes, {
     Quotes,
     Effect.gen(function*() {
       const baskets = yield* Baskets
-      const decisions = yield* Decisions
+      const pricing = yield* CheckoutPricing
 
       const basketOf = Effect.fnUntraced(function*({ cartId, currency, lineItems }: QuoteRequest) {
         if ((cartId === undefined) === (lineItems === undefined)) {
@@ -33,7 +33,7 @@ export class Quotes extends Context.Service<Quotes, {
       })
 
       const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest) {
-        return quoteOf(yield* decisions.decide(yield* basketOf(request), request, null))
+        return quoteOf(yield* pricing.price(yield* basketOf(request), request, null))
       })
 
       return { quote }
@@ -55,15 +55,15 @@ export const basketWithout = (
   lines
 })
 
-const quoteOf = (decision: Decision): Quote => ({
-  currency: decision.currency,
-  subtotal: decision.subtotal,
-  discountTotal: decision.discountTotal,
-  shippingTotal: decision.shippingTotal,
-  taxTotal: decision.taxTotal,
-  taxIncluded: decision.taxIncluded ?? false,
-  grandTotal: decision.grandTotal,
-  lineItems: decision.lines.map(({ isCustomPrice = false, ...line }) => ({
+const quoteOf = (pricedCart: PricedCart): Quote => ({
+  currency: pricedCart.currency,
+  subtotal: pricedCart.subtotal,
+  discountTotal: pricedCart.discountTotal,
+  shippingTotal: pricedCart.shippingTotal,
+  taxTotal: pricedCart.taxTotal,
+  taxIncluded: pricedCart.taxIncluded ?? false,
+  grandTotal: pricedCart.grandTotal,
+  lineItems: pricedCart.lines.map(({ isCustomPrice = false, ...line }) => ({
     entityId: line.entityId,
     entityType: line.entityType,
     variantId: line.variantId,
@@ -76,6 +76,6 @@ const quoteOf = (decision: Decision): Quote => ({
     taxAmount: line.taxAmount,
     isCustomPrice
   })),
-  appliedPromotions: decision.promotions.map(({ perCustomer: _, ...applied }) => applied),
-  rejectedPromotionCodes: decision.rejectedCodes
+  appliedPromotions: pricedCart.promotions.map(({ perCustomer: _, ...applied }) => applied),
+  rejectedPromotionCodes: pricedCart.rejectedCodes
 })

@@ -4,8 +4,8 @@ import { changeable } from "../carts/CartRules.ts"
 import { Carts } from "../carts/Carts.ts"
 import { CheckoutFailed, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
-import { CartToDecideRepo } from "./CartToDecideRepo.ts"
-import { Decisions } from "./Decisions.ts"
+import { CartReaderRepo } from "./CartReaderRepo.ts"
+import { CheckoutPricing } from "./CheckoutPricing.ts"
 import type { ShippingQuote, ShippingQuoteRequest } from "./ShippingQuote.ts"
 
 /** What shipping a cart would cost, before it is checked out (contract §3.4). Nothing is kept. */
@@ -23,8 +23,8 @@ export class ShippingQuotes extends Context.Service<ShippingQuotes, {
     ShippingQuotes,
     Effect.gen(function*() {
       const carts = yield* Carts
-      const repo = yield* CartToDecideRepo
-      const decisions = yield* Decisions
+      const repo = yield* CartReaderRepo
+      const pricing = yield* CheckoutPricing
       const prices = yield* ShippingPrices
 
       const quote = Effect.fn("ShippingQuotes.quote")(function*(request: ShippingQuoteRequest) {
@@ -34,7 +34,7 @@ export class ShippingQuotes extends Context.Service<ShippingQuotes, {
         if (cart === undefined) return yield* NotFound.of("Cart not found.")
         if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
         const { customerId } = yield* carts.visitor
-        const shipment = yield* decisions.shipmentOf(cart, request, customerId)
+        const shipment = yield* pricing.shipmentOf(cart, request, customerId)
         const options = yield* prices.optionsOf(shipment)
         return { currency: cart.currency, rates: options.map(({ amount, id, name }) => ({ id, name, amount })) }
       })

@@ -44,7 +44,7 @@ export const NewAddress = Schema.Struct({
 export type NewAddress = typeof NewAddress.Type
 
 /** Addresses that one customer may have: as many as the usual page shows. */
-export const mostAddresses = 20
+export const maxAddresses = 20
 
 /** The record of a new address. */
 export const addressOf = (id: string, customerId: string, sent: NewAddress): Address => ({

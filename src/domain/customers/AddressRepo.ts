@@ -5,7 +5,7 @@ import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { type Address, mostAddresses } from "./Address.ts"
+import { type Address, maxAddresses } from "./Address.ts"
 
 interface AddressRow {
   readonly id: string
@@ -86,7 +86,7 @@ const adding = (sql: SqlClient.SqlClient) => {
       if (owner.length === 0) return "no such customer"
       const [counted] = yield* sql<{ readonly count: number }>`select count(*)::int as count from customer_addresses
       where customer_id = ${address.customerId}::uuid and organization_id = ${actor.organizationId}`
-      if (counted === undefined || counted.count >= mostAddresses) return "too many"
+      if (counted === undefined || counted.count >= maxAddresses) return "too many"
       if (address.isDefault) yield* clearDefault(actor, address)
       yield* insert(actor, address)
       return "added"

@@ -3,7 +3,7 @@ import type { CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound, type Unauthorized } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { type Address, addressOf, mostAddresses, type NewAddress } from "./Address.ts"
+import { type Address, addressOf, maxAddresses, type NewAddress } from "./Address.ts"
 import { AddressRepo } from "./AddressRepo.ts"
 import { Customers } from "./Customers.ts"
 
@@ -13,7 +13,7 @@ export class Addresses extends Context.Service<Addresses, {
   readonly own: (page: PageRequest) => Effect.Effect<PageOf<Address>, Unauthorized, CurrentActor>
   /** A page of the addresses of any customer of the organization; 404 without him. */
   readonly of: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, NotFound, CurrentActor>
-  /** Adds to one's own addresses; 409 when there are `mostAddresses`. */
+  /** Adds to one's own addresses; 409 when there are `maxAddresses`. */
   readonly add: (sent: NewAddress) => Effect.Effect<Address, Unauthorized | NotFound | Conflict, CurrentActor>
   /** Deletes one's own address; 404 for anything else. */
   readonly remove: (id: string) => Effect.Effect<void, Unauthorized | NotFound, CurrentActor>
@@ -37,7 +37,7 @@ export class Addresses extends Context.Service<Addresses, {
         const address = addressOf(newId(), (yield* customers.ownProfile).id, sent)
         const outcome = yield* repo.add(address)
         if (outcome === "no such customer") return yield* NotFound.of("Customer not found.")
-        if (outcome === "too many") return yield* Conflict.of(`A customer has at most ${mostAddresses} addresses.`)
+        if (outcome === "too many") return yield* Conflict.of(`A customer has at most ${maxAddresses} addresses.`)
         return address
       })
 

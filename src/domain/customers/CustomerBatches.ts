@@ -4,7 +4,7 @@ import type { Change } from "../events/Event.ts"
 import { type BatchResult, type Outcome, refusedFor } from "../exchange/Outcome.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
-import { type Address, addressOf, mostAddresses, type NewAddress } from "./Address.ts"
+import { type Address, addressOf, maxAddresses, type NewAddress } from "./Address.ts"
 import type { Customer } from "./Customer.ts"
 import { CustomerBatchRepo, type CustomerState, type CustomerWrites } from "./CustomerBatchRepo.ts"
 import type { CustomerRecord } from "./CustomerRecord.ts"
@@ -137,7 +137,7 @@ const plan = (
   const known = before === undefined ? [] : state.addresses.get(before.id) ?? []
   const own = before ?? newCustomer(record, { id: newId(), organizationId, now: state.now })
   const addresses = newAddresses(own.id, record, known)
-  if (known.length + addresses.length > mostAddresses) return `A customer has ${mostAddresses} addresses at most.`
+  if (known.length + addresses.length > maxAddresses) return `A customer has ${maxAddresses} addresses at most.`
   // The address that he is known by stays as it was written first.
   const { groups: _, addresses: __, email: ___, ...fields } = record
   const profile = before === undefined

@@ -8,7 +8,7 @@ export type Issue = typeof Issue.Type
 const maxIssues = 50
 const maxPath = 300
 const maxMessage = 1_200
-const maxTold = 3_700
+const maxReportedIssues = 3_700
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
@@ -30,7 +30,7 @@ const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
     const issue = { path: cut(path, maxPath), message: cut(message, maxMessage), code }
     // Each is told twice: by itself, and in the message of the whole.
     bytes += bytesOf(issue) + bytesOf(lineOf(issue))
-    if (bytes > maxTold && told.length > 0) break
+    if (bytes > maxReportedIssues && told.length > 0) break
     told.push(issue)
   }
   return told

@@ -63,13 +63,13 @@ const lockHeads = (sql: SqlClient.SqlClient, limit: number) =>
     on conflict (organization_id) do update set organization_id = excluded.organization_id
     returning organization_id, position, encode(hash, 'hex') as hash, event_sequence`
 
-interface Placed extends Link {
+interface PositionedRow extends Link {
   readonly id: string
   readonly announced: boolean
 }
 
 interface Batch {
-  readonly placed: ReadonlyArray<Placed>
+  readonly placed: ReadonlyArray<PositionedRow>
   readonly events: ReadonlyArray<EventNotice>
   readonly heads: ReadonlyArray<Link & { readonly organization: string; readonly from: number }>
 }
@@ -86,7 +86,7 @@ const chain = (
     sequence: Number(head.event_sequence)
   }]))
   const last = new Map<string, Link>(first)
-  const placed: Array<Placed> = []
+  const placed: Array<PositionedRow> = []
   const events: Array<EventNotice> = []
   for (const row of rows) {
     const { id, organization_id: organizationId, type } = row

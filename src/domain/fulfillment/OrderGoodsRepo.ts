@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrderGoods, SoldLine } from "./OrderGoods.ts"
+import type { FulfillableLine, OrderGoods } from "./OrderGoods.ts"
 
 interface GoodsRow {
   readonly status: OrderGoods["status"]
   readonly paid: boolean
   readonly customer_id: string | null
-  readonly lines: ReadonlyArray<SoldLine>
+  readonly lines: ReadonlyArray<FulfillableLine>
 }
 
 /** Units of each line of an order in fulfillments that were not cancelled, by `order_line_id`: an SQL fragment. */

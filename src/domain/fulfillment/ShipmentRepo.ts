@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound } from "../errors/ApiErrors.ts"
-import { SoldStock } from "../inventory/SoldStock.ts"
+import { OrderStock } from "../inventory/OrderStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { fulfillmentColumns, type FulfillmentRow, toFulfillment } from "./FulfillmentRows.ts"
@@ -61,7 +61,7 @@ export const shipmentRepoLayer = Layer.effect(
   ShipmentRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const stock = yield* SoldStock
+    const stock = yield* OrderStock
 
     const goodsOf = Effect.fn("ShipmentRepo.goodsOf")(function*(orderId: string) {
       return yield* readGoods(sql, yield* currentOrganization, orderId)
@@ -120,7 +120,7 @@ export const shipmentRepoLayer = Layer.effect(
           const before = yield* stored(actor.organizationId, orderId, fulfillmentId)
           const decided = yield* plan(goods, before)
           if (decided === undefined) return before.record
-          yield* stock.takeBack(goods.orderId, decided.back)
+          yield* stock.returnToHold(goods.orderId, decided.back)
           yield* updateShipment(sql, actor, before.record, decided)
           return decided.record
         }))

@@ -5,14 +5,14 @@ import type { StockDemand } from "../inventory/StockRules.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { given } from "./FulfillmentRows.ts"
-import { lineStatus, openUnits, type OrderGoods, type SoldLine } from "./OrderGoods.ts"
+import { type FulfillableLine, lineStatus, openUnits, type OrderGoods } from "./OrderGoods.ts"
 import type { NewShipment } from "./Shipment.ts"
 
 /** A line of the order as a fulfillment leaves it; `quantity` is what the fulfillment covers of it. */
 export interface CoveredLine {
   readonly id: string
   readonly quantity: number
-  readonly status: SoldLine["fulfillmentStatus"]
+  readonly status: FulfillableLine["fulfillmentStatus"]
 }
 
 /** A fulfillment that was decided and only has to be written. */
@@ -28,13 +28,13 @@ export interface ShipmentPlan {
 /** Orders of which something may be sent. One that is fulfilled has open units when a shipment of it was cancelled. */
 export const sendable: ReadonlyArray<OrderStatus> = ["confirmed", "processing", "partially_fulfilled", "fulfilled"]
 
-interface Taken {
-  readonly line: SoldLine
+interface AllocatedLine {
+  readonly line: FulfillableLine
   readonly quantity: number
 }
 
 /** Where the order goes when this is sent (contract §4.1): to fulfilled as soon as fulfillments cover every line. */
-const pathOf = (goods: OrderGoods, taken: ReadonlyArray<Taken>): ReadonlyArray<OrderStatus> => {
+const pathOf = (goods: OrderGoods, taken: ReadonlyArray<AllocatedLine>): ReadonlyArray<OrderStatus> => {
   const sent = new Map(taken.map(({ line, quantity }) => [line.id, quantity]))
   const whole = goods.lines.every((line) => openUnits(line) <= (sent.get(line.id) ?? 0))
   switch (goods.status) {
@@ -50,7 +50,12 @@ const pathOf = (goods: OrderGoods, taken: ReadonlyArray<Taken>): ReadonlyArray<O
 }
 
 /** The issue of a line that cannot be sent like this; undefined when it can. */
-const issueOf = (line: SoldLine | undefined, quantity: number, again: boolean, path: string): Issue | undefined => {
+const issueOf = (
+  line: FulfillableLine | undefined,
+  quantity: number,
+  again: boolean,
+  path: string
+): Issue | undefined => {
   const lineItem = `${path}.orderLineItemId`
   if (line === undefined) return { path: lineItem, message: "is not a line of this order", code: "unknown_line" }
   if (again) return { path: lineItem, message: "is named twice", code: "duplicate" }
@@ -60,9 +65,12 @@ const issueOf = (line: SoldLine | undefined, quantity: number, again: boolean, p
     : { path: `${path}.quantity`, message: `only ${open} remaining`, code: "over_quantity" }
 }
 
-const takenOf = (goods: OrderGoods, request: NewShipment): Result.Result<ReadonlyArray<Taken>, ValidationFailed> => {
+const allocationsOf = (
+  goods: OrderGoods,
+  request: NewShipment
+): Result.Result<ReadonlyArray<AllocatedLine>, ValidationFailed> => {
   const lines = new Map(goods.lines.map((line) => [line.id, line]))
-  const taken = new Map<string, Taken>()
+  const taken = new Map<string, AllocatedLine>()
   const issues: Array<Issue> = []
   for (const [index, { orderLineItemId, quantity }] of request.lineItems.entries()) {
     const line = lines.get(orderLineItemId)
@@ -76,7 +84,7 @@ const takenOf = (goods: OrderGoods, request: NewShipment): Result.Result<Readonl
 
 const recordOf = (
   goods: OrderGoods,
-  taken: ReadonlyArray<Taken>,
+  taken: ReadonlyArray<AllocatedLine>,
   request: Omit<NewShipment, "lineItems">,
   now: Date
 ) => {
@@ -106,7 +114,7 @@ const recordOf = (
 
 const planOf = (
   goods: OrderGoods,
-  taken: ReadonlyArray<Taken>,
+  taken: ReadonlyArray<AllocatedLine>,
   request: Omit<NewShipment, "lineItems">,
   now: Date
 ): ShipmentPlan => ({
@@ -133,7 +141,7 @@ export const planShipment = (
     return Result.fail(InvalidTransition.of(`Nothing of an order can be handed over while it is ${goods.status}.`))
   }
   if (!goods.paid) return Result.fail(InvalidTransition.of("Nothing of an order can be handed over before it is paid."))
-  return Result.map(takenOf(goods, request), (taken) => planOf(goods, taken, request, now))
+  return Result.map(allocationsOf(goods, request), (taken) => planOf(goods, taken, request, now))
 }
 
 /**

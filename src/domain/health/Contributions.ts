@@ -44,14 +44,14 @@ export class Contributions extends Context.Service<Contributions, {
 }
 
 /** How long a module may take to say how it is. */
-const patience = "2 seconds"
+const timeout = "2 seconds"
 
 /** What all of them say now, by name; nothing one of them does keeps the others from their say. */
 export const checksOf = (contributions: ReadonlyArray<Contribution>) =>
   Effect.map(
     Effect.forEach(contributions, ({ check, name }) =>
       check === undefined ? Effect.succeed([]) : check.pipe(
-        Effect.timeout(patience),
+        Effect.timeout(timeout),
         Effect.catchCause((cause) => Effect.as(Effect.logDebug(`the check ${name} could not be made`, cause), unasked)),
         Effect.map((found) => [[name, found] as const])
       ), { concurrency: "unbounded" }),
@@ -64,6 +64,6 @@ const unasked: Check = { status: "unknown", message: "The check could not be mad
 export const metricsOf = (contributions: ReadonlyArray<Contribution>): Effect.Effect<void> =>
   Effect.forEach(contributions, ({ metrics = Effect.void, name }) =>
     metrics.pipe(
-      Effect.timeout(patience),
+      Effect.timeout(timeout),
       Effect.catchCause((cause) => Effect.logDebug(`the metrics of ${name} could not be read`, cause))
     ), { concurrency: "unbounded", discard: true })

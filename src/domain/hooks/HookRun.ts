@@ -4,7 +4,7 @@ import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { wasCutOff } from "../errors/Transience.ts"
 import { type Database, inTransaction, survivable } from "../modules/DatabaseRepo.ts"
 import { promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
-import type { Kernel } from "../modules/Kernel.ts"
+import type { ServiceRegistry } from "../modules/ServiceRegistry.ts"
 import {
   type AfterHandler,
   type BeforeHandler,
@@ -47,13 +47,13 @@ interface Round {
   readonly services: Context.Context<CurrentActor>
 }
 
-const begin = (kernel: Kernel["Service"], key: string, extra: Extra) =>
+const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, extra: Extra) =>
   Effect.gen(function*() {
     const services = yield* Effect.context<CurrentActor>()
     const actor = yield* CurrentActor
-    const database = kernel.parts()?.database
+    const database = serviceRegistry.parts()?.database
     const inside = database !== undefined && (yield* inTransaction(database))
-    const tools = toolsOf(kernel, actor.organizationId, { hook: key }, services)
+    const tools = toolsOf(serviceRegistry, actor.organizationId, { hook: key }, services)
     // Assigned, not spread: what a handler does not touch of its tools is not made.
     const origin: HookContext["origin"] = actor.requestId === null ? "local" : "rest"
     const context: HookContext = Object.assign(tools, {
@@ -88,7 +88,7 @@ const invoke = <A>({ context, operation, services }: Round, handler: (call: Hook
 
 /** Runs the handlers of a before-key, each on what the one before it returned. */
 export const runBefore = <A extends object>(
-  kernel: Kernel["Service"],
+  serviceRegistry: ServiceRegistry["Service"],
   key: string,
   handlers: ReadonlyArray<BeforeHandler>,
   data: A,
@@ -97,7 +97,7 @@ export const runBefore = <A extends object>(
   Effect.gen(function*() {
     if ((yield* HookDepth) > deepestHook) return yield* Effect.die(new HookBroken(key, new Error(tooDeep(key))))
     let current: object = data
-    const round = yield* begin(kernel, key, extra)
+    const round = yield* begin(serviceRegistry, key, extra)
     for (const handler of handlers) {
       const exit = yield* Effect.exit(invoke(round, (call) => handler({ ...call, data: current })))
       if (Exit.isFailure(exit)) {
@@ -122,7 +122,7 @@ const guarded = <A, E, R>(database: Database | undefined, work: Effect.Effect<A,
 
 /** Runs the handlers of an after-key and gives what they failed with. */
 export const runAfter = (
-  kernel: Kernel["Service"],
+  serviceRegistry: ServiceRegistry["Service"],
   key: string,
   handlers: ReadonlyArray<AfterHandler>,
   { data, extra, result }: { readonly data: object | null; readonly result: object; readonly extra: Extra }
@@ -133,10 +133,10 @@ export const runAfter = (
       return handlers.map((handler): HookError => ({ hookName: nameOf(handler), message: tooDeep(key) }))
     }
     const errors: Array<HookError> = []
-    const round = yield* begin(kernel, key, extra)
+    const round = yield* begin(serviceRegistry, key, extra)
     for (const handler of handlers) {
       const work = invoke(round, (call) => handler({ ...call, data, result }))
-      const exit = yield* Effect.exit(guarded(kernel.parts()?.database, work))
+      const exit = yield* Effect.exit(guarded(serviceRegistry.parts()?.database, work))
       if (Exit.isFailure(exit)) {
         errors.push({ hookName: nameOf(handler), message: messageOf(exit.cause) })
         yield* Effect.logWarning(`hook ${key} failed`, exit.cause)

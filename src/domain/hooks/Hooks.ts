@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
-import { emptyKernel, Kernel } from "../modules/Kernel.ts"
+import { emptyServiceRegistry, ServiceRegistry } from "../modules/ServiceRegistry.ts"
 import type { AfterHandler, BeforeHandler, Hook } from "./Hook.ts"
 import { HookDepth } from "./HookDepth.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
@@ -93,7 +93,7 @@ class Handlers<Handler> {
 const isBefore = (key: string): boolean => key.slice(key.lastIndexOf(".") + 1).startsWith("before")
 
 const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
-  const kernel = Option.getOrElse(yield* Effect.serviceOption(Kernel), emptyKernel)
+  const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const befores = new Handlers<BeforeHandler>()
   const afters = new Handlers<AfterHandler>()
@@ -111,7 +111,7 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
     const handlers = afters.get(key)
     return handlers === undefined
       ? Effect.succeed([])
-      : onItsOwn(runAfter(kernel, key, handlers, { data, result, extra }))
+      : onItsOwn(runAfter(serviceRegistry, key, handlers, { data, result, extra }))
   }
 
   return Hooks.of({
@@ -119,7 +119,9 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
     hasAny: (form) => [...befores.keys(), ...afters.keys()].some((key) => form.test(key)),
     before: <A extends object>(key: string, data: A, extra: Extra = {}) => {
       const handlers = befores.get(key)
-      return handlers === undefined ? Effect.succeed(data) : onItsOwn(runBefore(kernel, key, handlers, data, extra))
+      return handlers === undefined
+        ? Effect.succeed(data)
+        : onItsOwn(runBefore(serviceRegistry, key, handlers, data, extra))
     },
     after,
     // Among the services of the process and not those of the caller: his transaction may be over before a handler is.

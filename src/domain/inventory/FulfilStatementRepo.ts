@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { movedVersions, openUnits, takenFromHolds } from "./OpenUnitsRepo.ts"
+import { deductedFromHolds, movedVersions, openUnits } from "./OpenAllocationsRepo.ts"
 
 /**
  * Takes shipped units off the shelf in one statement: what these holders hold of each sellable, `shipped` units of it or
@@ -22,7 +22,7 @@ export const fulfilStatement = <Row extends object>(
         group by sellable_id, warehouse_id) l
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
         and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
-    ${takenFromHolds(sql, organization, holders, "fulfilled")},
+    ${deductedFromHolds(sql, organization, holders, "fulfilled")},
     noted as (
       insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
         reference_type, reference_id)

@@ -2,10 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { fulfilStatement } from "./FulfilStatementRepo.ts"
-import { giveBack } from "./GiveBackRepo.ts"
 import { lockingHolds, unitsBySellable } from "./LockedHoldsRepo.ts"
+import { releaseStock } from "./ReleaseStockRepo.ts"
+import { returnToHoldStatement } from "./ReturnToHoldRepo.ts"
 import type { StockAllocation, StockDemand } from "./StockRules.ts"
-import { takeBackStatement } from "./TakeBackRepo.ts"
 
 /** Most holds one sweep ends: the versions of all their sellables are locked until it commits. */
 const sweepSize = 500
@@ -55,12 +55,12 @@ export class HoldRepo extends Context.Service<HoldRepo, {
     lines?: ReadonlyArray<StockDemand>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
   /** Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order. */
-  readonly takeBackSold: (
+  readonly returnToHold: (
     orderId: string,
     units: ReadonlyArray<StockAllocation>
   ) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Deletes holds that ended longer ago than this, in nothing or handed over in full, with their lines and the decision
+   * Deletes holds that ended longer ago than this, in nothing or handed over in full, with their lines and the pricing
    * pinned with them, at most 1,000 a call; gives how many. The order and the movements of its stock stay.
    */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
@@ -110,7 +110,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         lines as materialized (
           select holder, sellable_id, warehouse_id, quantity from hold_lines
           where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
-        ${giveBack(sql, organization, "released")},
+        ${releaseStock(sql, organization, "released")},
         ended as (
           update holds set state = 'released', updated_at = now()
           where organization_id = ${organization} and holder = any(array(select holder from mine)))
@@ -130,7 +130,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
       lines as materialized (
         select holder, sellable_id, warehouse_id, quantity from hold_lines
         where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
-      ${giveBack(sql, organization, "expired")},
+      ${releaseStock(sql, organization, "expired")},
       ended as (
         update holds set state = 'expired', updated_at = now()
         where organization_id = ${organization} and holder = any(array(select holder from mine)))
@@ -177,7 +177,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
         lines as materialized (
           select holder, sellable_id, warehouse_id, quantity from hold_lines
           where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
-        ${giveBack(sql, organization, "cancelled")},
+        ${releaseStock(sql, organization, "cancelled")},
         emptied as (
           update hold_lines set quantity = 0
           where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
@@ -195,7 +195,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
     )
     return rows.map((row) => ({ sellable: row.sellable_id, warehouseId: row.warehouse_id, quantity: row.quantity }))
   }, Effect.orDie)
-  const takeBackSold = Effect.fn("HoldRepo.takeBackSold")(
+  const returnToHold = Effect.fn("HoldRepo.returnToHold")(
     function*(orderId: string, units: ReadonlyArray<StockAllocation>) {
       if (units.length === 0) return
       const organization = yield* currentOrganization
@@ -203,10 +203,10 @@ const makeSold = (sql: SqlClient.SqlClient) => {
         // Locks the hold, which may have ended or been swept away since everything of it was handed over.
         yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
           on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
-        yield* takeBackStatement(sql, organization, orderId, units)
+        yield* returnToHoldStatement(sql, organization, orderId, units)
       }))
     },
     Effect.orDie
   )
-  return { releaseSold, fulfilSold, takeBackSold }
+  return { releaseSold, fulfilSold, returnToHold }
 }

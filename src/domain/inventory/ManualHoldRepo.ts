@@ -3,11 +3,11 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
+import { allocateUnits } from "./AllocatedUnitsRepo.ts"
 import { reservationNoted } from "./LevelEntryRepo.ts"
 import { manualHolder } from "./Reservation.ts"
 import { returnUnits } from "./ReturnedUnitsRepo.ts"
 import type { StockAllocation, WarehouseStock } from "./StockRules.ts"
-import { takeUnits } from "./TakenUnitsRepo.ts"
 
 /** Units of a sellable (variant, else entity) reserved or released by hand for an order, in any or in one warehouse. */
 export interface ManualHold {
@@ -47,7 +47,7 @@ export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
   )
 }
 
-/** Levels are read by a statement that starts after the locks, so nobody changes them between decision and write. */
+/** Levels are read by a statement that starts after the locks, so nobody changes them between read and write. */
 const lockedLevels = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, { entityId, orderId, sellable, warehouseId }: ManualHold) {
     const organization = yield* currentOrganization
@@ -75,7 +75,7 @@ const take = Effect.fnUntraced(
       performedBy: hold.performedBy ?? actor.userId,
       allocations
     }
-    yield* sql`with ${takeUnits(sql, taking)},
+    yield* sql`with ${allocateUnits(sql, taking)},
       entry as (${reservationNoted(sql, actor, "inventory.reserve", hold.orderId, "taken")})${mark(sql, actor)}
       select 1`
   }

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
+import { allocateUnits } from "./AllocatedUnitsRepo.ts"
 import { type HoldChange, UnitsShort } from "./HoldChange.ts"
 import { returnUnits } from "./ReturnedUnitsRepo.ts"
 import { allocateStock, type WarehouseStock } from "./StockRules.ts"
-import { takeUnits } from "./TakenUnitsRepo.ts"
 
 /** Changes what an order that is placed holds. */
 export class OrderHoldRepo extends Context.Service<OrderHoldRepo, {
@@ -28,7 +28,7 @@ export class OrderHoldRepo extends Context.Service<OrderHoldRepo, {
 
       const take = Effect.fnUntraced(function*(organization: string, change: HoldChange, performedBy: string | null) {
         const { entityId, orderId, sellable, units } = change
-        // After the locks, so that nobody changes the levels between decision and write.
+        // After the locks, so that nobody changes the levels between read and write.
         const levels = yield* sql<WarehouseStock>`select l.warehouse_id as "warehouseId", w.priority,
             l.on_hand - l.reserved as available
           from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
@@ -36,7 +36,7 @@ export class OrderHoldRepo extends Context.Service<OrderHoldRepo, {
         const allocated = allocateStock([{ sellable, quantity: units }], new Map([[sellable, levels]]))
         const allocations = yield* Effect.mapError(Effect.fromResult(allocated), (short) => new UnitsShort(short))
         const taking = { organization, holder: orderId, orderId, entityId, sellable, performedBy, allocations }
-        yield* sql`with ${takeUnits(sql, taking)} select 1`
+        yield* sql`with ${allocateUnits(sql, taking)} select 1`
       })
 
       return {

@@ -23,7 +23,7 @@ export class RefundedStock extends Context.Service<RefundedStock, {
    * Puts units that were handed over back into the warehouses they came from, as movements `return`: at most what left
    * the shelf for this order and has not come back. Gives which, where.
    */
-  readonly takeBack: (
+  readonly restoreHold: (
     orderId: string,
     units: ReadonlyArray<StockDemand>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
@@ -42,7 +42,7 @@ export class RefundedStock extends Context.Service<RefundedStock, {
       return {
         release: unlessEmpty(repo.release),
         holdAgain: unlessEmpty(repo.holdAgain),
-        takeBack: unlessEmpty(repo.takeBack)
+        restoreHold: unlessEmpty(repo.restoreHold)
       }
     })
   )

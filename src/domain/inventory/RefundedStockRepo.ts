@@ -1,9 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { giveBack } from "./GiveBackRepo.ts"
 import { lockingHolds, unitsBySellable } from "./LockedHoldsRepo.ts"
-import { askedUnits, movedVersions, openUnits, takenFromHolds } from "./OpenUnitsRepo.ts"
+import { deductedFromHolds, movedVersions, openUnits, requestedUnits } from "./OpenAllocationsRepo.ts"
+import { releaseStock } from "./ReleaseStockRepo.ts"
 import type { StockAllocation, StockDemand } from "./StockRules.ts"
 
 interface MovedRow {
@@ -27,14 +27,14 @@ type Moved = Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
 export class RefundedStockRepo extends Context.Service<RefundedStockRepo, {
   readonly release: (orderId: string, units: ReadonlyArray<StockDemand>) => Moved
   readonly holdAgain: (orderId: string, released: ReadonlyArray<StockAllocation>) => Moved
-  readonly takeBack: (orderId: string, units: ReadonlyArray<StockDemand>) => Moved
+  readonly restoreHold: (orderId: string, units: ReadonlyArray<StockDemand>) => Moved
 }>()("stoa/domain/inventory/RefundedStockRepo") {
   static readonly layer = Layer.effect(
     RefundedStockRepo,
     Effect.map(SqlClient.SqlClient, (sql) => ({
       release: makeRelease(sql),
       holdAgain: makeHoldAgain(sql),
-      takeBack: makeTakeBack(sql)
+      restoreHold: makeRestoreHold(sql)
     }))
   )
 }
@@ -47,8 +47,8 @@ const makeRelease = (sql: SqlClient.SqlClient) => {
       orderId,
       (organization, holders) =>
         sql<MovedRow>`with ${openUnits(sql, organization, holders, asked)},
-        ${giveBack(sql, organization, "refunded")},
-        ${takenFromHolds(sql, organization, holders, "released")}
+        ${releaseStock(sql, organization, "refunded")},
+        ${deductedFromHolds(sql, organization, holders, "released")}
         select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines group by sellable_id, warehouse_id`
     )
     return rows.map(toAllocation)
@@ -93,8 +93,8 @@ const makeHoldAgain = (sql: SqlClient.SqlClient) => {
   )
 }
 
-const makeTakeBack = (sql: SqlClient.SqlClient) =>
-  Effect.fn("RefundedStockRepo.takeBack")(function*(orderId: string, units: ReadonlyArray<StockDemand>) {
+const makeRestoreHold = (sql: SqlClient.SqlClient) =>
+  Effect.fn("RefundedStockRepo.restoreHold")(function*(orderId: string, units: ReadonlyArray<StockDemand>) {
     const organization = yield* currentOrganization
     const rows = yield* sql<MovedRow>`with away as materialized (
           select coalesce(variant_id, entity_id) as sellable_id, warehouse_id, -sum(quantity)::int4 as quantity
@@ -107,7 +107,7 @@ const makeTakeBack = (sql: SqlClient.SqlClient) =>
           from away a join warehouses w on w.id = a.warehouse_id where a.quantity > 0),
         lines as materialized (
           select o.sellable_id, o.warehouse_id, least(o.quantity, a.quantity - o.earlier)::int4 as quantity
-          from open o join ${askedUnits(sql, unitsBySellable(units))} on a.sellable_id = o.sellable_id
+          from open o join ${requestedUnits(sql, unitsBySellable(units))} on a.sellable_id = o.sellable_id
           where a.quantity > o.earlier),
         ${movedVersions(sql, organization)},
         back as (

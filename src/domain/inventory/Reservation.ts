@@ -18,22 +18,22 @@ export interface ReservationLine {
   readonly quantity: number
 }
 
-/** A reservation that was decided: who holds, until when, and the decision (JSON text) pinned beside it. */
+/** A reservation that was decided: who holds, until when, and the pricing (JSON text) pinned beside it. */
 export interface Reservation {
   readonly holder: string
   readonly ttlSeconds: number
-  readonly decision: string
+  readonly pricing: string
   readonly lines: ReadonlyArray<ReservationLine>
 }
 
 /** What became of a hold; only `held` and `sold` claim units. */
 export type HoldState = "held" | "sold" | "released" | "expired" | "fulfilled"
 
-/** A holder's first word: what he holds or held, and the decision that was written with it (JSON text). */
+/** A holder's first word: what he holds or held, and the pricing that was written with it (JSON text). */
 export interface PinnedHold {
   readonly holder: string
   readonly state: HoldState
-  readonly decision: string
+  readonly pricing: string
 }
 
 /** What the write found. With a stale sellable nothing was written; else each holder is either fresh or had his hold. */

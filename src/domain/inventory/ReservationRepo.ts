@@ -17,10 +17,10 @@ interface LevelRow {
 interface HoldRow {
   readonly holder: string
   readonly state: HoldState
-  readonly decision: string | null
+  readonly pricing: string | null
 }
 
-const toHold = (row: HoldRow): PinnedHold => ({ ...row, decision: row.decision ?? "null" })
+const toHold = (row: HoldRow): PinnedHold => ({ ...row, pricing: row.pricing ?? "null" })
 
 const toSnapshots = (rows: ReadonlyArray<LevelRow>): ReadonlyMap<string, StockSnapshot> => {
   const snapshots = new Map<string, StockSnapshot & { readonly levels: Array<WarehouseStock> }>()
@@ -86,7 +86,7 @@ const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
   }, Effect.orDie)
   const holds = Effect.fn("ReservationRepo.holds")(function*(holders: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<HoldRow>`select holder, state, decision::text as decision from holds
+    const rows = yield* sql<HoldRow>`select holder, state, pricing::text as pricing from holds
       where organization_id = ${organization} and holder = any(${holders}::text[])`
     return rows.map(toHold)
   }, Effect.orDie)

@@ -26,7 +26,7 @@ export const reserveStatement = <Row extends object>(
   const holders = reservations.map(({ holder }) => holder)
   const sellables = fences.map(({ sellable }) => sellable)
   return sql<Row>`with had as materialized (
-      select holder, state, decision::text as decision from holds
+      select holder, state, pricing::text as pricing from holds
       where organization_id = ${organization} and holder = any(${holders}::text[]) order by holder for update),
     locked as materialized (
       select sellable_id, version from stock_items
@@ -39,10 +39,10 @@ export const reserveStatement = <Row extends object>(
       left join locked on locked.sellable_id = f.sellable
       where locked.version is distinct from f.version),
     fresh as (
-      insert into holds (organization_id, holder, expires_at, decision)
-      select ${organization}, a.holder, now() + a.ttl * interval '1 second', a.decision::jsonb
+      insert into holds (organization_id, holder, expires_at, pricing)
+      select ${organization}, a.holder, now() + a.ttl * interval '1 second', a.pricing::jsonb
       from unnest(${holders}::text[], ${reservations.map(({ ttlSeconds }) => ttlSeconds)}::int4[],
-        ${reservations.map(({ decision }) => decision)}::text[]) a(holder, ttl, decision)
+        ${reservations.map(({ pricing }) => pricing)}::text[]) a(holder, ttl, pricing)
       where not exists (select 1 from stale) and not exists (select 1 from had where had.holder = a.holder)
       order by a.holder
       on conflict (organization_id, holder) do nothing

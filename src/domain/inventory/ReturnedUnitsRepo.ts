@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { giveBack } from "./GiveBackRepo.ts"
+import { releaseStock } from "./ReleaseStockRepo.ts"
 
 /** Units of one sellable that a holder gives back, from any of its warehouses or from one. */
 export interface Returning {
@@ -26,7 +26,7 @@ export const returnUnits = (sql: SqlClient.SqlClient, returning: Returning) => {
     lines as materialized (
       select holder, sellable_id, warehouse_id, least(quantity, ${quantity}::int4 - earlier)::int4 as quantity
       from held where quantity > 0 and ${quantity}::int4 > earlier),
-    ${giveBack(sql, organization, reason)},
+    ${releaseStock(sql, organization, reason)},
     left_over as (update hold_lines h set quantity = h.quantity - l.quantity from lines l
       where h.organization_id = ${organization} and h.holder = ${holder} and h.sellable_id = l.sellable_id
         and h.warehouse_id = l.warehouse_id)`

@@ -55,7 +55,7 @@ export const migrations = {
       holder text not null,
       state text not null default 'held' check (state in ('held', 'sold', 'released', 'expired', 'fulfilled')),
       expires_at timestamptz,
-      decision jsonb,
+      pricing jsonb,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       primary key (organization_id, holder)

@@ -1,5 +1,5 @@
 /** Longest error text that a job keeps. */
-const longestError = 10_000
+const maxErrorLength = 10_000
 
 /** Half a surrogate pair or NUL as `JSON.stringify` writes them; neither fits into jsonb. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
@@ -7,7 +7,8 @@ const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
 /** What `error` holds of a failure: its message, in a form that the database takes. */
 export const errorText = (error: unknown): string => {
   const text = error instanceof Error ? error.message || error.name : told(error)
-  return text.replaceAll("\0", "").toWellFormed().slice(0, longestError).toWellFormed() || "It failed without a reason."
+  return text.replaceAll("\0", "").toWellFormed().slice(0, maxErrorLength).toWellFormed() ||
+    "It failed without a reason."
 }
 
 const told = (error: unknown): string => {

@@ -4,23 +4,23 @@ import { newId } from "../ids/Id.ts"
 import { isStorableObject } from "../text/Storable.ts"
 import { askEngine, ConfiguredEngine, type EngineJob } from "./JobEngine.ts"
 import { JobEnqueueRepo, type NewJobRow } from "./JobEnqueueRepo.ts"
+import { JobNotifier } from "./JobNotifier.ts"
 import { Jobs } from "./Jobs.ts"
 import type { NewJob } from "./NewJob.ts"
 import type { Task } from "./Task.ts"
 import { Tasks } from "./Tasks.ts"
-import { Wakeups } from "./Wakeups.ts"
 
 /** Longest queue, task and key: they stand in indexes. */
-const longestName = 255
+const maxNameLength = 255
 
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
 const refusal = (path: string, text: string) => ValidationFailed.of(path, text)
 
 const wrongName = (path: string, text: string) =>
-  text.length >= 1 && text.length <= longestName && storable(text)
+  text.length >= 1 && text.length <= maxNameLength && storable(text)
     ? undefined
-    : refusal(path, `must be 1 to ${longestName} characters`)
+    : refusal(path, `must be 1 to ${maxNameLength} characters`)
 
 const wrongNumber = (path: string, value: number, [least, most]: readonly [number, number]) =>
   Number.isInteger(value) && value >= least && value <= most
@@ -28,7 +28,7 @@ const wrongNumber = (path: string, value: number, [least, most]: readonly [numbe
     : refusal(path, `must be a whole number from ${least} to ${most}`)
 
 /** A hundred years; further than any delay and short of what a timestamp holds. */
-const longestDelay = 100 * 365 * 86_400_000
+const maxDelay = 100 * 365 * 86_400_000
 
 /** The caller's key, else the one that the task makes of an input that is known to be JSON. */
 const keyOf = (task: Task | undefined, { input, options }: NewJob): Result.Result<string | null, ValidationFailed> => {
@@ -64,7 +64,7 @@ const prepared = (task: Task | undefined, job: NewJob): Result.Result<EngineJob,
     supersedes: key !== null && (options.supersedes ?? task?.concurrency?.supersedes ?? false)
   }
   const wrong = wrongName("queue", made.queue) ??
-    wrongNumber("delayMs", made.delayMs, [0, longestDelay]) ??
+    wrongNumber("delayMs", made.delayMs, [0, maxDelay]) ??
     wrongNumber("maxAttempts", made.maxAttempts, [1, 1_000_000]) ??
     (key === null ? undefined : wrongName("concurrencyKey", key))
   return wrong === undefined ? Result.succeed(made) : Result.fail(wrong)
@@ -98,7 +98,7 @@ export const queuedJobsLayer = Layer.effect(
   Effect.gen(function*() {
     const repo = yield* JobEnqueueRepo
     const tasks = yield* Tasks
-    const wakeups = yield* Wakeups
+    const jobNotifier = yield* JobNotifier
     const { engine } = yield* ConfiguredEngine
 
     const write = Effect.fnUntraced(function*(jobs: ReadonlyArray<EngineJob>) {
@@ -112,7 +112,7 @@ export const queuedJobsLayer = Layer.effect(
         const gone = yield* repo.replace([...superseding.values()], remaining(rows, superseding))
         if (gone.length > 0) yield* Effect.logInfo(`jobs superseded by newer ones: ${gone.join(", ")}`)
       }
-      for (const queue of new Set(rows.map((row) => row.queue))) yield* wakeups.wake(queue)
+      for (const queue of new Set(rows.map((row) => row.queue))) yield* jobNotifier.wake(queue)
       return rows.map(({ id }) => id)
     })
 

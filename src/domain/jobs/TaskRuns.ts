@@ -1,7 +1,7 @@
 import { Cause, Context, Data, Effect, Exit, Fiber, Layer, Option, Random } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
-import { emptyKernel, Kernel } from "../modules/Kernel.ts"
+import { emptyServiceRegistry, ServiceRegistry } from "../modules/ServiceRegistry.ts"
 import { backoffAfter } from "./Backoff.ts"
 import type { ClaimedJob, Settlement } from "./Job.ts"
 import { measured } from "./JobMetrics.ts"
@@ -24,13 +24,13 @@ export class TaskRuns extends Context.Service<TaskRuns, {
       const tasks = yield* Tasks
       const { timeLimitMs } = yield* JobSettings
       // Tests of the queue alone have none; a handler there uses nothing of it.
-      const kernel = Option.getOrElse(yield* Effect.serviceOption(Kernel), emptyKernel)
+      const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
       return {
         run: (job: ClaimedJob) => {
           const task = tasks.find(job.taskSlug)
           return task === undefined
             ? Effect.succeed(unknown(job))
-            : measured(task.slug, tryOf(kernel, task, job, task.timeLimitMs ?? timeLimitMs))
+            : measured(task.slug, tryOf(serviceRegistry, task, job, task.timeLimitMs ?? timeLimitMs))
         }
       }
     })
@@ -77,7 +77,7 @@ const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> =>
 
 /** The call of a handler; most handlers touch little of it, and what they do not touch is not made. */
 const callOf = (
-  kernel: Kernel["Service"],
+  serviceRegistry: ServiceRegistry["Service"],
   { attempts, id, input, maxAttempts, organizationId, taskSlug }: ClaimedJob,
   services: Context.Context<CurrentActor>
 ) => {
@@ -88,7 +88,7 @@ const callOf = (
     input,
     get ctx() {
       return context ??= Object.assign(
-        toolsOf(kernel, organizationId, { task: taskSlug, job: id }, services),
+        toolsOf(serviceRegistry, organizationId, { task: taskSlug, job: id }, services),
         forPromises().tools,
         { organizationId }
       )
@@ -115,10 +115,10 @@ interface Handling {
  * A handler may return an effect or a promise, or throw before it does either. A promise that is told to end is waited
  * for: what it still does must not meet the next run of its key.
  */
-const handlingOf = (kernel: Kernel["Service"], task: Task, job: ClaimedJob): Handling => {
+const handlingOf = (serviceRegistry: ServiceRegistry["Service"], task: Task, job: ClaimedJob): Handling => {
   let stop: Effect.Effect<void> | undefined
   const work = Effect.contextWith((services: Context.Context<CurrentActor>) => {
-    const { abort, call } = callOf(kernel, job, services)
+    const { abort, call } = callOf(serviceRegistry, job, services)
     const made = task.handler(call)
     if (!isPromise(made)) return Effect.mapError(made, (error) => new TaskFailed({ error }))
     stop = abort
@@ -167,15 +167,17 @@ const within = Effect.fnUntraced(function*({ abort, work }: Handling, timeLimitM
   return undefined
 })
 
-const tryOf = Effect.fnUntraced(function*(kernel: Kernel["Service"], task: Task, job: ClaimedJob, timeLimitMs: number) {
-  const handling = handlingOf(kernel, task, job)
-  const exit = yield* Effect.provideService(
-    within(handling, timeLimitMs),
-    CurrentActor,
-    systemActor(job.organizationId)
-  )
-  if (exit === undefined) return yield* failure(task, job, new Error(`The task took longer than ${timeLimitMs} ms.`))
-  if (Exit.isSuccess(exit)) return yield* success(task, job, exit.value)
-  yield* Effect.logDebug(`job ${job.id} of ${task.slug} failed`, exit.cause)
-  return yield* failure(task, job, reasonOf(exit.cause))
-})
+const tryOf = Effect.fnUntraced(
+  function*(serviceRegistry: ServiceRegistry["Service"], task: Task, job: ClaimedJob, timeLimitMs: number) {
+    const handling = handlingOf(serviceRegistry, task, job)
+    const exit = yield* Effect.provideService(
+      within(handling, timeLimitMs),
+      CurrentActor,
+      systemActor(job.organizationId)
+    )
+    if (exit === undefined) return yield* failure(task, job, new Error(`The task took longer than ${timeLimitMs} ms.`))
+    if (Exit.isSuccess(exit)) return yield* success(task, job, exit.value)
+    yield* Effect.logDebug(`job ${job.id} of ${task.slug} failed`, exit.cause)
+    return yield* failure(task, job, reasonOf(exit.cause))
+  }
+)

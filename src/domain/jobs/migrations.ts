@@ -55,20 +55,19 @@ export const migrations = {
       primary key (organization_id, concurrency_key)
     )`,
     // Which cycle of a slot is the current one; 'open' when nobody has begun it yet.
-    `create table job_slots (
+    `create table worker_slots (
       queue text not null,
       slot int not null,
       sequence bigint not null,
       open boolean not null default true,
+      -- Two workers must not run the same slot: the lease says which one does, and until when without a renewal.
+      lease_token uuid,
+      lease_until timestamptz,
       primary key (queue, slot)
     )`,
-    `create table job_ticks (
+    `create table scheduler_ticks (
       task_slug text primary key,
       tick timestamptz not null
     )`
-  ),
-  // Whose slot it is, and until when without a sign of life: two workers must not run what one of them holds.
-  "0002_slot_leases": statements(
-    "alter table job_slots add column lease_token uuid, add column lease_until timestamptz"
   )
 }

@@ -29,7 +29,7 @@ export type MailNote =
   | { readonly waiting: string }
 
 /** How often a confirmation is put off, a minute at most each time: about a day. */
-const patience = 1_440
+const timeout = 1_440
 
 /** A payment is seldom awaited for more than a moment, and sometimes for an hour. */
 const postponedBy = (times: number): number => Math.min(60_000, 2_000 * 2 ** Math.min(times, 10))
@@ -96,7 +96,7 @@ export class MailDeliveries extends Context.Service<MailDeliveries, {
         if (mail.template !== "order-confirmation") return undefined
         const state = yield* orders.paymentState(mail.data.orderId)
         if (state === "paid") return undefined
-        if (state === "awaited" && (run.input.postponed ?? 0) < patience) return yield* postpone(run)
+        if (state === "awaited" && (run.input.postponed ?? 0) < timeout) return yield* postpone(run)
         return { skipped: state === "given-up" ? "the order was cancelled" : "the order was never paid" }
       })
 

@@ -69,9 +69,7 @@ export const migrations = {
     `create trigger media_assets_file after delete on media_assets
       referencing old table as gone for each statement execute function media_file_doomed()`,
     `create trigger media_renditions_file after delete on media_renditions
-      referencing old table as gone for each statement execute function media_file_doomed()`
-  ),
-  "0002_foreign_pictures": statements(
+      referencing old table as gone for each statement execute function media_file_doomed()`,
     // Pictures that lie with another shop. The row outlives the medium, so that one that was deleted is not fetched anew.
     `create table foreign_pictures (
       id uuid primary key,

@@ -3,7 +3,7 @@ import type { CurrentActor } from "../access/Actor.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import type { EnqueueOptions, Input } from "../jobs/NewJob.ts"
 import type { Database } from "./DatabaseRepo.ts"
-import type { CoreServices, Kernel, KernelParts } from "./Kernel.ts"
+import type { CoreServices, RegisteredServices, ServiceRegistry } from "./ServiceRegistry.ts"
 
 /** Writes lines of the log that carry the handler's name and the annotations of its request or job; returns at once. */
 export interface HandlerLogger {
@@ -41,16 +41,16 @@ export interface PromiseTools {
 }
 
 /** What a handler may use is there once the process has started; before that nothing is served or run. */
-const started = (kernel: Kernel["Service"]): KernelParts => {
-  const parts = kernel.parts()
+const started = (serviceRegistry: ServiceRegistry["Service"]): RegisteredServices => {
+  const parts = serviceRegistry.parts()
   if (parts === undefined) throw new Error("The services of this process do not stand yet.")
   return parts
 }
 
-const jobsFor = (kernel: Kernel["Service"], organizationId: string): HandlerJobs => ({
+const jobsFor = (serviceRegistry: ServiceRegistry["Service"], organizationId: string): HandlerJobs => ({
   enqueue: (task, input, options) =>
     Effect.suspend(() => {
-      const { jobs } = started(kernel)
+      const { jobs } = started(serviceRegistry)
       return jobs === undefined
         ? Effect.die(new Error("This process has no job queue."))
         : jobs.enqueue(task, input, { ...options, organizationId })
@@ -66,22 +66,22 @@ const loggerFor = (annotations: Record<string, string>, services: Context.Contex
 
 /** The tools of a handler in the services of its caller's fiber; what it does not touch is not made. */
 export const toolsOf = (
-  kernel: Kernel["Service"],
+  serviceRegistry: ServiceRegistry["Service"],
   organizationId: string,
   annotations: Record<string, string>,
   services: Context.Context<never>
 ): HandlerTools => ({
   get jobs() {
-    return jobsFor(kernel, organizationId)
+    return jobsFor(serviceRegistry, organizationId)
   },
   get logger() {
     return loggerFor(annotations, services)
   },
   get services() {
-    return started(kernel).services
+    return started(serviceRegistry).services
   },
   get db() {
-    return started(kernel).database
+    return started(serviceRegistry).database
   }
 })
 

@@ -1,16 +1,16 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { Unplacement } from "../checkout/Unplacement.ts"
+import { UndoCreateOrder } from "../checkout/UndoCreateOrder.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { Handover } from "../fulfillment/Handover.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { SoldStock } from "../inventory/SoldStock.ts"
+import { OrderStock } from "../inventory/OrderStock.ts"
 import type { Order } from "./Order.ts"
-import { orderFollowers, tellFollowers } from "./OrderFollowers.ts"
+import { orderProjections, updateProjections } from "./OrderProjections.ts"
 import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
 import { effectsOf, type OrderStatus, refusedWithRefundedUnits } from "./OrderStatus.ts"
 
@@ -97,7 +97,7 @@ const read = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, locking: 
     from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} ${sql.literal(locking)}`
 
 interface Goods {
-  readonly stock: SoldStock["Service"]
+  readonly stock: OrderStock["Service"]
   readonly handover: Handover["Service"]
 }
 
@@ -122,9 +122,9 @@ export const orderStatusRepoLayer = Layer.effect(
   OrderStatusRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const goods = { stock: yield* SoldStock, handover: yield* Handover }
-    const unplacement = yield* Unplacement
-    const followers = yield* orderFollowers
+    const goods = { stock: yield* OrderStock, handover: yield* Handover }
+    const undoCreateOrder = yield* UndoCreateOrder
+    const projections = yield* orderProjections
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
@@ -137,7 +137,7 @@ export const orderStatusRepoLayer = Layer.effect(
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
       yield* moveStock(goods, change)
-      if (effectsOf[change.to].includes("giveBackUsage")) yield* unplacement.giveBack(change.orderId)
+      if (effectsOf[change.to].includes("giveBackUsage")) yield* undoCreateOrder.undo(change.orderId)
       const [written] = yield* record(sql, actor, change)
       const [row] = yield* read(sql, actor, change.orderId, "")
       if (row === undefined) {
@@ -153,7 +153,7 @@ export const orderStatusRepoLayer = Layer.effect(
         before
       } as const
       yield* journalInsert(sql, actor, [event])
-      yield* tellFollowers(followers, order.id)
+      yield* updateProjections(projections, order.id)
       return { order, refundId: written?.refund_id ?? null }
     })
 

@@ -6,6 +6,10 @@ export const migrations = {
       organization_id text not null,
       year int not null,
       last_number bigint not null,
+      -- The highest number that imports brought, which the counter skips when it hands out its next block, and the numbers
+      -- it has skipped: no order has them, so that imports may still bring them.
+      imported_to bigint not null default 0,
+      skipped int8multirange not null default '{}',
       primary key (organization_id, year)
     )`,
     // An order's id is the id of the checkout that placed it: known before authorization, unique by construction.
@@ -52,6 +56,8 @@ export const migrations = {
       updated_at timestamptz not null default now(),
       fulfilled_at timestamptz,
       cancelled_at timestamptz,
+      -- When the order was imported from another system; null for orders created here.
+      imported_at timestamptz,
       unique (organization_id, order_number),
       constraint order_adds_up check (grand_total = subtotal - discount_total + shipping_total
         + case when tax_included then 0 else tax_total end),
@@ -129,13 +135,5 @@ export const migrations = {
       at timestamptz not null default now()
     )`,
     `create index order_mails_order on order_mails (order_id, at, id)`
-  ),
-  "0002_imported_orders": statements(
-    // When an order came in from another system; null for all that were placed here.
-    `alter table orders add column imported_at timestamptz`,
-    // The highest number that imports brought, which the counter passes over when it gives out its next block, and what
-    // it passed over so far: nobody holds these numbers, so imports may go on to bring them.
-    `alter table order_counters add column imported_to bigint not null default 0,
-      add column skipped int8multirange not null default '{}'`
   )
 }

@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { journalRows } from "../events/JournalRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { type OrderFollowers, orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
+import { type OrderProjections, orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import type { PendingRefund, Refund } from "./Refund.ts"
 
 interface RefundRow {
@@ -67,7 +67,7 @@ export const refundRepoLayer = Layer.effect(
   RefundRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const followers = yield* orderFollowers
+    const projections = yield* orderProjections
 
     const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
       const organization = yield* currentOrganization
@@ -134,7 +134,7 @@ export const refundRepoLayer = Layer.effect(
       return rows.map((row) => ({ refundId: row.id, organizationId: row.organization_id, restarts: row.restarts }))
     }, Effect.orDie)
 
-    return RefundRepo.of({ find, send, complete, takeDue, ...makeReported(sql, followers) })
+    return RefundRepo.of({ find, send, complete, takeDue, ...makeReported(sql, projections) })
   })
 )
 
@@ -150,7 +150,7 @@ const lateCapture = {
 } as const
 
 /** What the provider reports of itself: money that came too late, and money that went back without us. */
-const makeReported = (sql: SqlClient.SqlClient, followers: OrderFollowers["Service"]) => {
+const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
   /** By a statement of its own, so that the next one sees every refund decided or settled before it. */
   const lockOrder = (orderId: string, organization: string) =>
     sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
@@ -171,7 +171,7 @@ const makeReported = (sql: SqlClient.SqlClient, followers: OrderFollowers["Servi
         returning *),
       entry as (${refundNoted(sql, actor, "refunds.create", "refund")})
       select id from refund`
-    yield* tellFollowers(followers, orderId)
+    yield* updateProjections(projections, orderId)
     return rows[0]?.id ?? null
   }, Effect.orDie)
 
@@ -192,7 +192,7 @@ const makeReported = (sql: SqlClient.SqlClient, followers: OrderFollowers["Servi
         entry as (${refundNoted(sql, actor, "refunds.create", "made")})
         update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
         from made where o.id = made.order_id returning made.amount`
-      yield* tellFollowers(followers, orderId)
+      yield* updateProjections(projections, orderId)
       return Number(rows[0]?.amount ?? 0)
     },
     Effect.orDie

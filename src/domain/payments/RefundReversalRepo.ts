@@ -7,7 +7,7 @@ import { mark } from "../idempotency/MarkRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
-import { orderFollowers, tellFollowers } from "../orders/OrderFollowers.ts"
+import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import { lockMoney } from "./RefundableRepo.ts"
 
@@ -95,12 +95,12 @@ export const refundReversalRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* RefundedStock
-    const followers = yield* orderFollowers
+    const projections = yield* orderProjections
 
     const ended = Effect.fnUntraced(function*(rows: ReadonlyArray<EndedRow>) {
       for (const { order_id: orderId, released_stock: released, status } of rows) {
         if (!["cancelled", "refunded", "fulfilled"].includes(status)) yield* stock.holdAgain(orderId, released)
-        yield* tellFollowers(followers, orderId)
+        yield* updateProjections(projections, orderId)
       }
       return rows.length > 0
     })

@@ -8,8 +8,8 @@ import {
   type ValidationFailed
 } from "../errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { decideRefund } from "./RefundDecision.ts"
-import { RefundDecisionRepo, type WrittenRefund } from "./RefundDecisionRepo.ts"
+import { calculateRefund } from "./RefundCalculation.ts"
+import { RefundCalculationRepo, type WrittenRefund } from "./RefundCalculationRepo.ts"
 import type { RefundCap, RefundRecord } from "./RefundRecord.ts"
 import { RefundRecordRepo } from "./RefundRecordRepo.ts"
 import type { RefundRequest } from "./RefundRequest.ts"
@@ -49,7 +49,7 @@ export class Refunds extends Context.Service<Refunds, {
   static readonly layer = Layer.effect(
     Refunds,
     Effect.gen(function*() {
-      const decisions = yield* RefundDecisionRepo
+      const calculations = yield* RefundCalculationRepo
       const records = yield* RefundRecordRepo
       const reversals = yield* RefundReversalRepo
 
@@ -66,7 +66,7 @@ export class Refunds extends Context.Service<Refunds, {
         request: Effect.fn("Refunds.request")(function*(orderId: string, request: RefundRequest) {
           yield* permitted
           const reason = request.reason ?? unexplained
-          return yield* decisions.write(orderId, reason, (order) => decideRefund(order, request))
+          return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
         }),
         ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
           return yield* found(yield* records.ofOrder(orderId, page), "Order")

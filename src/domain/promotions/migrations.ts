@@ -37,24 +37,12 @@ export const migrations = {
       promotion_id uuid not null references promotions on delete cascade,
       order_id uuid not null,
       customer_id uuid,
+      buyers text[],
       used_at timestamptz not null default now(),
       primary key (promotion_id, order_id)
     )`,
     `create index promotion_usages_order on promotion_usages (order_id)`,
-    `create table promotion_customer_usages (
-      organization_id text not null,
-      promotion_id uuid not null references promotions on delete cascade,
-      customer_id uuid not null,
-      used_count int not null,
-      usage_limit int,
-      primary key (organization_id, promotion_id, customer_id),
-      constraint promotions_customer_limit check (usage_limit is null or used_count <= usage_limit)
-    )`
-  ),
-  // Guests are counted by their address, as a digest: an erasure of personal data need not know of it.
-  "0002_buyers": statements(
-    `alter table promotion_usages add column buyers text[]`,
-    `update promotion_usages set buyers = array['customer:' || customer_id] where customer_id is not null`,
+    // Guests are counted by the digest of their address, so that erasing personal data leaves the count.
     `create table promotion_buyer_usages (
       organization_id text not null,
       promotion_id uuid not null references promotions on delete cascade,
@@ -63,8 +51,6 @@ export const migrations = {
       usage_limit int,
       primary key (organization_id, promotion_id, buyer),
       constraint promotions_customer_limit check (usage_limit is null or used_count <= usage_limit)
-    )`,
-    `insert into promotion_buyer_usages
-      select organization_id, promotion_id, 'customer:' || customer_id, used_count, usage_limit from promotion_customer_usages`
+    )`
   )
 }

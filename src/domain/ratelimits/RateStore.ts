@@ -4,7 +4,7 @@ import type { RateCounter } from "./RateCounter.ts"
 import { RateLimitRepo, type StoreFailure, type Wanted } from "./RateLimitRepo.ts"
 
 /** How long a request waits for the store, in milliseconds, before its process decides from its own memory. */
-const patienceMs = 250
+const timeoutMs = 250
 
 /** Milliseconds between two looks whether a store that did not answer is back. */
 const retryMs = 1_000
@@ -72,7 +72,7 @@ export const makeRateStore = Effect.gen(function*() {
       Effect.suspend(() => {
         counter.waiting++
         return Deferred.await(counter.asking ?? put(counter, clock)).pipe(
-          Effect.timeoutOrElse({ duration: patienceMs, orElse: () => lose(clock) }),
+          Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => lose(clock) }),
           Effect.ensuring(Effect.sync(() => counter.waiting--))
         )
       })

@@ -3,7 +3,7 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { Destination } from "./Destination.ts"
 import { askAdapter, type RateAdapter } from "./RateAdapter.ts"
-import { RememberedRules } from "./RememberedRules.ts"
+import { ShippingRuleCache } from "./ShippingRuleCache.ts"
 import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
 import { ShippingSettings } from "./ShippingSettings.ts"
 
@@ -34,7 +34,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices, {
   static readonly layer = Layer.effect(
     ShippingPrices,
     Effect.gen(function*() {
-      const remembered = yield* RememberedRules
+      const remembered = yield* ShippingRuleCache
       const { adapter, adapterFallback, adapterTimeoutMs, configured, unserved } = yield* ShippingSettings
 
       const byConfiguration = (shipment: Shipment): ReadonlyArray<ShippingOption> => [

@@ -3,7 +3,6 @@ import { CurrentActor } from "../access/Actor.ts"
 import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { RememberedRules } from "./RememberedRules.ts"
 import {
   changedRate,
   type NewShippingRate,
@@ -13,6 +12,7 @@ import {
   type ShippingRateFilter
 } from "./ShippingRate.ts"
 import { ShippingRateRepo } from "./ShippingRateRepo.ts"
+import { ShippingRuleCache } from "./ShippingRuleCache.ts"
 
 /** Rates of shipping, as the store keeps them (contract §3.4). */
 export class ShippingRates extends Context.Service<ShippingRates, {
@@ -36,7 +36,7 @@ export class ShippingRates extends Context.Service<ShippingRates, {
     ShippingRates,
     Effect.gen(function*() {
       const repo = yield* ShippingRateRepo
-      const { forget } = yield* RememberedRules
+      const { forget } = yield* ShippingRuleCache
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
       const create = Effect.fn("ShippingRates.create")(function*(input: NewShippingRate) {

@@ -3,7 +3,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { RememberedRules } from "./RememberedRules.ts"
+import { ShippingRuleCache } from "./ShippingRuleCache.ts"
 import {
   changedZone,
   type NewShippingZone,
@@ -32,7 +32,7 @@ export class ShippingZones extends Context.Service<ShippingZones, {
     ShippingZones,
     Effect.gen(function*() {
       const repo = yield* ShippingZoneRepo
-      const { forget } = yield* RememberedRules
+      const { forget } = yield* ShippingRuleCache
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
       const create = Effect.fn("ShippingZones.create")(function*(input: NewShippingZone) {

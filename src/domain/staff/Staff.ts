@@ -1,8 +1,8 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
+import { CacheInvalidation } from "../access/CacheInvalidation.ts"
 import { mayGrant } from "../access/Granting.ts"
 import { Users } from "../access/Users.ts"
-import { WatchedCaches } from "../access/WatchedCaches.ts"
 import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { isUuid, newId } from "../ids/Id.ts"
 import { type PageOf, wholeList } from "../paging/Paging.ts"
@@ -40,7 +40,7 @@ export class Staff extends Context.Service<Staff, {
 const make = Effect.gen(function*() {
   const repo = yield* StaffRepo
   const { roles } = yield* StoreSettings
-  const caches = yield* WatchedCaches
+  const caches = yield* CacheInvalidation
   const users = yield* Users
 
   /** A member who is given less must not go on inviting others to what he had. */

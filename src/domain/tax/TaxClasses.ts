@@ -3,9 +3,9 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { type Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { RememberedTaxRules } from "./RememberedTaxRules.ts"
 import type { NewTaxClass, TaxClass, TaxClassChange } from "./TaxClass.ts"
 import { TaxClassRepo } from "./TaxClassRepo.ts"
+import { TaxRuleCache } from "./TaxRuleCache.ts"
 
 const unknown = NotFound.of("Tax class not found.")
 
@@ -25,7 +25,7 @@ export class TaxClasses extends Context.Service<TaxClasses, {
     Effect.gen(function*() {
       const repo = yield* TaxClassRepo
       // This process knows of the change with its answer; the others hear of it a moment later.
-      const { forget } = yield* RememberedTaxRules
+      const { forget } = yield* TaxRuleCache
       return {
         list: repo.list,
         get: Effect.fn("TaxClasses.get")(function*(id: string) {

@@ -4,9 +4,9 @@ import { type Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
-import { RememberedTaxRules } from "./RememberedTaxRules.ts"
 import type { NewTaxRate, TaxRate, TaxRateChange } from "./TaxRate.ts"
 import { TaxRateRepo } from "./TaxRateRepo.ts"
+import { TaxRuleCache } from "./TaxRuleCache.ts"
 
 const unknown = NotFound.of("Tax rate not found.")
 
@@ -25,7 +25,7 @@ export class TaxRates extends Context.Service<TaxRates, {
     Effect.gen(function*() {
       const repo = yield* TaxRateRepo
       // This process knows of the change with its answer; the others hear of it a moment later.
-      const { forget } = yield* RememberedTaxRules
+      const { forget } = yield* TaxRuleCache
       return {
         list: repo.list,
         get: Effect.fn("TaxRates.get")(function*(id: string) {

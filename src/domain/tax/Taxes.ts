@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { outsideTax } from "./OutsideTax.ts"
-import { RememberedTaxRules } from "./RememberedTaxRules.ts"
+import { TaxRuleCache } from "./TaxRuleCache.ts"
 import { type Tax, type Taxable, taxByRules, untaxed } from "./TaxRules.ts"
 import { TaxSettings } from "./TaxSettings.ts"
 
@@ -27,7 +27,7 @@ export class Taxes extends Context.Service<Taxes, {
   static readonly layer = Layer.effect(
     Taxes,
     Effect.gen(function*() {
-      const rules = yield* RememberedTaxRules
+      const rules = yield* TaxRuleCache
       const settings = yield* TaxSettings
       const { adapter, from, shippingByDefaultClass } = settings
 

@@ -1,12 +1,12 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { WatchedCaches } from "../access/WatchedCaches.ts"
+import { CacheInvalidation } from "../access/CacheInvalidation.ts"
 import { OrganizationRepo } from "./OrganizationRepo.ts"
 
 /** How many organizations a process remembers, and for how long (contract, platform §6: 60 s). */
 const memory = { capacity: 1_000, lifeMs: 60_000 }
 
 /** Longer than any id of an organization: what a request claims is not looked up at any length. */
-const longestId = 128
+const maxIdLength = 128
 
 /** Which organizations there are. */
 export class Organizations extends Context.Service<Organizations, {
@@ -17,10 +17,10 @@ export class Organizations extends Context.Service<Organizations, {
     Organizations,
     Effect.gen(function*() {
       const repo = yield* OrganizationRepo
-      const cache = (yield* WatchedCaches).open<boolean>(memory)
+      const cache = (yield* CacheInvalidation).open<boolean>(memory)
       return {
         exists: Effect.fnUntraced(function*(id: string) {
-          if (id === "" || id.length > longestId || id.includes("\0")) return false
+          if (id === "" || id.length > maxIdLength || id.includes("\0")) return false
           const now = yield* Clock.currentTimeMillis
           const known = cache.find(id, now)
           if (known !== undefined) return known

@@ -35,10 +35,8 @@ export const migrations = {
       created_at timestamptz not null default now(),
       primary key (organization_id, work_id)
     )`,
-    `create index keyed_changes_age on keyed_changes (created_at)`
-  ),
-  // Which plugin brought a table: one that the core or another plugin has is not taken for its own.
-  "0002_plugin_tables": statements(
+    `create index keyed_changes_age on keyed_changes (created_at)`,
+    // Which plugin created a table: a table of the core or of another plugin is never adopted.
     `create table plugin_tables (name text primary key, plugin text not null)`
   )
 }

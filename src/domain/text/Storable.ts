@@ -12,27 +12,27 @@ const storable = Schema.makeFilter((text: string) => isStorable(text) || unstora
 export const FreeText = Schema.String.check(storable)
 
 /** Sizes of texts in characters, of addresses on the web, and of what shoppers keep with their records in bytes. */
-const longestShort = 255
-const longestName = 200
-const longestRemark = 10_000
-const longestWording = 100_000
-const longestAddress = 2_048
+const maxShortLength = 255
+const maxNameLength = 200
+const maxRemarkLength = 10_000
+const maxWordingLength = 100_000
+const maxAddressLength = 2_048
 const shopperBytes = 16_384
 
 /** A short text, or an id or a code as somebody else may have made it; may be empty. */
-export const ShortText = FreeText.check(Schema.isMaxLength(longestShort))
+export const ShortText = FreeText.check(Schema.isMaxLength(maxShortLength))
 
 /** The name of a person. */
-export const PersonName = FreeText.check(Schema.isMaxLength(longestName))
+export const PersonName = FreeText.check(Schema.isMaxLength(maxNameLength))
 
 /** What somebody has to say. */
-export const Remark = FreeText.check(Schema.isMaxLength(longestRemark))
+export const Remark = FreeText.check(Schema.isMaxLength(maxRemarkLength))
 
 /** Words of a catalog, as long as a chapter. */
-export const Wording = FreeText.check(Schema.isMaxLength(longestWording))
+export const Wording = FreeText.check(Schema.isMaxLength(maxWordingLength))
 
 /** An address to lead to, or another text that a program made: of a page, absolute or not, or a token. */
-export const Reference = FreeText.check(Schema.isMaxLength(longestAddress))
+export const Reference = FreeText.check(Schema.isMaxLength(maxAddressLength))
 
 /** The form of a text, which the document says too. */
 export const ofForm = (form: RegExp, expected?: string) =>

@@ -2,11 +2,11 @@ import { Effect, Layer } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { AccountsGroup } from "./AccountsApi.ts"
 import { ApiKeysGroup } from "./ApiKeysApi.ts"
-import { exchange, forbidden } from "./AuthExchange.ts"
+import { exchange, forbidden } from "./AuthRequest.ts"
 import { OrganizationsGroup } from "./OrganizationsApi.ts"
 import { SessionsGroup } from "./SessionsApi.ts"
 import { TwoFactorGroup } from "./TwoFactorApi.ts"
-import { verification } from "./VerificationExchange.ts"
+import { verification } from "./VerificationRequest.ts"
 
 const refused = forbidden("Members and roles are managed by the store's staff.")
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Headers } from "effect/http"
 import type { Actor } from "../../domain/access/Actor.ts"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import {
   type Forbidden,
   type OrgResolutionFailed,
@@ -36,7 +36,7 @@ const actorOf = (caller: Caller, headers: CallHeaders, { remoteAddress }: Connec
 /** Finds out who calls, and counts him against the same limits as over HTTP. */
 export const makeCallers = Effect.gen(function*() {
   const [actors, limiting] = yield* Effect.all([Actors, RateLimiting])
-  const watch = (yield* WatchedCaches).open<true>({ capacity: 1, lifeMs: 1 })
+  const watch = (yield* CacheInvalidation).open<true>({ capacity: 1, lifeMs: 1 })
 
   /** Whether this process hears of revoked keys, and has heard of no change since then: only then is anything kept. */
   const isHeard = (changes: number): boolean => {

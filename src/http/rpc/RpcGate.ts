@@ -2,7 +2,7 @@ import { Context, Effect, Layer, type Types } from "effect"
 import { type Rpc, type RpcMiddleware, RpcSchema } from "effect/rpc"
 import { Access, type AccessRule, admit } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import type { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import type { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { Forbidden, TooManyRequests, Unavailable, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import type { Actors } from "../access/Actors.ts"
 import type { RateLimiting } from "../server/RateLimiting.ts"
@@ -139,7 +139,7 @@ const makeGate = Effect.gen(function*() {
 })
 
 /** `RpcAccess` over the keys of the deployment. */
-export const rpcGateLayer: Layer.Layer<RpcAccess, never, Actors | RateLimiting | RpcKeys | WatchedCaches> = Layer
+export const rpcGateLayer: Layer.Layer<RpcAccess, never, Actors | RateLimiting | RpcKeys | CacheInvalidation> = Layer
   .effect(
     RpcAccess,
     makeGate

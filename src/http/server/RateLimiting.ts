@@ -14,7 +14,7 @@ import type { OwnRate } from "./RouteRate.ts"
 type Request = HttpServerRequest.HttpServerRequest
 
 /** Where a request or a call comes from. */
-export type Placed = Pick<Request, "remoteAddress">
+export type AddressedRequest = Pick<Request, "remoteAddress">
 
 /**
  * Limits of requests over HTTP (contract, platform §1.5). A visitor is counted by his address before anything else is
@@ -26,7 +26,7 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   readonly arrive: (request: Request, facts: RequestFacts) => Effect.Effect<boolean>
   /** The caller of a route is known. False: the request is to be refused. */
   readonly identify: (
-    request: Placed,
+    request: AddressedRequest,
     facts: RequestFacts,
     caller: Caller,
     own: OwnRate | undefined
@@ -36,14 +36,14 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   /** Somebody asks for a mail of a kind to this address. False: it is not to be sent, and he is told nothing of that. */
   readonly mail: (kind: string, email: string) => Effect.Effect<boolean>
   /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
-  readonly stranger: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
+  readonly stranger: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
   /**
    * Whether credentials that nothing vouches for may be looked up for this address: not once so many that it showed were
    * worth nothing. False: the request is to be refused.
    */
-  readonly mayGuess: (request: Placed, facts: RequestFacts) => Effect.Effect<boolean>
+  readonly mayGuess: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
   /** Counts credentials that were worth nothing. */
-  readonly guessed: (request: Placed) => Effect.Effect<void>
+  readonly guessed: (request: AddressedRequest) => Effect.Effect<void>
   /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
   readonly leave: (request: Request, facts: RequestFacts, status: number) => Effect.Effect<Standing>
 }>()("stoa/http/server/RateLimiting") {
@@ -79,14 +79,14 @@ export const showsCredentials = ({ headers }: Request): boolean =>
  * Whose requests are counted together where nobody is signed in. Of an IPv6 address the first 64 bits, the smallest
  * network that is given to anybody: its owner picks the rest for each connection.
  */
-export const addressSubject = (request: Placed): string => {
+export const addressSubject = (request: AddressedRequest): string => {
   const address = withoutMapping(Option.getOrElse(request.remoteAddress, () => ""))
   if (!address.includes(":")) return `ip:${address}`
   const bytes = parseIp(address.replace(/%.*/, ""))
   return `ip:${bytes === undefined ? address : `${bytes.slice(0, 8).join(".")}/64`}`
 }
 
-const subjectOf = (request: Placed, caller: Caller): string => {
+const subjectOf = (request: AddressedRequest, caller: Caller): string => {
   if (caller.credential === "none") return addressSubject(request)
   if (caller.credential === "key") return `key:${caller.keyId ?? caller.userId ?? caller.name}`
   return caller.userId === null ? addressSubject(request) : `user:${caller.userId}`
@@ -105,7 +105,7 @@ const makeRateLimiting = Effect.gen(function*() {
       return standing.admitted
     })
 
-  const apiByAddress = (request: Placed) => limitOf("api", addressSubject(request), rates.api)
+  const apiByAddress = (request: AddressedRequest) => limitOf("api", addressSubject(request), rates.api)
 
   const signIn = (facts: RequestFacts, email: string) =>
     admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail))
@@ -145,7 +145,7 @@ const makeRateLimiting = Effect.gen(function*() {
     return found
   }
 
-  const identify = (request: Placed, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
+  const identify = (request: AddressedRequest, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
     if (own === "none") return Effect.succeed(true)
     const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
     return first === undefined ? Effect.succeed(true) : admit(facts, first, ...others)
@@ -159,9 +159,9 @@ const makeRateLimiting = Effect.gen(function*() {
   }
 
   /** Apart from visitors: who shares an address with many of them must not be taken for somebody who guesses. */
-  const guesses = (request: Placed) => limitOf("guesses", addressSubject(request), rates.api)
+  const guesses = (request: AddressedRequest) => limitOf("guesses", addressSubject(request), rates.api)
 
-  const mayGuess = (request: Placed, facts: RequestFacts) =>
+  const mayGuess = (request: AddressedRequest, facts: RequestFacts) =>
     Effect.suspend(() =>
       Effect.map(limits.standing(guesses(request)), (standing) => {
         if (standing.remaining > 0) return true
@@ -170,9 +170,9 @@ const makeRateLimiting = Effect.gen(function*() {
       })
     )
 
-  const guessed = (request: Placed) => Effect.asVoid(limits.admit(guesses(request)))
+  const guessed = (request: AddressedRequest) => Effect.asVoid(limits.admit(guesses(request)))
 
-  const stranger = (request: Placed, facts: RequestFacts) => admit(facts, apiByAddress(request))
+  const stranger = (request: AddressedRequest, facts: RequestFacts) => admit(facts, apiByAddress(request))
 
   return RateLimiting.of({ arrive, identify, mail, signIn, stranger, mayGuess, guessed, leave })
 })

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
@@ -16,7 +16,7 @@ const again = "1 second"
  */
 export const accessNotifications = Layer.effectDiscard(
   Effect.gen(function*() {
-    const caches = yield* WatchedCaches
+    const caches = yield* CacheInvalidation
     const { url } = yield* Database
     const listen = Effect.gen(function*() {
       const client = yield* PgClient.make({

@@ -3,7 +3,7 @@ import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import type { ApiKey } from "../../domain/access/ApiKey.ts"
 import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { databaseApp } from "../App.ts"
@@ -106,7 +106,7 @@ const told = <A, R>(
 
 const services = (settings: AppSettings) =>
   ApiKeys.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, OrganizationRepo.layer, WatchedCaches.layer)),
+    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, OrganizationRepo.layer, CacheInvalidation.layer)),
     Layer.provideMerge(databaseApp(settings))
   )
 

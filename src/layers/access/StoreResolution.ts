@@ -9,7 +9,7 @@ import { AppConfig } from "../config/AppConfig.ts"
 class ResolverFailed extends Data.TaggedError("ResolverFailed")<{ readonly cause: unknown }> {}
 
 /** A resolver is asked within a request: one that is silent must not hold it up for ever. */
-const patience = "5 seconds"
+const timeout = "5 seconds"
 
 /** The request without its body, as `auth.storeResolver` is shown it. The host is the one that the client named. */
 const shown = (headers: Headers.Headers, { method, url }: Asked): Request => {
@@ -43,7 +43,7 @@ export class StoreResolution extends Context.Service<StoreResolution, {
         Effect.tryPromise({
           try: async () => storeResolver(shown(headers, asked)),
           catch: (cause) => new ResolverFailed({ cause })
-        }).pipe(Effect.timeout(patience))
+        }).pipe(Effect.timeout(timeout))
 
       const found = Effect.fnUntraced(function*(headers: Headers.Headers, asked: Asked) {
         const id = yield* resolve(headers, asked)

@@ -1,7 +1,7 @@
 import { Cause, Clock, Context, Data, Effect, Layer, Option, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { AuthDecoyRepo, authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
@@ -78,7 +78,7 @@ const library = Effect.gen(function*() {
   const scope = makeAuthScope(base, yield* Semaphore.make(passwords.concurrency + 1))
   const guards = yield* authGuards(scope)
   const sessions = yield* SessionRepo
-  const { forget } = yield* WatchedCaches
+  const { forget } = yield* CacheInvalidation
   const auth = makeBetterAuth({
     apiKeys: settings.apiKeys.enabled ? keyScopes : undefined,
     organizationHooks: guards.organizationHooks,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { sentCredentials } from "../../domain/access/SentCredential.ts"
 import { tokenDigest } from "../../domain/access/SessionToken.ts"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
 
 /** Routes whose success ends sessions beside the one that asked. */
 const endsOthers =
@@ -18,10 +18,13 @@ const tokensOf = (headers: Headers, cookieName: string): ReadonlyArray<string> =
  * token opens nothing.
  */
 export const endedSessions = (cookieName: string) =>
-  Effect.map(WatchedCaches, ({ forget, forgetAll }) => ({ headers, method, url }: Request, { status }: Response) => {
-    if (status < 400 && endsOthers.test(new URL(url).pathname)) return forgetAll
-    if (method === "GET") return Effect.void
-    return Effect.forEach(tokensOf(headers, cookieName), (token) => forget(`s${tokenDigest(token)}`), {
-      discard: true
-    })
-  })
+  Effect.map(
+    CacheInvalidation,
+    ({ forget, forgetAll }) => ({ headers, method, url }: Request, { status }: Response) => {
+      if (status < 400 && endsOthers.test(new URL(url).pathname)) return forgetAll
+      if (method === "GET") return Effect.void
+      return Effect.forEach(tokensOf(headers, cookieName), (token) => forget(`s${tokenDigest(token)}`), {
+        discard: true
+      })
+    }
+  )

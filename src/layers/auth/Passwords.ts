@@ -60,7 +60,7 @@ const hashes = Metric.counter("stoa_password_hashes_total", {
 })
 
 /** Passwords that wait for their turn at most; beyond it clients are told to come back. */
-const longestQueue = 200
+const maxQueueLength = 200
 
 /**
  * Hashes of passwords: argon2id, off the event loop. One core is left to everybody else and a thread of Node's pool to
@@ -83,7 +83,7 @@ export class Passwords extends Context.Service<Passwords, {
 
       const inTurn = <A>(work: () => Promise<A>) =>
         Effect.suspend(() => {
-          if (waiting >= longestQueue) {
+          if (waiting >= maxQueueLength) {
             return Effect.die(new APIError("SERVICE_UNAVAILABLE", { message: "Too many sign-ins. Try again shortly." }))
           }
           waiting++

@@ -1,6 +1,6 @@
 import type { BetterAuthPlugin } from "better-auth"
 import { createAuthMiddleware } from "better-auth/api"
-import { storedForms, tokenDigest } from "../../domain/access/SessionToken.ts"
+import { tokenDigest } from "../../domain/access/SessionToken.ts"
 import { type Condition, uuid } from "./AuthConditions.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
@@ -20,10 +20,8 @@ export const sessionTokens = (scope: AuthScope) => {
       return [{ field: "id", value }, { field: "userId", value: known.owner }]
     }
     const tokens = [value].flat().map(String)
-    for (const token of tokens) {
-      for (const form of storedForms(token)) known.tokenOf.set(form, token)
-    }
-    return [{ field: "token", operator: "in", connector, value: tokens.flatMap(storedForms) }]
+    for (const token of tokens) known.tokenOf.set(tokenDigest(token), token)
+    return [{ field: "token", operator: "in", connector, value: tokens.map(tokenDigest) }]
   }
 
   const shown = (row: Row): Row => {

@@ -1,7 +1,7 @@
 import { APIError } from "better-auth/api"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { timingSafeEqual } from "node:crypto"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { EmailVerificationRepo, emailVerificationRepoLayer } from "../../domain/auth/EmailVerificationRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
 import { sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
@@ -40,7 +40,7 @@ export const addressVerificationLayer = Layer.effect(
     const read = yield* readLink
     const repo = yield* EmailVerificationRepo
     const [passwords, claims, store] = yield* Effect.all([Passwords, GuestOrderClaims, RequestStore])
-    const { forgetAll } = yield* WatchedCaches
+    const { forgetAll } = yield* CacheInvalidation
     // Full queues of hashes say so in the words of better-auth, which nobody reads here.
     const hashed = (password: string): Effect.Effect<string | Busy> =>
       Effect.catchDefect(

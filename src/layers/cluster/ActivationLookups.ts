@@ -35,7 +35,7 @@ interface Request {
 export const interruptSuffix = "/deferred/Workflow/InterruptSignal"
 
 const workflowPrefix = "Workflow/"
-const longestKnown = 1000
+const maxCacheTtl = 1000
 
 /**
  * Spares the SELECT that every activation of a NEW workflow execution makes: the engine asks for a stored interrupt of
@@ -57,7 +57,7 @@ export const make = (tenure: ShardTenure["Service"], now: () => number): Activat
 
   const isYoung = (starting: Starting) => {
     const age = now() - starting.at
-    return age >= 0 && age < longestKnown
+    return age >= 0 && age < maxCacheTtl
   }
   const leave = (starting: Starting) => {
     const others = writing.get(starting.execution)

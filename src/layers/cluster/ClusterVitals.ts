@@ -6,7 +6,7 @@ import { lookupSql } from "../../domain/modules/LookupRepo.ts"
 import { lockNamespace, lockNumbers } from "./ShardLockNumbers.ts"
 
 /** A database that takes longer for a look does not count as answering. */
-const patience = "2 seconds"
+const timeout = "2 seconds"
 
 interface Row {
   readonly runners: ReadonlyArray<string>
@@ -84,7 +84,7 @@ const make = Effect.gen(function*() {
   })
   return DeploymentVitals.of({
     look: look.pipe(
-      Effect.timeout(patience),
+      Effect.timeout(timeout),
       Effect.mapError((cause) => new VitalsUnknown({ cause })),
       Effect.withTracerEnabled(false)
     )

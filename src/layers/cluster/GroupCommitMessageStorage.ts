@@ -11,7 +11,7 @@ import { makeRequestIdFor, makeSave, makeSaveReply } from "./GroupCommitBatches.
 import { ShardTenure } from "./ShardTenure.ts"
 
 /** Longest key the `message_id` column holds as it is; the stock storage stores the hash of a longer one. */
-const longestKey = 255
+const maxKeyLength = 255
 
 const quiet = Effect.withTracerEnabled(false)
 
@@ -46,7 +46,7 @@ export const makeEncoded = Effect.gen(function*() {
     ...stock,
     saveEnvelope: (options) => {
       const { deliverAt, envelope, primaryKey } = options
-      if (envelope._tag !== "Request" || primaryKey === null || primaryKey.length > longestKey) {
+      if (envelope._tag !== "Request" || primaryKey === null || primaryKey.length > maxKeyLength) {
         return stock.saveEnvelope(options)
       }
       return unlessInTransaction(
@@ -60,7 +60,7 @@ export const makeEncoded = Effect.gen(function*() {
         saveReply(reply).pipe(ClusterError.PersistenceError.refail, quiet)
       ),
     requestIdForPrimaryKey: (primaryKey) =>
-      primaryKey.length > longestKey ? stock.requestIdForPrimaryKey(primaryKey) : unlessInTransaction(
+      primaryKey.length > maxKeyLength ? stock.requestIdForPrimaryKey(primaryKey) : unlessInTransaction(
         stock.requestIdForPrimaryKey(primaryKey),
         requestIdFor(primaryKey).pipe(ClusterError.PersistenceError.refail, quiet)
       ),

@@ -33,7 +33,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
     return own
   }
 
-  const giveBack = (shardIds: () => Iterable<string>) =>
+  const releaseShards = (shardIds: () => Iterable<string>) =>
     Effect.suspend(() => {
       const { session } = state
       if (session === undefined) return Effect.void
@@ -55,7 +55,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
     return taken
   })
 
-  return { confirm, giveBack, take }
+  return { confirm, releaseShards, take }
 }
 
 const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
   const tenure = yield* ShardTenure
   const turn = Semaphore.makeUnsafe(1).withPermits(1)
   const state: State = { session: undefined, unreported: false, address: "" }
-  const { confirm, giveBack, take } = holdingsOf(state, tenure)
+  const { confirm, releaseShards, take } = holdingsOf(state, tenure)
   const forked = <A, E>(work: Effect.Effect<A, E>) => Effect.forkIn(work, scope, { startImmediately: true })
 
   const lose = (session: LockSession) =>
@@ -102,12 +102,12 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
         const session = state.session ?? (yield* open)
         if (!wanted) return []
         taken = yield* take(session, shardIds)
-        if (!wanted) yield* giveBack(() => taken)
+        if (!wanted) yield* releaseShards(() => taken)
         return shardIds.filter((id) => session.held.has(id))
       })
       return Effect.onInterrupt(untilDone(work), () => {
         wanted = false
-        return forked(Effect.ignore(giveBack(() => taken)))
+        return forked(Effect.ignore(releaseShards(() => taken)))
       })
     })
 
@@ -130,8 +130,8 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
   return ShardLocks.of({
     acquire,
     held,
-    release: (shardId) => untilDone(giveBack(() => [shardId])),
-    releaseAll: untilDone(giveBack(() => state.session?.held ?? [])),
+    release: (shardId) => untilDone(releaseShards(() => [shardId])),
+    releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
     lossIsKnown: Effect.sync(() => {
       state.unreported = false
     })

@@ -24,7 +24,7 @@ export interface TaxConfig {
   readonly defaultFromAddress?: Destination
 }
 
-const longestId = 100
+const maxIdLength = 100
 
 /** What `commerce.config.ts` says of tax must be usable before the first checkout finds out that it is not. */
 export const checkTax = Effect.fnUntraced(function*(tax: TaxConfig = {}) {
@@ -44,8 +44,8 @@ export const checkTax = Effect.fnUntraced(function*(tax: TaxConfig = {}) {
   if (onFailure === "fallback" && fallbackRateBps === undefined) {
     return yield* refuse("tax.fallbackRateBps", "", "a rate, since tax.onFailure is fallback")
   }
-  if (adapter !== undefined && (adapter.id === "" || adapter.id.length > longestId || adapter.id.includes("\0"))) {
-    return yield* refuse("tax.adapter.id", adapter.id, `1 to ${longestId} characters`)
+  if (adapter !== undefined && (adapter.id === "" || adapter.id.length > maxIdLength || adapter.id.includes("\0"))) {
+    return yield* refuse("tax.adapter.id", adapter.id, `1 to ${maxIdLength} characters`)
   }
 })
 

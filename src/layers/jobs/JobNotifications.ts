@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
 import { Reactivity } from "effect/reactivity"
+import { JobNotifier } from "../../domain/jobs/JobNotifier.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { Wakeups } from "../../domain/jobs/Wakeups.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
@@ -16,7 +16,7 @@ const again = "1 second"
 export const jobNotificationsLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     if (!(yield* JobSettings).autorun) return
-    const wakeups = yield* Wakeups
+    const jobNotifier = yield* JobNotifier
     const { url } = yield* Database
     const listen = Effect.gen(function*() {
       const client = yield* PgClient.make({
@@ -26,8 +26,8 @@ export const jobNotificationsLayer = Layer.effectDiscard(
         applicationName: "stoa-jobs"
       })
       const heard = yield* client.listen("stoa_jobs")
-      yield* wakeups.wake()
-      return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => wakeups.wake(payload)))
+      yield* jobNotifier.wake()
+      return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => jobNotifier.wake(payload)))
     }).pipe(Effect.scoped)
     yield* listen.pipe(
       Effect.catchCause((cause) => Effect.logWarning("the queue's notifications are away", cause)),

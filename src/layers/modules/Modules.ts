@@ -4,6 +4,7 @@ import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModels
 import type { Migrations } from "../../domain/modules/Migrations.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { access } from "./access.ts"
+import { adminOrders } from "./admin-orders.ts"
 import { analytics } from "./analytics.ts"
 import { auth } from "./auth.ts"
 import { carts } from "./carts.ts"
@@ -18,7 +19,6 @@ import { invoices } from "./invoices.ts"
 import { jobs } from "./jobs.ts"
 import { mail } from "./mail.ts"
 import { media } from "./media.ts"
-import { orderdesk } from "./orderdesk.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
@@ -53,7 +53,7 @@ export const modules = [
   payments,
   invoices,
   checkout,
-  orderdesk,
+  adminOrders,
   webhooks,
   mail,
   analytics,
@@ -66,7 +66,7 @@ export const migrationOwners: ReadonlyArray<readonly [owner: string, migrations:
 ) => [id, migrations])
 
 /** Those that come after payments: one pipe has only so many arguments. */
-const afterPayments = orderdesk.services.pipe(
+const afterPayments = adminOrders.services.pipe(
   Layer.provideMerge(checkout.services),
   Layer.provideMerge(invoices.services)
 )
@@ -145,7 +145,7 @@ export const routes = Layer.mergeAll(
   payments.routes,
   invoices.routes,
   checkout.routes,
-  orderdesk.routes,
+  adminOrders.routes,
   webhooks.routes,
   analytics.routes
 )

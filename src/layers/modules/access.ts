@@ -1,7 +1,6 @@
 import { Layer } from "effect"
 import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
-import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
 import { userRepoLayer } from "../../domain/access/UserRepo.ts"
 import { Users } from "../../domain/access/Users.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -10,7 +9,6 @@ import { staffRepoLayer } from "../../domain/staff/StaffRepo.ts"
 import { organizationKeysHttp } from "../../http/access/ApiKeysHttp.ts"
 import { permissionsHttp } from "../../http/access/PermissionsHttp.ts"
 import { staffHttp } from "../../http/staff/StaffHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Who may do what: keys, staff, permissions (contract, platform §4 to §6). Its tables are those of `auth`. */
 export const access = defineModule({
@@ -23,7 +21,5 @@ export const access = defineModule({
     Layer.provideMerge(Users.layer),
     Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, staffRepoLayer, userRepoLayer))
   ),
-  routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp).pipe(
-    seeing(ApiKeys, PermissionCatalogue, Staff, ...ofRoutes)
-  )
+  routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp)
 })

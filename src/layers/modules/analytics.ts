@@ -9,7 +9,6 @@ import { analyticsHttp } from "../../http/analytics/AnalyticsHttp.ts"
 import { analyticsLimits } from "../config/AnalyticsConfig.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { analyticsSqlLayer } from "../Database.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const configured = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) =>
@@ -30,5 +29,5 @@ export const analytics = defineModule({
     Layer.provide(Layer.provide(analyticsRepoLayer, analyticsSqlLayer)),
     Layer.provide(configured)
   ),
-  routes: analyticsHttp.pipe(seeing(Analytics, ...ofRoutes))
+  routes: analyticsHttp
 })

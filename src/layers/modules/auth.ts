@@ -2,16 +2,9 @@ import { Effect, Layer } from "effect"
 import { authPurgeRepoLayer } from "../../domain/auth/AuthPurgeRepo.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { AddressVerification } from "../../http/auth/AddressVerification.ts"
-import { AuthCaller } from "../../http/auth/AuthCaller.ts"
-import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
-import { Idempotency } from "../../http/middleware/Idempotency.ts"
-import { TrustedOrigins } from "../../http/server/Cors.ts"
-import { RateLimiting } from "../../http/server/RateLimiting.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/GuestClaims.ts"
-import { seeing } from "../Sight.ts"
 
 /** Loaded where it is served only: better-auth has as many files as all of Stoa, and commands and runners need none of them. */
 const gateway = Layer.unwrap(
@@ -27,7 +20,6 @@ export const auth = defineModule({
   migrations,
   services: Layer.mergeAll(AuthSecret.layer, authPurgeRepoLayer),
   routes: authHttp.pipe(
-    seeing(AddressVerification, AuthGateway, AuthCaller, Idempotency, RateLimiting, TrustedOrigins),
     Layer.provide(Layer.provide(gateway, guestClaimsLayer))
   )
 })

@@ -1,7 +1,6 @@
 import { Layer } from "effect"
-import { Sharding } from "effect/cluster"
-import { CartLineRepo, cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
-import { CartRepo, cartRepoLayer } from "../../domain/carts/CartRepo.ts"
+import { cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
+import { cartRepoLayer } from "../../domain/carts/CartRepo.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { customerCartRepoLayer } from "../../domain/carts/CustomerCartRepo.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
@@ -10,7 +9,6 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 import { cartEntityLayer } from "../../entities/CartEntity.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Carts and the actor that owns each of them (contract §2). */
 export const carts = defineModule({
@@ -27,6 +25,6 @@ export const carts = defineModule({
     Layer.provideMerge(Carts.layer),
     Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, customerCartRepoLayer, offerRepoLayer))
   ),
-  actors: cartEntityLayer.pipe(seeing(CartRepo, CartLineRepo, Sharding.Sharding)),
-  routes: cartsHttp.pipe(seeing(Carts, CartClient, ...ofRoutes))
+  actors: cartEntityLayer,
+  routes: cartsHttp
 })

@@ -50,7 +50,6 @@ import { revisionsHttp } from "../../http/catalog/RevisionsHttp.ts"
 import { schedulesHttp } from "../../http/catalog/SchedulesHttp.ts"
 import { variantsHttp } from "../../http/catalog/VariantsHttp.ts"
 import { publishDue } from "../../workflows/catalog/ScheduledPublishing.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
   EntityRepo.layer,
@@ -121,18 +120,5 @@ export const catalog = defineModule({
     fieldDefinitionsHttp,
     revisionsHttp,
     schedulesHttp
-  ).pipe(
-    seeing(
-      Catalog,
-      CatalogReads,
-      Categories,
-      Brands,
-      Variants,
-      Drafts,
-      FieldDefinitions,
-      Revisions,
-      Schedules,
-      ...ofRoutes
-    )
   )
 })

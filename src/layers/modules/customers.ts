@@ -15,19 +15,12 @@ import { GroupNames } from "../../domain/customers/GroupNames.ts"
 import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
-import { Downloads } from "../../domain/fulfillment/Downloads.ts"
-import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
-import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { customerGroupsHttp } from "../../http/customers/CustomerGroupsHttp.ts"
 import { customerRecordsHttp } from "../../http/customers/CustomerRecordsHttp.ts"
 import { customersHttp } from "../../http/customers/CustomersHttp.ts"
 import { meHttp } from "../../http/customers/MeHttp.ts"
 import { myOrdersHttp } from "../../http/customers/MyOrdersHttp.ts"
-import { Reorders } from "../../workflows/carts/Reorders.ts"
-import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Customers: their profiles, and what each may do for himself. */
 export const customers = defineModule({
@@ -64,20 +57,5 @@ export const customers = defineModule({
       )
     )
   ),
-  routes: Layer.mergeAll(customersHttp, customerRecordsHttp, customerGroupsHttp, meHttp, myOrdersHttp).pipe(
-    seeing(
-      Addresses,
-      Customers,
-      CustomerGroups,
-      CustomerOrders,
-      Erasure,
-      Interactions,
-      PersonalExport,
-      OwnOrders,
-      Fulfillments,
-      Downloads,
-      Reorders,
-      ...ofRoutes
-    )
-  )
+  routes: Layer.mergeAll(customersHttp, customerRecordsHttp, customerGroupsHttp, meHttp, myOrdersHttp)
 })

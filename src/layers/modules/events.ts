@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { Sharding, Singleton } from "effect/cluster"
+import { Singleton } from "effect/cluster"
 import { Audit } from "../../domain/audit/Audit.ts"
 import { auditRepoLayer } from "../../domain/audit/AuditRepo.ts"
 import { eventReadRepoLayer } from "../../domain/events/EventReadRepo.ts"
@@ -14,7 +14,6 @@ import { relayRepoLayer } from "../../domain/events/RelayRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { auditHttp } from "../../http/audit/AuditHttp.ts"
 import { eventsHttp } from "../../http/events/EventsHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
   relayRepoLayer,
@@ -40,6 +39,6 @@ export const events = defineModule({
   services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), Audit.layer).pipe(
     Layer.provideMerge(Layer.merge(repositories, EventSubscribers.layer))
   ),
-  actors: relay.pipe(seeing(Relay, Sharding.Sharding)),
-  routes: Layer.merge(eventsHttp, auditHttp).pipe(seeing(Events, EventTailer, Audit, ...ofRoutes))
+  actors: relay,
+  routes: Layer.merge(eventsHttp, auditHttp)
 })

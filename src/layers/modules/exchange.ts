@@ -16,7 +16,6 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { OrderBatches } from "../../domain/orders/exchange/OrderBatches.ts"
 import { OrderBatchRepo } from "../../domain/orders/exchange/OrderBatchRepo.ts"
 import { OrderPageRepo } from "../../domain/orders/exchange/OrderPageRepo.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { exportsHttp } from "../../http/exchange/ExportsHttp.ts"
 import { importsHttp } from "../../http/exchange/ImportsHttp.ts"
 import { ExportFiles } from "../../workflows/exchange/ExportFiles.ts"
@@ -27,7 +26,6 @@ import { ImportUploads } from "../../workflows/exchange/ImportUploads.ts"
 import { RefusalFiles } from "../../workflows/exchange/RefusalFiles.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { exchangeLimits } from "../config/ExchangeConfig.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const settings = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => ExchangeSettings.layerOf(exchangeLimits(deployment)))
@@ -64,7 +62,5 @@ export const exchange = defineModule({
     ),
     Layer.provideMerge(Layer.merge(repos, settings))
   ),
-  routes: Layer.mergeAll(importsHttp, exportsHttp).pipe(
-    seeing(Imports, ImportUploads, RefusalFiles, ExportFiles, StoreSettings, ...ofRoutes)
-  )
+  routes: Layer.mergeAll(importsHttp, exportsHttp)
 })

@@ -10,10 +10,7 @@ import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { downloadsHttp } from "../../http/fulfillment/DownloadsHttp.ts"
 import { fulfillmentsHttp } from "../../http/fulfillment/FulfillmentsHttp.ts"
-import { AccessControl } from "../../http/middleware/Access.ts"
-import { Errors } from "../../http/middleware/Errors.ts"
 import { deliverDigital } from "../../workflows/fulfillment/DeliverDigital.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Handing goods over, what has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
 export const fulfillment = defineModule({
@@ -28,7 +25,7 @@ export const fulfillment = defineModule({
     Layer.provideMerge(Layer.mergeAll(fulfillmentRepoLayer, downloadRepoLayer, shipmentRepoLayer))
   ),
   routes: Layer.merge(
-    downloadsHttp.pipe(seeing(Downloads, AccessControl, Errors)),
-    fulfillmentsHttp.pipe(seeing(Shipments, ...ofRoutes))
+    downloadsHttp,
+    fulfillmentsHttp
   )
 })

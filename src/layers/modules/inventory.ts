@@ -1,5 +1,4 @@
 import { Layer } from "effect"
-import { Sharding } from "effect/cluster"
 import { analyticsModels } from "../../domain/inventory/analytics.ts"
 import { EditedStock } from "../../domain/inventory/EditedStock.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
@@ -7,19 +6,18 @@ import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
 import { migrations } from "../../domain/inventory/migrations.ts"
 import { OrderHoldRepo } from "../../domain/inventory/OrderHoldRepo.ts"
+import { OrderStock } from "../../domain/inventory/OrderStock.ts"
 import { RefundedStock } from "../../domain/inventory/RefundedStock.ts"
 import { RefundedStockRepo } from "../../domain/inventory/RefundedStockRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
-import { SoldStock } from "../../domain/inventory/SoldStock.ts"
 import { StockBatches } from "../../domain/inventory/StockBatches.ts"
 import { StockBatchRepo } from "../../domain/inventory/StockBatchRepo.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { stockDeskActor } from "../../entities/StockDeskActor.ts"
-import { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import { StockClient } from "../../entities/StockClient.ts"
+import { stockEntityActor } from "../../entities/StockEntityActor.ts"
 import { inventoryHttp } from "../../http/inventory/InventoryHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
   HoldRepo.layer,
@@ -47,12 +45,12 @@ export const inventory = defineModule({
     EditedStock.layer,
     Inventory.layer,
     RefundedStock.layer,
-    SoldStock.layer,
+    OrderStock.layer,
     StockBatches.layer,
-    StockDeskClient.layer
+    StockClient.layer
   ).pipe(
     Layer.provideMerge(repositories)
   ),
-  actors: stockDeskActor().pipe(seeing(ReservationRepo, Sharding.Sharding)),
-  routes: inventoryHttp.pipe(seeing(Inventory, ...ofRoutes))
+  actors: stockEntityActor(),
+  routes: inventoryHttp
 })

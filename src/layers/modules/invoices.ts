@@ -2,10 +2,8 @@ import { Layer } from "effect"
 import { invoiceRepoLayer } from "../../domain/invoices/InvoiceRepo.ts"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { migrations } from "../../domain/invoices/migrations.ts"
-import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { invoicesHttp } from "../../http/invoices/InvoicesHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Invoices and receipts (docs/invoices.md). Needs the settings and what draws PDF (`InvoiceAdapters.ts`). */
 export const invoices = defineModule({
@@ -15,5 +13,5 @@ export const invoices = defineModule({
   permissions: [],
   migrations,
   services: Layer.provideMerge(Invoices.layer, invoiceRepoLayer),
-  routes: invoicesHttp.pipe(seeing(Invoices, InvoiceMails, ...ofRoutes))
+  routes: invoicesHttp
 })

@@ -1,37 +1,33 @@
 import { Effect, Layer } from "effect"
-import { Sharding } from "effect/cluster"
-import { WorkflowEngine } from "effect/workflow"
 import { FailedJobs } from "../../domain/jobs/FailedJobs.ts"
-import { JobClaimRepo, jobClaimRepoLayer } from "../../domain/jobs/JobClaimRepo.ts"
+import { jobClaimRepoLayer } from "../../domain/jobs/JobClaimRepo.ts"
 import { ConfiguredEngine } from "../../domain/jobs/JobEngine.ts"
 import { jobEnqueueRepoLayer } from "../../domain/jobs/JobEnqueueRepo.ts"
+import { JobNotifier } from "../../domain/jobs/JobNotifier.ts"
 import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { JobSettleRepo, jobSettleRepoLayer } from "../../domain/jobs/JobSettleRepo.ts"
-import { JobSlotRepo, jobSlotRepoLayer } from "../../domain/jobs/JobSlotRepo.ts"
-import { jobTickRepoLayer } from "../../domain/jobs/JobTickRepo.ts"
+import { jobSettleRepoLayer } from "../../domain/jobs/JobSettleRepo.ts"
 import { migrations } from "../../domain/jobs/migrations.ts"
 import { queuedJobsLayer } from "../../domain/jobs/QueuedJobs.ts"
+import { schedulerTickRepoLayer } from "../../domain/jobs/SchedulerTickRepo.ts"
 import { TaskRuns } from "../../domain/jobs/TaskRuns.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
-import { Wakeups } from "../../domain/jobs/Wakeups.ts"
+import { workerSlotRepoLayer } from "../../domain/jobs/WorkerSlotRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { jobsHttp } from "../../http/jobs/JobsHttp.ts"
-import { CycleStarter } from "../../workflows/jobs/CycleStarter.ts"
 import { engineDriverLayer } from "../../workflows/jobs/EngineDriver.ts"
-import { jobCycleLayer } from "../../workflows/jobs/JobCycle.ts"
-import { jobCyclesLayer } from "../../workflows/jobs/JobCycles.ts"
 import { JobRunner } from "../../workflows/jobs/JobRunner.ts"
 import { JobRuns } from "../../workflows/jobs/JobRuns.ts"
 import { JobSchedules } from "../../workflows/jobs/JobSchedules.ts"
-import { kernelTasksLayer } from "../../workflows/jobs/KernelTasks.ts"
 import { QueueClaims } from "../../workflows/jobs/QueueClaims.ts"
+import { registeredTasksLayer } from "../../workflows/jobs/RegisteredTasks.ts"
 import { schedulesLayer } from "../../workflows/jobs/SchedulesDriver.ts"
-import { SlotLeases } from "../../workflows/jobs/SlotLeases.ts"
+import { workerLoopLayer } from "../../workflows/jobs/WorkerLoop.ts"
+import { jobCyclesLayer } from "../../workflows/jobs/WorkerLoops.ts"
+import { WorkerLoopStarter } from "../../workflows/jobs/WorkerLoopStarter.ts"
+import { WorkerSlotLeases } from "../../workflows/jobs/WorkerSlotLeases.ts"
 import { AppConfig } from "../config/AppConfig.ts"
-import { Database } from "../Database.ts"
 import { jobNotificationsLayer } from "../jobs/JobNotifications.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const settings = Layer.unwrap(
   Effect.map(
@@ -57,8 +53,8 @@ const repos = Layer.mergeAll(
   jobEnqueueRepoLayer,
   jobRecordRepoLayer,
   jobSettleRepoLayer,
-  jobSlotRepoLayer,
-  jobTickRepoLayer
+  workerSlotRepoLayer,
+  schedulerTickRepoLayer
 )
 
 /** The background job queue (spec §2 and §4). Every module after it can enqueue and add tasks. */
@@ -68,30 +64,15 @@ export const jobs = defineModule({
   requires: ["tenancy", "events"],
   permissions: [{ scope: "jobs:admin", description: "See failed jobs and have them tried again" }],
   migrations,
-  services: Layer.mergeAll(routeAccess, FailedJobs.layer, kernelTasksLayer, ownTasks).pipe(
+  services: Layer.mergeAll(routeAccess, FailedJobs.layer, registeredTasksLayer, ownTasks).pipe(
     Layer.provideMerge(JobRunner.layer),
     Layer.provideMerge(JobSchedules.layer),
-    Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer, CycleStarter.layer)),
-    Layer.provideMerge(Layer.mergeAll(repos, Tasks.layer, Wakeups.layer, settings))
+    Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer, WorkerLoopStarter.layer)),
+    Layer.provideMerge(Layer.mergeAll(repos, Tasks.layer, JobNotifier.layer, settings))
   ),
   actors: Layer.mergeAll(jobCyclesLayer, engineDriverLayer, schedulesLayer, jobNotificationsLayer).pipe(
-    Layer.provideMerge(jobCycleLayer),
-    Layer.provide([QueueClaims.layer, SlotLeases.layer]),
-    seeing(
-      ConfiguredEngine,
-      CycleStarter,
-      Database,
-      JobClaimRepo,
-      JobSchedules,
-      JobSettings,
-      JobSettleRepo,
-      JobSlotRepo,
-      Sharding.Sharding,
-      TaskRuns,
-      Tasks,
-      Wakeups,
-      WorkflowEngine.WorkflowEngine
-    )
+    Layer.provideMerge(workerLoopLayer),
+    Layer.provide([QueueClaims.layer, WorkerSlotLeases.layer])
   ),
-  routes: jobsHttp.pipe(seeing(FailedJobs, JobRuns, ...ofRoutes))
+  routes: jobsHttp
 })

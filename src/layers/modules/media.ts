@@ -11,21 +11,16 @@ import { MediaLinkRepo } from "../../domain/media/MediaLinkRepo.ts"
 import { MediaRemovalRepo } from "../../domain/media/MediaRemovalRepo.ts"
 import { MediaRemovals } from "../../domain/media/MediaRemovals.ts"
 import { MediaRepo } from "../../domain/media/MediaRepo.ts"
-import { MediaSettings } from "../../domain/media/MediaSettings.ts"
 import { migrations } from "../../domain/media/migrations.ts"
 import { PictureFetches } from "../../domain/media/PictureFetches.ts"
 import { Renditions } from "../../domain/media/Renditions.ts"
-import { Staging } from "../../domain/media/Staging.ts"
 import { Uploads } from "../../domain/media/Uploads.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { filesHttp } from "../../http/media/FilesHttp.ts"
 import { mediaHttp } from "../../http/media/MediaHttp.ts"
 import { receptionLayer } from "../../http/media/ReceptionLayer.ts"
 import { uploadsHttp } from "../../http/media/UploadsHttp.ts"
-import { AccessControl } from "../../http/middleware/Access.ts"
-import { Errors } from "../../http/middleware/Errors.ts"
 import { fetchPicture } from "../../workflows/media/FetchPicture.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const repositories = Layer.mergeAll(
   MediaRepo.layer,
@@ -54,8 +49,8 @@ export const media = defineModule({
     Layer.provideMerge(repositories)
   ),
   routes: Layer.mergeAll(
-    mediaHttp.pipe(seeing(Media, ...ofRoutes)),
-    filesHttp.pipe(seeing(MediaFiles, AccessControl, Errors)),
-    uploadsHttp.pipe(Layer.provide(receptionLayer), seeing(Uploads, Staging, MediaSettings, ...ofRoutes))
+    mediaHttp,
+    filesHttp,
+    uploadsHttp.pipe(Layer.provide(receptionLayer))
   )
 })

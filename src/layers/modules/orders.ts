@@ -1,9 +1,7 @@
 import { Layer } from "effect"
-import { Sharding } from "effect/cluster"
-import { Unplacement } from "../../domain/checkout/Unplacement.ts"
-import { unplaceRepoLayer } from "../../domain/checkout/UnplaceRepo.ts"
+import { UndoCreateOrder } from "../../domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../domain/checkout/UndoCreateOrderRepo.ts"
 import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
-import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Handover } from "../../domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../domain/fulfillment/HandoverRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -16,15 +14,13 @@ import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
-import { OrderStatusRepo, orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
+import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
 import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
 import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
-import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Orders after their placement: reading them, and the one way their status changes. */
 export const orders = defineModule({
@@ -52,9 +48,9 @@ export const orders = defineModule({
           orderRecordRepoLayer
         )
       ),
-      Layer.provide(Layer.provide(Unplacement.layer, unplaceRepoLayer)),
+      Layer.provide(Layer.provide(UndoCreateOrder.layer, undoCreateOrderRepoLayer)),
       Layer.provide(Layer.provide(Handover.layer, handoverRepoLayer))
     ),
-  actors: orderEntityLayer.pipe(seeing(OrderStatusRepo, Sharding.Sharding)),
-  routes: ordersHttp.pipe(seeing(Orders, Fulfillments, StatusChanges, ...ofRoutes))
+  actors: orderEntityLayer,
+  routes: ordersHttp
 })

@@ -9,7 +9,6 @@ import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
 import { priceRepoLayer } from "../../domain/pricing/PriceRepo.ts"
 import { Prices } from "../../domain/pricing/Prices.ts"
 import { pricingHttp } from "../../http/pricing/PricingHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Prices, price modifiers and the resolution of both. */
 export const pricing = defineModule({
@@ -26,5 +25,5 @@ export const pricing = defineModule({
   services: Layer.mergeAll(Prices.layer, PriceModifiers.layer, PriceBatches.layer).pipe(
     Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer, PriceBatchRepo.layer))
   ),
-  routes: pricingHttp.pipe(seeing(Prices, PriceModifiers, ...ofRoutes))
+  routes: pricingHttp
 })

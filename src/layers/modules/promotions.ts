@@ -5,7 +5,6 @@ import { promotionRepoLayer } from "../../domain/promotions/PromotionRepo.ts"
 import { Promotions } from "../../domain/promotions/Promotions.ts"
 import { PromotionTrials } from "../../domain/promotions/PromotionTrials.ts"
 import { promotionsHttp } from "../../http/promotions/PromotionsHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Promotions and their codes. */
 export const promotions = defineModule({
@@ -20,5 +19,5 @@ export const promotions = defineModule({
   ],
   migrations,
   services: Layer.mergeAll(Promotions.layer, PromotionTrials.layer).pipe(Layer.provideMerge(promotionRepoLayer)),
-  routes: promotionsHttp.pipe(seeing(Promotions, PromotionTrials, ...ofRoutes))
+  routes: promotionsHttp
 })

@@ -9,7 +9,6 @@ import { searchHttp } from "../../http/search/SearchHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { searchDefaults } from "../config/SearchConfig.ts"
 import { searchSqlLayer } from "../Database.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const settings = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => SearchSettings.layerOf(searchDefaults(deployment.search)))
@@ -27,5 +26,5 @@ export const search = defineModule({
     Layer.provide(settings),
     Layer.merge(searchChangesRepoLayer)
   ),
-  routes: searchHttp.pipe(seeing(Search, ...ofRoutes))
+  routes: searchHttp
 })

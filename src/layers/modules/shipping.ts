@@ -1,15 +1,14 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/shipping/migrations.ts"
-import { RememberedRules } from "../../domain/shipping/RememberedRules.ts"
 import { ShippingPrices } from "../../domain/shipping/ShippingPrices.ts"
 import { shippingRateRepoLayer } from "../../domain/shipping/ShippingRateRepo.ts"
 import { ShippingRates } from "../../domain/shipping/ShippingRates.ts"
+import { ShippingRuleCache } from "../../domain/shipping/ShippingRuleCache.ts"
 import { shippingRuleRepoLayer } from "../../domain/shipping/ShippingRuleRepo.ts"
 import { shippingZoneRepoLayer } from "../../domain/shipping/ShippingZoneRepo.ts"
 import { ShippingZones } from "../../domain/shipping/ShippingZones.ts"
 import { shippingHttp } from "../../http/shipping/ShippingHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 /** Where a store ships to and what it costs (contract §3.4). Needs the settings of shipping. */
 export const shipping = defineModule({
@@ -19,8 +18,8 @@ export const shipping = defineModule({
   permissions: [{ scope: "shipping:manage", description: "Manage shipping zones and rates" }],
   migrations,
   services: Layer.mergeAll(ShippingPrices.layer, ShippingZones.layer, ShippingRates.layer).pipe(
-    Layer.provide(RememberedRules.layer),
+    Layer.provide(ShippingRuleCache.layer),
     Layer.provide(Layer.mergeAll(shippingRuleRepoLayer, shippingRateRepoLayer, shippingZoneRepoLayer))
   ),
-  routes: shippingHttp.pipe(seeing(ShippingZones, ShippingRates, ...ofRoutes))
+  routes: shippingHttp
 })

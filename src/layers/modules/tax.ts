@@ -3,7 +3,6 @@ import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tax/migrations.ts"
-import { RememberedTaxRules } from "../../domain/tax/RememberedTaxRules.ts"
 import { TaxClasses } from "../../domain/tax/TaxClasses.ts"
 import { taxClassRepoLayer } from "../../domain/tax/TaxClassRepo.ts"
 import { Taxes } from "../../domain/tax/Taxes.ts"
@@ -11,6 +10,7 @@ import { taxNoticeRepoLayer } from "../../domain/tax/TaxNoticeRepo.ts"
 import { taxNotices } from "../../domain/tax/TaxNotices.ts"
 import { taxRateRepoLayer } from "../../domain/tax/TaxRateRepo.ts"
 import { TaxRates } from "../../domain/tax/TaxRates.ts"
+import { TaxRuleCache } from "../../domain/tax/TaxRuleCache.ts"
 import { taxRuleRepoLayer } from "../../domain/tax/TaxRuleRepo.ts"
 import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
 import { TaxVoids } from "../../domain/tax/TaxVoids.ts"
@@ -19,7 +19,6 @@ import { taxRatesHttp } from "../../http/tax/TaxRatesHttp.ts"
 import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { taxOptionsOf } from "../config/TaxConfig.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const settings = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => TaxSettings.layerOf(taxOptionsOf(deployment.tax)))
@@ -46,8 +45,8 @@ export const tax = defineModule({
     Tasks.add(voidTax)
   ).pipe(
     Layer.provideMerge(settings),
-    Layer.provide(RememberedTaxRules.layer),
+    Layer.provide(TaxRuleCache.layer),
     Layer.provide(Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, taxNoticeRepoLayer))
   ),
-  routes: Layer.merge(taxClassesHttp, taxRatesHttp).pipe(seeing(TaxClasses, TaxRates, ...ofRoutes))
+  routes: Layer.merge(taxClassesHttp, taxRatesHttp)
 })

@@ -1,6 +1,5 @@
 import { Layer } from "effect"
-import { WatchedCaches } from "../../domain/access/WatchedCaches.ts"
-import { Exposition } from "../../domain/health/Exposition.ts"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { Health } from "../../domain/health/Health.ts"
 import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
 import { Readiness } from "../../domain/health/Readiness.ts"
@@ -12,7 +11,6 @@ import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { Organizations } from "../../domain/tenancy/Organizations.ts"
 import { healthHttp } from "../../http/health/HealthHttp.ts"
 import { metricsHttp } from "../../http/health/MetricsHttp.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 import { telemetryLayer } from "../telemetry/Telemetry.ts"
 import { version } from "../Version.ts"
 
@@ -22,7 +20,7 @@ const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
 )
 
 const organizations = Organizations.layer.pipe(
-  Layer.provideMerge(Layer.merge(OrganizationRepo.layer, WatchedCaches.layer))
+  Layer.provideMerge(Layer.merge(OrganizationRepo.layer, CacheInvalidation.layer))
 )
 
 /** Organizations, the kernel of idempotency keys, and what operators ask. */
@@ -33,5 +31,5 @@ export const tenancy = defineModule({
   permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],
   migrations,
   services: Layer.mergeAll(idempotencyRepoLayer, health, organizations),
-  routes: Layer.merge(healthHttp, metricsHttp).pipe(seeing(Health, Readiness, Exposition, ...ofRoutes))
+  routes: Layer.merge(healthHttp, metricsHttp)
 })

@@ -13,7 +13,6 @@ import { Webhooks } from "../../domain/webhooks/Webhooks.ts"
 import { webhookSubscriber } from "../../domain/webhooks/WebhookSubscriber.ts"
 import { webhooksHttp } from "../../http/webhooks/WebhooksHttp.ts"
 import { deliverWebhook } from "../../workflows/webhooks/DeliverWebhook.ts"
-import { ofRoutes, seeing } from "../Sight.ts"
 
 const subscription = Layer.effectDiscard(
   Effect.flatMap(webhookSubscriber, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
@@ -38,5 +37,5 @@ export const webhooks = defineModule({
       )
     )
   ),
-  routes: webhooksHttp.pipe(seeing(Webhooks, ...ofRoutes))
+  routes: webhooksHttp
 })

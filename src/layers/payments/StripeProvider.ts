@@ -16,7 +16,7 @@ import { toStripe } from "./StripeMoney.ts"
 const unknown = (message: string) => Effect.fail(new PaymentUnknown({ message }))
 
 /** Most payments whose currency is remembered; one that is not costs a call. */
-const mostRemembered = 10_000
+const maxCached = 10_000
 
 /** Amounts are told in the currency's own units, and later calls name the payment alone. */
 const rememberCurrencies = (client: StripeClient) => {
@@ -24,7 +24,7 @@ const rememberCurrencies = (client: StripeClient) => {
   return {
     note: ({ currency, id }: PaymentIntent) => {
       const [oldest] = known.keys()
-      if (known.size >= mostRemembered && oldest !== undefined) known.delete(oldest)
+      if (known.size >= maxCached && oldest !== undefined) known.delete(oldest)
       known.set(id, currency)
     },
     currencyOf: (intentId: string): Effect.Effect<string, StripeFailure> => {
@@ -74,7 +74,7 @@ const canceller = (client: StripeClient): PaymentAdapter["cancel"] => {
   const refused = refusalOf("PAYMENT_CANCEL_FAILED")
 
   /** All that is left of a payment that was taken; nothing may be left. */
-  const giveBack = (intentId: string, key: string) =>
+  const refundIntent = (intentId: string, key: string) =>
     client.refund({ payment_intent: intentId, metadata: { idempotencyKey: key } }, key).pipe(
       Effect.asVoid,
       Effect.catchIf(({ code }) => code === "charge_already_refunded", () => Effect.void),
@@ -88,7 +88,7 @@ const canceller = (client: StripeClient): PaymentAdapter["cancel"] => {
       (failure) => stateAfter(client, intentId, failure, refused)
     )
     if (now.status === "canceled") return
-    if (now.status === "succeeded") return yield* giveBack(intentId, `${key}:refund`)
+    if (now.status === "succeeded") return yield* refundIntent(intentId, `${key}:refund`)
     return yield* unknown(`The payment is ${now.status} and cannot be cancelled yet.`)
   })
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import type { Order } from "../../domain/orders/Order.ts"
@@ -12,8 +12,8 @@ import { CaptureRepo } from "../../domain/payments/CaptureRepo.ts"
 import { PaymentAdapters, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { absentAdapter } from "../payments/AbsentAdapter.ts"
 import { untilAnswered } from "../payments/UntilAnswered.ts"
+import { askCapture, CaptureAnswer, paymentRequestOf } from "./OrderPayment.ts"
 import { captureKey, voidPayment } from "./PaymentStep.ts"
-import { askCapture, CaptureAnswer, placedRequest } from "./PlacedPayment.ts"
 
 /** How a capture ended. */
 export const CaptureOutcome = Schema.Union([
@@ -69,7 +69,7 @@ const run = Effect.fnUntraced(function*(payload: Payload) {
   }
   if (stored.order.amountCaptured !== null) return yield* conclude(stored.order)
   const adapter = (yield* PaymentAdapters).byProvider(provider) ?? absentAdapter(provider)
-  const request = placedRequest(stored, payload.amount)
+  const request = paymentRequestOf(stored, payload.amount)
   const answer = yield* untilAnswered(
     CaptureAnswer,
     askCapture(adapter, request, intentId, keyOf(request, payload.refusals))
@@ -77,7 +77,7 @@ const run = Effect.fnUntraced(function*(payload: Payload) {
   // A payment is captured once at its provider, whatever the key: one that stayed silent may be asked anew.
   if (answer === undefined) return yield* refused(payload, "The payment provider never answered.")
   if (answer._tag === "Refused") return yield* refused(payload, answer.message)
-  const settled = yield* (yield* PlaceRepo).settle(payload.orderId, intentId, answer.amount)
+  const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, answer.amount)
   if (settled !== undefined) return yield* conclude({ ...stored.order, ...settled })
   // Cancelled meanwhile: whoever did it saw no money to give back.
   yield* voidPayment(adapter, request, intentId)

@@ -15,10 +15,10 @@ import { PaymentCaptureFailed } from "../../domain/payments/PaymentErrors.ts"
 import { CaptureOrder } from "./CaptureOrder.ts"
 
 /** How long a request waits for its capture before it answers without. */
-const patience = "5 seconds"
+const timeout = "5 seconds"
 
 /** Most captures one sweep looks at. */
-export const capturesPerSweep = 100
+export const capturesPerRun = 100
 
 /** Why nothing was captured: 401, 403, 404, 409 or 422. */
 export type CaptureError = Unauthorized | Forbidden | NotFound | Conflict | ValidationFailed | PaymentCaptureFailed
@@ -51,7 +51,7 @@ export class Captures extends Context.Service<Captures, {
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
         )
         // After the time limit only the waiting ends: the execution goes on by itself.
-        const ended = yield* Effect.timeoutOption(run, patience)
+        const ended = yield* Effect.timeoutOption(run, timeout)
         const outcome = ended._tag === "Some" ? ended.value._tag : "Waiting"
         if (ended._tag === "Some" && ended.value._tag === "Refused") {
           return yield* PaymentCaptureFailed.of(`Payment capture failed: ${ended.value.message}`)
@@ -69,7 +69,7 @@ export class Captures extends Context.Service<Captures, {
         )
 
       const sweep = Effect.gen(function*() {
-        const due = yield* captures.takeDue(capturesPerSweep)
+        const due = yield* captures.takeDue(capturesPerRun)
         yield* Effect.forEach(due.filter(({ ended }) => !ended), goOn, { discard: true })
         return due.length
       }).pipe(Effect.withSpan("Captures.sweep"))

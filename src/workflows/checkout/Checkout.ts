@@ -1,9 +1,9 @@
 import { Effect, Result } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
+import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
-import { Decisions } from "../../domain/checkout/Decisions.ts"
-import { readDecision } from "../../domain/checkout/DecisionText.ts"
-import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
+import { decodePricedCart } from "../../domain/checkout/PricedCartCodec.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -16,7 +16,8 @@ import { afterCheckout, afterOrder, beforeCreate, beforePayment } from "./Checko
 import { counted } from "./CheckoutMetrics.ts"
 import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { claimCart } from "./ClaimStep.ts"
-import { abandon, takeBack, voidEarlier } from "./Compensation.ts"
+import { cancelOrder, releaseCheckout, voidEarlier } from "./Compensation.ts"
+import { createOrder } from "./CreateOrderStep.ts"
 import { passing } from "./FaultPoint.ts"
 import {
   authorizationFailed,
@@ -28,17 +29,16 @@ import {
   voidPayment,
   voidUnknown
 } from "./PaymentStep.ts"
-import { placeOrder } from "./PlaceStep.ts"
 import { reserveFor } from "./ReserveStep.ts"
 
-/** Decides, asks the hooks, and pins the decision with the stock: an earlier run's decision wins over this one. */
-const decideAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
+/** Decides, asks the hooks, and pins the priced cart with the stock: an earlier run's priced cart wins over this one. */
+const priceAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const { checkoutId, request } = payload
-  const decided = yield* (yield* Decisions).decide(cart, request, payload.customerId)
+  const decided = yield* (yield* CheckoutPricing).price(cart, request, payload.customerId)
   const allowed = yield* beforePayment(payload, decided)
-  const decision = { ...allowed, paymentProvider: yield* providerOf(payload) }
-  const reserved = yield* reserveFor(checkoutId, decision)
-  return reserved.fresh ? decision : yield* readDecision(reserved.decision)
+  const pricedCart = { ...allowed, paymentProvider: yield* providerOf(payload) }
+  const reserved = yield* reserveFor(checkoutId, pricedCart)
+  return reserved.fresh ? pricedCart : yield* decodePricedCart(reserved.pricing)
 })
 
 /** The order of a checkout, for what undoes it. */
@@ -54,11 +54,13 @@ const captureAndSettle = Effect.fn("Checkout.capture")(function*(
   const { adapter, request } = payment
   const undoPayment = voidPayment(adapter, request, intentId)
   const captured = yield* Effect.result(capture(adapter, request, intentId))
-  if (Result.isFailure(captured)) return (yield* takeBack(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
+  if (Result.isFailure(captured)) {
+    return (yield* cancelOrder(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
+  }
   yield* passing("captured")
-  const settled = yield* (yield* PlaceRepo).settle(order.id, intentId, captured.success.amountCaptured)
+  const settled = yield* (yield* CreateOrderRepo).settle(order.id, intentId, captured.success.amountCaptured)
   if (settled === undefined) {
-    yield* takeBack(orderOf(payload), undoPayment)
+    yield* cancelOrder(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
   }
   yield* passing("settled")
@@ -84,10 +86,10 @@ const pay = Effect.fn("Checkout.pay")(function*(
   return later ? order : yield* captureAndSettle(payload, order, payment, intentId)
 })
 
-/** The codes that were refused when the checkout was decided, for a run that finds the decision made. */
+/** The codes that were refused when the checkout was decided, for a run that finds the priced cart made. */
 const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
   const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
-  return hold === undefined || hold.decision === "null" ? [] : (yield* readDecision(hold.decision)).rejectedCodes
+  return hold === undefined || hold.pricing === "null" ? [] : (yield* decodePricedCart(hold.pricing)).rejectedCodes
 })
 
 /** An earlier run placed the order and died: what is left is to take the money, or to finish undoing. */
@@ -102,20 +104,20 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   if (order.amountCaptured !== null) {
     // Paid: nothing the provider says, or does not say, may undo it any more. The cart of one that was cancelled since
     // may have been with the shopper again, and this run's claim of it must not stay.
-    if (order.status === "cancelled") yield* (yield* ClaimRepo).giveBack(payload.request.cartId, payload.checkoutId)
+    if (order.status === "cancelled") yield* (yield* ClaimRepo).release(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
     const delivered = yield* (yield* Fulfillments).deliver(order)
     const errors = [...yield* afterOrder(delivered), ...yield* afterCheckout(delivered)]
     return answer(delivered, secret, errors, rejected)
   }
   if (order.status === "cancelled") {
-    yield* takeBack(orderOf(payload), undoPayment)
+    yield* cancelOrder(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
   const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
   if (Result.isFailure(authorized)) {
     // Whatever it says now, it had set the amount aside when the order was placed.
-    const paid = yield* takeBack(orderOf(payload), undoPayment)
+    const paid = yield* cancelOrder(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
     return answer(paid, null, [...yield* afterOrder(paid), ...yield* afterCheckout(paid)], rejected)
   }
@@ -137,32 +139,32 @@ const answer = (
  * whole execution is repeated then.
  */
 const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
-  const decision = yield* decideAndReserve(payload, cart).pipe(
+  const pricedCart = yield* priceAndReserve(payload, cart).pipe(
     // Stock is released even when the desk said no: a call that timed out may be granted later, the tombstone stops it.
-    Effect.tapError(() => abandon(payload, voidEarlier(payload)))
+    Effect.tapError(() => releaseCheckout(payload, voidEarlier(payload)))
   )
   yield* passing("reserved")
-  const payment = yield* paymentOf(payload, decision)
+  const payment = yield* paymentOf(payload, pricedCart)
   const { adapter, request } = payment
   const intent = yield* authorize(adapter, request).pipe(
-    Effect.tapError((error) => abandon(payload, () => voidUnknown(payment, error))),
+    Effect.tapError((error) => releaseCheckout(payload, () => voidUnknown(payment, error))),
     Effect.mapError(authorizationFailed)
   )
   yield* passing("authorized")
-  const order = yield* beforeCreate(payload, decision, intent).pipe(
-    Effect.flatMap((final) => placeOrder(payload, final, intent, adapter.providerId)),
-    Effect.tapError(() => abandon(payload, () => voidPayment(adapter, request, intent.id)))
+  const order = yield* beforeCreate(payload, pricedCart, intent).pipe(
+    Effect.flatMap((final) => createOrder(payload, final, intent, adapter.providerId)),
+    Effect.tapError(() => releaseCheckout(payload, () => voidPayment(adapter, request, intent.id)))
   )
-  yield* passing("placed")
+  yield* passing("created")
   const created = yield* afterOrder(order)
   const paid = yield* pay(payload, order, payment, intent, intent.id)
-  return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], decision.rejectedCodes)
+  return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], pricedCart.rejectedCodes)
 })
 
 export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>
   Effect.gen(function*() {
     const cart = yield* claimCart(payload)
-    if (cart.placed) return yield* resume(payload)
+    if (cart.ordered) return yield* resume(payload)
     yield* passing("claimed")
     return yield* purchase(payload, cart)
   }).pipe(Effect.tapError(() => passing("failed")), counted, Effect.provideService(CurrentActor, payload.actor))

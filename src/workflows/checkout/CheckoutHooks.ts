@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { PricingRequest } from "../../domain/checkout/Basket.ts"
-import type { DecidedLine, Decision } from "../../domain/checkout/Checkout.ts"
+import type { PricedCart, PricedCartLine } from "../../domain/checkout/Checkout.ts"
 import type { CheckoutData } from "../../domain/checkout/CheckoutData.ts"
 import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { HookBroken } from "../../domain/hooks/Hook.ts"
@@ -12,7 +12,7 @@ import { StorableObject } from "../../domain/text/Storable.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 /** How the unit price of a line came about, in minor units (contract §0.5). */
-const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: DecidedLine) => [
+const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => [
   firstStep(priceSteps[0]?.amountBefore ?? unitPrice, basePriceId ?? null),
   ...priceSteps
 ]
@@ -22,34 +22,34 @@ type Asked =
   & Pick<CheckoutData, "cartId" | "idempotencyKey" | "orderId" | "paymentMethodId" | "paymentMethodToken">
   & { readonly request: PricingRequest }
 
-const hookData = ({ orderId, request, ...asked }: Asked, decision: Decision): CheckoutData => ({
+const hookData = ({ orderId, request, ...asked }: Asked, pricedCart: PricedCart): CheckoutData => ({
   ...asked,
   checkoutId: orderId,
   orderId,
-  customerId: decision.customerId,
-  customerGroupIds: decision.customerGroupIds ?? [],
-  currency: decision.currency,
-  lineItems: decision.lines.map((line) => ({
+  customerId: pricedCart.customerId,
+  customerGroupIds: pricedCart.customerGroupIds ?? [],
+  currency: pricedCart.currency,
+  lineItems: pricedCart.lines.map((line) => ({
     ...line,
     resolvedUnitPrice: line.unitPrice,
     resolvedTotal: line.totalPrice,
     priceBreakdown: priceBreakdown(line)
   })),
-  subtotal: decision.subtotal,
-  discountTotal: decision.discountTotal,
-  taxTotal: decision.taxTotal,
-  taxIncluded: decision.taxIncluded ?? false,
-  shippingTotal: decision.shippingTotal,
-  total: decision.grandTotal,
+  subtotal: pricedCart.subtotal,
+  discountTotal: pricedCart.discountTotal,
+  taxTotal: pricedCart.taxTotal,
+  taxIncluded: pricedCart.taxIncluded ?? false,
+  shippingTotal: pricedCart.shippingTotal,
+  total: pricedCart.grandTotal,
   promotionCodes: request.promotionCodes ?? [],
-  appliedPromotions: decision.promotions,
-  freeShipping: decision.promotions.some((one) => one.freeShipping),
+  appliedPromotions: pricedCart.promotions,
+  freeShipping: pricedCart.promotions.some((one) => one.freeShipping),
   shippingAddress: request.shippingAddress ?? null,
-  shippingMethod: decision.shippingMethod ?? null,
-  metadata: decision.metadata
+  shippingMethod: pricedCart.shippingMethod ?? null,
+  metadata: pricedCart.metadata
 })
 
-const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, decision: Decision): CheckoutData =>
+const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, pricedCart: PricedCart): CheckoutData =>
   hookData({
     orderId: checkoutId,
     cartId: request.cartId,
@@ -57,7 +57,7 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
     paymentMethodToken: request.paymentMethodToken ?? null,
     idempotencyKey,
     request
-  }, decision)
+  }, pricedCart)
 
 /**
  * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
@@ -92,21 +92,21 @@ const storable = (metadata: unknown) => {
 
 /** Asks `checkout.beforePayment`, after the totals and before any money. The answer carries the hooks' metadata. */
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
-  function*(payload: CheckoutPayload, decision: Decision) {
-    const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, decision)))
-    return { ...decision, metadata: yield* storable(hooked.metadata) }
+  function*(payload: CheckoutPayload, pricedCart: PricedCart) {
+    const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, pricedCart)))
+    return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
 
 /** Asks `checkout.beforeCreate` and `orders.beforeCreate`, after the authorization and before the order. */
 export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   payload: CheckoutPayload,
-  decision: Decision,
+  pricedCart: PricedCart,
   { clientSecret, id }: PaymentIntent
 ) {
   const hooks = yield* Hooks
   const data: CheckoutData = {
-    ...checkoutData(payload, decision),
+    ...checkoutData(payload, pricedCart),
     paymentIntentId: id,
     paymentClientSecret: clientSecret
   }
@@ -116,16 +116,16 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
       (changed) => hooks.before("orders.beforeCreate", changed)
     )
   )
-  return { ...decision, metadata: yield* storable(hooked.metadata) }
+  return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
 })
 
 /** Asks `orders.beforeCreate` about an order that staff writes. The answer carries the hooks' metadata. */
 export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
-  function*(orderId: string, request: PricingRequest, decision: Decision) {
+  function*(orderId: string, request: PricingRequest, pricedCart: PricedCart) {
     const nobody = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
-    const data = hookData({ ...nobody, orderId, request }, decision)
+    const data = hookData({ ...nobody, orderId, request }, pricedCart)
     const hooked = yield* asked((yield* Hooks).before("orders.beforeCreate", data))
-    return { ...decision, metadata: yield* storable(hooked.metadata) }
+    return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
 

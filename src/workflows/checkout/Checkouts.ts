@@ -18,7 +18,7 @@ export interface CheckoutKey {
 const scopeOf = (scope: string): string => `checkout:${scope}`
 
 /** How long a shopper waits for an answer. The checkout goes on without him; the same key gives its outcome later. */
-const patience = Duration.seconds(30)
+const timeout = Duration.seconds(30)
 
 /** Starts durable checkouts and waits for their outcome (contract §3). */
 export class Checkouts extends Context.Service<Checkouts, {
@@ -43,7 +43,7 @@ export class Checkouts extends Context.Service<Checkouts, {
         CheckoutWorkflow.execute(payload).pipe(
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
           Effect.timeoutOrElse({
-            duration: patience,
+            duration: timeout,
             orElse: () =>
               Effect.fail(Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key."))
           })

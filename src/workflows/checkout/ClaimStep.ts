@@ -23,7 +23,7 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(payload: Checkout
   for (let round = 0;; round++) {
     const cart = yield* claims.claim(request.cartId, checkoutId, { actor, customerId, secretHash }, request.currency)
     if (cart === undefined) return yield* NotFound.of("Cart not found.")
-    if (cart.claimed || cart.placed) return cart
+    if (cart.claimed || cart.ordered) return cart
     const moved = cart.ours || cart.admitted && cart.status === "active" && !cart.expired && cart.lines.length > 0 &&
         cart.currency === request.currency
     if (!moved || round === rounds) return yield* refusal(cart, request.currency)

@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import { ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
-import { readDecision } from "../../domain/checkout/DecisionText.ts"
+import { decodePricedCart } from "../../domain/checkout/PricedCartCodec.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/Reservation.ts"
@@ -24,7 +24,7 @@ import { paymentOf, voidLater } from "./PaymentStep.ts"
  * the hold as it was found. A checkout whose order another run has placed meanwhile is not to be undone from here: it
  * dies, and the repetition finds that order.
  */
-export const abandon = Effect.fn("Checkout.abandon")(function*<R>(
+export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R>(
   { checkoutId, request }: CheckoutPayload,
   undoPayment: (hold: PinnedHold | undefined) => Effect.Effect<void, never, R>
 ) {
@@ -36,17 +36,17 @@ export const abandon = Effect.fn("Checkout.abandon")(function*<R>(
   yield* passing("undone")
   yield* undoPayment(hold)
   yield* passing("undone")
-  yield* (yield* ClaimRepo).giveBack(request.cartId, checkoutId)
+  yield* (yield* ClaimRepo).release(request.cartId, checkoutId)
 })
 
 /**
- * For a run that fails before it asks for money. A decision pinned with the hold is that of an earlier run, which may
+ * For a run that fails before it asks for money. A priced cart pinned with the hold is that of an earlier run, which may
  * have had the amount set aside before it died.
  */
 export const voidEarlier = (payload: CheckoutPayload) =>
   Effect.fn("Checkout.voidEarlier")(function*(hold: PinnedHold | undefined) {
-    if (hold === undefined || hold.decision === "null") return
-    const { adapter, request } = yield* paymentOf(payload, yield* readDecision(hold.decision))
+    if (hold === undefined || hold.pricing === "null") return
+    const { adapter, request } = yield* paymentOf(payload, yield* decodePricedCart(hold.pricing))
     yield* voidLater(adapter, request, null)
   })
 
@@ -89,14 +89,14 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
  * Takes back an order that could not be paid: it is cancelled, and with it stock, usage and cart go back, then the money
  * (contract §3.6). Gives the order instead when it was paid after all, by another run or as the provider's event says.
  */
-export const takeBack = Effect.fn("Checkout.takeBack")(function*<R>(
+export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
   { cartId, orderId }: { readonly orderId: string; readonly cartId: string | null },
   undoPayment: Effect.Effect<void, never, R>
 ) {
   const paid = yield* cancelUnpaid(orderId)
   if (paid !== undefined) return paid
   // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
-  if (cartId !== null) yield* (yield* ClaimRepo).giveBack(cartId, orderId)
+  if (cartId !== null) yield* (yield* ClaimRepo).release(cartId, orderId)
   yield* passing("undone")
   yield* undoPayment
   yield* passing("undone")

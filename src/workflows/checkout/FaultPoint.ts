@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 
 /** The boundaries between the steps of a checkout; a process may die at any of them. */
-export const faultPoints = ["claimed", "reserved", "authorized", "placed", "captured", "settled"] as const
+export const faultPoints = ["claimed", "reserved", "authorized", "created", "captured", "settled"] as const
 
 /** The same for a checkout that fails: after a compensation, and after all of them, before anybody was told. */
 export const undoFaultPoints = ["undone", "failed"] as const

@@ -1,7 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import type { Order } from "../../domain/orders/Order.ts"
@@ -9,10 +9,10 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { absentAdapter } from "../payments/AbsentAdapter.ts"
 import { untilAnswered } from "../payments/UntilAnswered.ts"
-import { takeBack } from "./Compensation.ts"
+import { cancelOrder } from "./Compensation.ts"
 import { passing } from "./FaultPoint.ts"
+import { askCapture, CaptureAnswer, paymentRequestOf } from "./OrderPayment.ts"
 import { captureKey, voidPayment } from "./PaymentStep.ts"
-import { askCapture, CaptureAnswer, placedRequest } from "./PlacedPayment.ts"
 
 /**
  * The second half of a checkout whose shopper had to confirm the payment (contract §3.7): takes the money once the
@@ -21,7 +21,7 @@ import { askCapture, CaptureAnswer, placedRequest } from "./PlacedPayment.ts"
  */
 export const LateCapture = Workflow.make("LateCapture", {
   payload: { orderId: Uuid, organizationId: Schema.String },
-  success: Schema.Literals(["captured", "taken-back", "nothing-to-capture"]),
+  success: Schema.Literals(["captured", "cancelled", "nothing-to-capture"]),
   idempotencyKey: ({ orderId }) => orderId,
   // What dies here is the database or the process, not the capture: the execution runs again.
   annotations: Context.make(Workflow.CaptureDefects, false)
@@ -41,7 +41,7 @@ const run = Effect.fnUntraced(function*(orderId: string) {
   if (order.amountCaptured !== null) return yield* delivered(order)
   if (order.status === "cancelled") return "nothing-to-capture" as const
   const adapter = (yield* PaymentAdapters).byProvider(paymentProvider) ?? absentAdapter(paymentProvider)
-  const request = placedRequest(stored)
+  const request = paymentRequestOf(stored)
   const undoPayment = voidPayment(adapter, request, intentId)
   const answer = yield* untilAnswered(
     CaptureAnswer,
@@ -49,16 +49,16 @@ const run = Effect.fnUntraced(function*(orderId: string) {
   )
   if (answer?._tag === "Taken") {
     yield* passing("captured")
-    const settled = yield* (yield* PlaceRepo).settle(orderId, intentId, answer.amount)
+    const settled = yield* (yield* CreateOrderRepo).settle(orderId, intentId, answer.amount)
     yield* passing("settled")
     if (settled !== undefined) return yield* delivered(order)
     // Cancelled meanwhile: whoever did it saw no money to give back.
     yield* undoPayment
-    return "taken-back" as const
+    return "cancelled" as const
   }
   yield* Effect.logWarning(`order ${orderId} is taken back: ${answer?.message ?? "its provider never answered"}`)
-  const paid = yield* takeBack({ orderId, cartId }, undoPayment)
-  return paid === undefined ? "taken-back" as const : yield* delivered(paid)
+  const paid = yield* cancelOrder({ orderId, cartId }, undoPayment)
+  return paid === undefined ? "cancelled" as const : yield* delivered(paid)
 })
 
 export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }) =>

@@ -1,5 +1,5 @@
 import { Effect, Schedule } from "effect"
-import type { Decision } from "../../domain/checkout/Checkout.ts"
+import type { PricedCart } from "../../domain/checkout/Checkout.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import {
   type PaymentAdapter,
@@ -50,7 +50,7 @@ export const providerOf = ({ request }: CheckoutPayload) =>
   Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
 
 /** What decides a payment besides the request itself; `paymentProvider` is absent in what older versions pinned. */
-type Payable = Pick<Decision, "customerId" | "grandTotal" | "paymentProvider">
+type Payable = Pick<PricedCart, "customerId" | "grandTotal" | "paymentProvider">
 
 /** The adapter of this checkout and what it is asked; the checkout id is the idempotency key of the whole payment. */
 export const paymentOf = Effect.fnUntraced(

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import type { Decision } from "../../domain/checkout/Checkout.ts"
-import { writeDecision } from "../../domain/checkout/DecisionText.ts"
+import type { PricedCart } from "../../domain/checkout/Checkout.ts"
+import { encodePricedCart } from "../../domain/checkout/PricedCartCodec.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import { StockClient } from "../../entities/StockClient.ts"
 
 const stockError = (
   error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
@@ -17,19 +17,19 @@ const stockError = (
   )
 
 /**
- * Holds the stock of a decision at the stock desk for its order, and pins the decision with it: an earlier one of the
+ * Holds the stock of a priced cart at the stock desk for its order, and pins the priced cart with it: an earlier one of the
  * same order wins. Whoever fails after this, or at it, releases the hold.
  */
-export const reserveFor = Effect.fn("Checkout.desk")(function*(orderId: string, decision: Decision) {
-  return yield* (yield* StockDeskClient).reserve({
+export const reserveFor = Effect.fn("Checkout.desk")(function*(orderId: string, pricedCart: PricedCart) {
+  return yield* (yield* StockClient).reserve({
     holder: orderId,
-    lines: decision.lines.map(({ entityId, quantity, title, variantId }) => ({
+    lines: pricedCart.lines.map(({ entityId, quantity, title, variantId }) => ({
       sellableId: variantId ?? entityId,
       entityId,
       quantity,
       title
     })),
     ttlSeconds: (yield* StoreSettings).holdSeconds,
-    decision: yield* writeDecision(decision)
+    pricing: yield* encodePricedCart(pricedCart)
   }).pipe(Effect.mapError(stockError))
 })

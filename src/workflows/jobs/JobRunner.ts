@@ -4,12 +4,12 @@ import { newId } from "../../domain/ids/Id.ts"
 import type { ClaimedJob } from "../../domain/jobs/Job.ts"
 import { type Claim, type Claimed, JobClaimRepo } from "../../domain/jobs/JobClaimRepo.ts"
 import { askEngine, ConfiguredEngine, type RunCounts } from "../../domain/jobs/JobEngine.ts"
+import { JobNotifier } from "../../domain/jobs/JobNotifier.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
 import type { TaskRuns } from "../../domain/jobs/TaskRuns.ts"
-import { Wakeups } from "../../domain/jobs/Wakeups.ts"
-import { makeHand, now } from "./JobHand.ts"
 import { type InvalidSchedule, JobSchedules } from "./JobSchedules.ts"
+import { makeJobWorker, now } from "./JobWorker.ts"
 
 /** Which queue to run, and how many jobs of it at most. */
 export interface RunRequest {
@@ -36,8 +36,8 @@ export class JobRunner extends Context.Service<JobRunner, {
       const settles = yield* JobSettleRepo
       const schedules = yield* JobSchedules
       const settings = yield* JobSettings
-      const context = yield* Effect.context<JobSettleRepo | JobSettings | TaskRuns | Wakeups>()
-      const wakeups = yield* Wakeups
+      const context = yield* Effect.context<JobSettleRepo | JobSettings | TaskRuns | JobNotifier>()
+      const jobNotifier = yield* JobNotifier
       const shares = { after: "" }
       let reapedAt = -Infinity
 
@@ -54,7 +54,7 @@ export class JobRunner extends Context.Service<JobRunner, {
         const reaped = yield* reap
         yield* settles.unpark
         const claim = { queue, slot: `run-${newId()}`, token: newId(), leaseMs: settings.leaseMs, limit }
-        const hand = yield* makeHand(queue, claim.token, yield* wakeups.latch(queue))
+        const hand = yield* makeJobWorker(queue, claim.token, yield* jobNotifier.latch(queue))
         yield* Effect.forkScoped(hand.beat)
         const released = yield* Effect.onInterrupt(
           Effect.tap(takeInTurn(claims, settings, claim, hand.take, shares), hand.finish),

@@ -1,6 +1,6 @@
 import { Clock, Context, Cron, Data, Effect, Layer, Result } from "effect"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { JobTickRepo } from "../../domain/jobs/JobTickRepo.ts"
+import { SchedulerTickRepo } from "../../domain/jobs/SchedulerTickRepo.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 
@@ -11,7 +11,7 @@ export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ reado
 const forgottenMs = 86_400_000
 
 /** Ticks of one task that one look makes up for; a process that was frozen for longer goes on with the newest. */
-const mostTicks = 100
+const maxTicks = 100
 
 /** The longest wait between two looks: timers of a machine that slept are late. */
 const longestWait = 30_000
@@ -28,7 +28,7 @@ const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyAr
   const ticks: Array<Date> = []
   for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
     ticks.push(tick)
-    if (ticks.length > mostTicks) ticks.shift()
+    if (ticks.length > maxTicks) ticks.shift()
   }
   return ticks
 }
@@ -48,7 +48,7 @@ export class JobSchedules extends Context.Service<JobSchedules, {
     JobSchedules,
     Effect.gen(function*() {
       const tasks = yield* Tasks
-      const ticks = yield* JobTickRepo
+      const ticks = yield* SchedulerTickRepo
       const jobs = yield* Jobs
       const { defaultOrganizationId: organizationId } = yield* StoreSettings
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import type { ClaimedJob } from "../../domain/jobs/Job.ts"
 import { type Claim, type Claimed, JobClaimRepo } from "../../domain/jobs/JobClaimRepo.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { now } from "./JobHand.ts"
+import { now } from "./JobWorker.ts"
 
 /** What a slot is to work on, and what it should do next. */
 export interface Taken {

@@ -2,11 +2,11 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, isAnonymous } from "../../domain/access/Actor.ts"
 import { actsForShop } from "../../domain/access/Ownership.ts"
 import { type BasketError, Baskets } from "../../domain/checkout/Baskets.ts"
-import type { Decision } from "../../domain/checkout/Checkout.ts"
-import { Decisions } from "../../domain/checkout/Decisions.ts"
+import type { PricedCart } from "../../domain/checkout/Checkout.ts"
+import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
+import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import type { ManualOrderRequest } from "../../domain/checkout/ManualOrder.ts"
-import { placedOrder } from "../../domain/checkout/PlacedOrder.ts"
-import { PlaceRepo } from "../../domain/checkout/PlaceRepo.ts"
+import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
 import { basketWithout } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { CheckoutFailed, Unauthorized } from "../../domain/errors/ApiErrors.ts"
@@ -18,7 +18,7 @@ import { OrderNotes } from "../../domain/orders/OrderNotes.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import type { StockDeskClient } from "../../entities/StockDeskClient.ts"
+import type { StockClient } from "../../entities/StockClient.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 import { reserveFor } from "../checkout/ReserveStep.ts"
 
@@ -43,12 +43,12 @@ export class ManualOrders extends Context.Service<ManualOrders, {
         | Hooks
         | OrderNotes
         | OrderNumbers
-        | PlaceRepo
-        | StockDeskClient
+        | CreateOrderRepo
+        | StockClient
         | StoreSettings
         | UnconfirmedOrderRepo
       >()
-      const [baskets, customers, decisions] = yield* Effect.all([Baskets, Customers, Decisions])
+      const [baskets, customers, pricing] = yield* Effect.all([Baskets, Customers, CheckoutPricing])
 
       const create = Effect.fn("ManualOrders.create")(
         function*(request: ManualOrderRequest) {
@@ -62,10 +62,10 @@ export class ManualOrders extends Context.Service<ManualOrders, {
             yield* baskets.ofLines(request.lineItems),
             (forShop && request.email) || null
           )
-          const decided = yield* decisions.decide(basket, request, own)
+          const decided = yield* pricing.price(basket, request, own)
           const orderId = newId()
-          const decision = yield* beforeManualOrder(orderId, request, decided)
-          const placing = Effect.andThen(reserveFor(orderId, decision), place(orderId, request, decision, forShop))
+          const pricedCart = yield* beforeManualOrder(orderId, request, decided)
+          const placing = Effect.andThen(reserveFor(orderId, pricedCart), place(orderId, request, pricedCart, forShop))
           const order = yield* Effect.tapError(
             placing,
             () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
@@ -82,9 +82,9 @@ export class ManualOrders extends Context.Service<ManualOrders, {
 }
 
 const place = Effect.fnUntraced(
-  function*(id: string, request: ManualOrderRequest, decision: Decision, forShop: boolean) {
+  function*(id: string, request: ManualOrderRequest, pricedCart: PricedCart, forShop: boolean) {
     const { organizationId } = yield* CurrentActor
-    const order = placedOrder(decision, request, {
+    const order = pendingOrder(pricedCart, request, {
       id,
       organizationId,
       orderNumber: yield* (yield* OrderNumbers).next,
@@ -93,16 +93,16 @@ const place = Effect.fnUntraced(
       idempotencyKey: null,
       isDraft: forShop && request.draft === true,
       placedAt: DateTime.toDateUtc(yield* DateTime.now),
-      metadata: request.customerGroupIds === undefined ? {} : { customerGroupIds: decision.customerGroupIds ?? [] }
+      metadata: request.customerGroupIds === undefined ? {} : { customerGroupIds: pricedCart.customerGroupIds ?? [] }
     })
     const note = typeof request.note === "string" ? request.note : undefined
     const noted = note === undefined ? Effect.void : (yield* OrderNotes).noteWith(id, note)
-    const placed = yield* (yield* PlaceRepo).placeManual(
-      { order, decision, email: forShop ? request.email ?? null : null },
+    const placed = yield* (yield* CreateOrderRepo).createManual(
+      { order, pricedCart, email: forShop ? request.email ?? null : null },
       // With the order: a process that dies behind it must not leave stock with a shopper for ever.
-      forShop ? noted : yield* awaitingPayment(id, decision.customerId)
+      forShop ? noted : yield* awaitingPayment(id, pricedCart.customerId)
     )
-    return placed === "placed"
+    return placed === "created"
       ? order
       : yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
   }

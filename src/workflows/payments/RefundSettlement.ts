@@ -5,10 +5,10 @@ import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
 import { SettleRefund } from "./SettleRefund.ts"
 
 /** How long a request waits for its refund before it answers without. */
-const patience = "5 seconds"
+const timeout = "5 seconds"
 
 /** Most refunds one sweep starts. */
-export const refundsPerSweep = 100
+export const refundsPerRun = 100
 
 /** Starts the durable settling of refunds; what it does is in `SettleRefund`. */
 export class RefundSettlement extends Context.Service<RefundSettlement, {
@@ -37,12 +37,12 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
       /** After the time limit only the waiting ends, and its fiber with it: the execution goes on by itself. */
       const settle = Effect.fn("RefundSettlement.settle")(function*(refund: PendingRefund) {
         const run = Effect.provideService(SettleRefund.execute(refund), WorkflowEngine.WorkflowEngine, engine)
-        const ended = yield* Effect.timeoutOption(Effect.exit(run), patience)
+        const ended = yield* Effect.timeoutOption(Effect.exit(run), timeout)
         return ended._tag === "Some"
       })
 
       const sweep = Effect.gen(function*() {
-        const abandoned = yield* refunds.takeDue(refundsPerSweep)
+        const abandoned = yield* refunds.takeDue(refundsPerRun)
         // One that cannot be started must not cost the others their turn.
         const safely = (refund: PendingRefund) =>
           Effect.catchCause(

@@ -12,8 +12,8 @@ import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
 import { OrderEntity } from "../../entities/OrderEntity.ts"
 import { LateCapture } from "../checkout/LateCapture.ts"
+import { OrphanedPayments } from "./OrphanedPayments.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
-import { UnwantedMoney } from "./UnwantedMoney.ts"
 
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
 export class StatusChanges extends Context.Service<StatusChanges, {
@@ -42,7 +42,7 @@ export class StatusChanges extends Context.Service<StatusChanges, {
       const orders = yield* OrderRepo
       const statuses = yield* Orders
       const events = yield* PaymentEvents
-      const unwanted = yield* UnwantedMoney
+      const unwanted = yield* OrphanedPayments
       const settlement = yield* RefundSettlement
       const settings = yield* StoreSettings
       const unconfirmed = yield* UnconfirmedOrderRepo

@@ -3,7 +3,7 @@ import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.t
 import { UnpaidCancellation } from "./UnpaidCancellation.ts"
 
 /** Most orders one sweep cancels. */
-export const ordersPerSweep = 100
+export const ordersPerRun = 100
 
 /** Ends orders whose shopper never confirmed the payment, so that they hold no stock for ever. */
 export class UnconfirmedOrders extends Context.Service<UnconfirmedOrders, {
@@ -20,7 +20,7 @@ export class UnconfirmedOrders extends Context.Service<UnconfirmedOrders, {
       const unpaid = yield* UnpaidCancellation
 
       const sweep = Effect.gen(function*() {
-        const due = yield* unconfirmed.takeDue(ordersPerSweep)
+        const due = yield* unconfirmed.takeDue(ordersPerRun)
         yield* unpaid.cancelAll(due.filter(({ paid }) => !paid), "payment_not_confirmed")
         return due.length
       }).pipe(Effect.withSpan("UnconfirmedOrders.sweep"))

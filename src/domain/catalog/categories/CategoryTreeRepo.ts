@@ -18,7 +18,7 @@ export class CategoryTreeRepo extends Context.Service<CategoryTreeRepo, {
   static readonly layer = Layer.effect(CategoryTreeRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-interface PlacedRow {
+interface CreatedOrderRow {
   readonly id: string
   readonly parent_id: string | null
   readonly slug: string
@@ -29,7 +29,7 @@ interface PlacedRow {
   readonly children: number
 }
 
-const toPlaced = (row: PlacedRow): PlacedCategory => ({
+const toPlaced = (row: CreatedOrderRow): PlacedCategory => ({
   id: row.id,
   parentId: row.parent_id,
   slug: row.slug,
@@ -72,7 +72,7 @@ const make = (sql: SqlClient.SqlClient): CategoryTreeRepo["Service"] => {
 
   const find = Effect.fn("CategoryTreeRepo.find")(function*(idOrSlug: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<PlacedRow>`with recursive ${above(organization, idOrSlug)}
+    const rows = yield* sql<CreatedOrderRow>`with recursive ${above(organization, idOrSlug)}
       select d.*, way.path, ${sql.literal(children)} from top d, way`
     return rows[0] === undefined ? undefined : toPlaced(rows[0])
   }, Effect.orDie)
@@ -80,7 +80,7 @@ const make = (sql: SqlClient.SqlClient): CategoryTreeRepo["Service"] => {
   const subtree = Effect.fn("CategoryTreeRepo.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
     const organization = yield* currentOrganization
     const levels = Math.min(query.depth ?? deepest, deepest)
-    const rows = yield* sql<PlacedRow>`with recursive ${above(organization, idOrSlug)},
+    const rows = yield* sql<CreatedOrderRow>`with recursive ${above(organization, idOrSlug)},
       down as (
         select t.*, way.path as path, 0 as level from top t, way
         union all

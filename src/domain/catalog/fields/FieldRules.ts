@@ -10,8 +10,8 @@ import type { FieldDefinition, FieldKind } from "./FieldDefinition.ts"
 export type Rule = Pick<FieldDefinition, "kind" | "rules" | "isUnique">
 
 /** A text that is unique is indexed, so it has an end; any other one is bounded only so that nobody stores books. */
-const longestKey = 255
-const longestText = 10_000
+const maxKeyLength = 255
+const maxTextLength = 10_000
 
 const Money = Schema.Struct({ amount: Amount, currency: CurrencyCode })
 
@@ -37,8 +37,8 @@ const within = ({ rules: { maximum, minimum } }: Rule, number: number): string |
 
 const text = (rule: Rule, value: unknown): Checked => {
   if (!Schema.is(FreeText)(value)) return refusal("must be a text of valid Unicode without NUL")
-  const { maxLength = longestText, minLength = 0 } = rule.rules
-  const most = Math.min(maxLength, rule.isUnique ? longestKey : maxLength)
+  const { maxLength = maxTextLength, minLength = 0 } = rule.rules
+  const most = Math.min(maxLength, rule.isUnique ? maxKeyLength : maxLength)
   const length = Array.from(value).length
   if (length < minLength) return refusal(`must have at least ${minLength} characters`)
   return length > most ? refusal(`must have at most ${most} characters`) : Result.succeed(value)

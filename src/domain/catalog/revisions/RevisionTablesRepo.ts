@@ -1,5 +1,5 @@
 /** Revisions that an entity keeps at most; a write that makes one more drops the oldest. */
-export const mostRevisions = 100
+export const maxRevisions = 100
 
 const table = `create table entity_revisions (
     organization_id text not null,
@@ -56,7 +56,7 @@ const keep = `create function entity_revisions_keep() returns trigger language p
       values (new.organization_id, entity, coalesce(last.number, 0) + 1, now_is, new.actor_id, new.actor_type,
         new.request_id, new.source);
     update entity_revisions set superseded_at = now() where entity_id = entity and number = last.number;
-    delete from entity_revisions where entity_id = entity and number <= coalesce(last.number, 0) + 1 - ${mostRevisions};
+    delete from entity_revisions where entity_id = entity and number <= coalesce(last.number, 0) + 1 - ${maxRevisions};
     return null;
   end $$`
 

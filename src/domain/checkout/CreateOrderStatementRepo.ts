@@ -1,0 +1,239 @@
+import type { SqlClient } from "effect/sql"
+import type { Actor } from "../access/Actor.ts"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
+import { mark } from "../idempotency/MarkRepo.ts"
+import { newId } from "../ids/Id.ts"
+import type { StatementParts } from "../modules/DatabaseRepo.ts"
+import type { Order } from "../orders/Order.ts"
+import { buyerKeys } from "../promotions/BuyerKey.ts"
+import type { PricedCart } from "./Checkout.ts"
+import { unflushed } from "./UnflushedRepo.ts"
+
+/** An order to be placed: the record as it will be, and what its placing consumes. */
+export interface NewOrder {
+  readonly order: Order
+  readonly pricedCart: PricedCart
+  readonly cartId: string
+  readonly idempotencyKey: string | null
+  readonly provider: string
+}
+
+/** An order that staff writes: it comes from no cart, and nobody was asked for its money. */
+export interface NewManualOrder extends Pick<NewOrder, "order" | "pricedCart"> {
+  readonly email: string | null
+}
+
+export interface CreatedOrderRow {
+  readonly n: number
+  readonly created: boolean
+  readonly existed: boolean
+}
+
+/** A placement and who places it. */
+export interface OrderCreation {
+  readonly newOrder: NewOrder
+  readonly actor: Actor
+}
+
+const orderInput = (actor: Actor, { pricedCart, order }: Pick<NewOrder, "order" | "pricedCart">, n: number) => ({
+  n,
+  id: order.id,
+  organization: actor.organizationId,
+  customer: pricedCart.customerId,
+  taxProvider: pricedCart.taxProvider ?? null,
+  promotions: pricedCart.promotions.map(({ perCustomer, promotionId }) => ({ perCustomer, promotionId })),
+  actor: actor.userId,
+  origin: originOf(actor),
+  history: newId(),
+  event: newId(),
+  o: order
+})
+
+const toInput = ({ actor, newOrder }: OrderCreation, n: number) => ({
+  ...orderInput(actor, newOrder, n),
+  cart: newOrder.cartId,
+  secret: newOrder.pricedCart.cartSecretHash,
+  provider: newOrder.provider,
+  key: newOrder.idempotencyKey
+})
+
+/** The orders to be made, one row each: `orderInput` with the columns that only a cart or only staff has. */
+const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
+  sql`input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
+        organization text, cart uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
+        origin jsonb, history uuid, event uuid, email text, o jsonb))`
+
+/**
+ * Counters of promotions, each limited by a constraint of its table, so that 10 × L buyers use a code exactly L times.
+ * Rows are locked by id, so that two checkouts with the same promotions never wait for each other in a circle.
+ */
+export const usage = (sql: SqlClient.SqlClient) =>
+  sql`wanted as materialized (
+      select i.organization, i.id, i.customer, (p->>'promotionId')::uuid as promotion,
+        (p->>'perCustomer')::int as per_customer, ${sql.literal(buyerKeys("i.customer", "cart.email"))} as buyers
+      from cart join input i on i.n = cart.n, jsonb_array_elements(i.promotions) p),
+    limited as materialized (
+      select p.id from promotions p where p.id = any(array(select promotion from wanted)) order by p.id for update),
+    used as (
+      update promotions p set used_count = p.used_count + w.times
+      from (select promotion, organization, count(*)::int as times from wanted group by promotion, organization) w
+      where p.id = any(array(select id from limited)) and p.id = w.promotion and p.organization_id = w.organization returning p.id),
+    usages as (
+      insert into promotion_usages (organization_id, promotion_id, order_id, customer_id, buyers)
+      select w.organization, w.promotion, w.id, w.customer, w.buyers from wanted w join used on used.id = w.promotion),
+    counted as (
+      insert into promotion_buyer_usages as u (organization_id, promotion_id, buyer, used_count, usage_limit)
+      select w.organization, w.promotion, buyer, count(*)::int, min(w.per_customer)
+      from wanted w join used on used.id = w.promotion, unnest(w.buyers) buyer
+      group by w.organization, w.promotion, buyer order by w.promotion, buyer
+      on conflict (organization_id, promotion_id, buyer) do update
+        set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
+
+/**
+ * Orders, lines, history and announcements of the rows of `cart (n, email)`, with what `input` says of them: the parts
+ * `created`, `lines`, `history` and `event` of every statement that makes orders.
+ */
+const records = (sql: SqlClient.SqlClient) =>
+  sql`created as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
+        tax_included, tax_provider, shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
+        idempotency_key, cart_id, cart_secret_hash, email, is_draft, shipping_address, metadata, placed_at, updated_at)
+      select i.id, i.organization, o->>'orderNumber', (o->>'customerId')::uuid, 'pending', o->>'currency',
+        (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'taxIncluded')::boolean, i."taxProvider",
+        (o->>'shippingTotal')::bigint,
+        (o->>'discountTotal')::bigint, (o->>'grandTotal')::bigint, o->>'paymentIntentId', o->>'paymentMethodId',
+        i.provider, i.key, i.cart, i.secret, nullif(trim(cart.email), ''), coalesce((o->>'isDraft')::boolean, false),
+        nullif(o->'shippingAddress', 'null'), o->'metadata',
+        (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
+      from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
+    lines as (insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku,
+        title, quantity, unit_price, total_price, is_custom_price, tax_amount, discount_amount, metadata)
+      select (l->>'id')::uuid, p.organization_id, p.id, place, (l->>'entityId')::uuid, l->>'entityType',
+        (l->>'variantId')::uuid, l->>'sku', l->>'title', (l->>'quantity')::int, (l->>'unitPrice')::bigint,
+        (l->>'totalPrice')::bigint, (l->>'isCustomPrice')::boolean, (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint,
+        l->'metadata'
+      from created p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place)),
+    history as (insert into order_status_history
+        (id, organization_id, order_id, from_status, to_status, reason, changed_by)
+      select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
+      from created p join input i on i.id = p.id),
+    event as (insert into ${journal(sql)}
+      select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
+      from created p join input i on i.id = p.id)`
+
+/**
+ * The statement that makes the orders of checkouts: their stock, the end of their carts, promotion usage, orders, lines, history and
+ * announcements. Everything of an order hangs on its hold and its cart: a reservation that has run out, or a cart that
+ * is not this checkout's any more, and nothing of it is written. An order travels as one JSON value, however many lines
+ * it has. Holds and carts that others have locked are waited for or left out. `projections` are what plugins write with it.
+ * Lock order: holds by key, carts by id, promotions by id, then inserts.
+ */
+export const createOrderStatement = (
+  sql: SqlClient.SqlClient,
+  creations: ReadonlyArray<OrderCreation>,
+  locking: Locking,
+  projections: ReadonlyArray<StatementParts> = []
+) =>
+  sql<CreatedOrderRow>`with
+    ${input(sql, creations.map(toInput))},
+    held as materialized (
+      select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
+      where h.organization_id = any(array(select organization from input))
+        and h.holder = any(array(select id::text from input)) and h.state = 'held'
+      order by h.organization_id, h.holder for update of h ${sql.literal(locking)}),
+    claimed as materialized (
+      select c.id, i.n from held join input i on i.n = held.n
+        join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select cart from input)) and c.checkout_id = i.id and c.status = 'checking_out'
+      order by c.id for update of c ${sql.literal(locking)}),
+    hold as (
+      update holds h set state = 'sold', expires_at = null, updated_at = now()
+      from claimed join input i on i.n = claimed.n
+      where h.organization_id = any(array(select organization from input))
+        and h.holder = any(array(select holder from held)) and h.organization_id = i.organization
+        and h.holder = i.id::text and h.state = 'held'
+      returning i.n),
+    cart as (
+      update carts c set status = 'checked_out', version = c.version + 1, updated_at = now()
+      from hold join claimed on claimed.n = hold.n
+      where c.id = any(array(select id from claimed)) and c.id = claimed.id
+      returning hold.n, c.email),
+    ${usage(sql)},
+    ${sql.join(", ", false)([records(sql), ...projections])}
+    select i.n, exists (select 1 from created p where p.id = i.id) as created,
+      coalesce((select true from orders o
+        where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed
+    from input i`
+
+/**
+ * Makes an order that staff wrote, with everything a checkout's order has but a cart and a payment. It hangs on its hold
+ * in the same way, and bears the mark of its request.
+ */
+export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Actor, newOrder: NewManualOrder) =>
+  sql<CreatedOrderRow>`with
+    ${input(sql, [{ ...orderInput(actor, newOrder, 0), email: newOrder.email }])},
+    hold as (
+      update holds h set state = 'sold', expires_at = null, updated_at = now()
+      where h.organization_id = ${actor.organizationId} and h.holder = ${newOrder.order.id} and h.state = 'held'
+      returning h.holder),
+    cart as (select i.n, i.email from input i where exists (select 1 from hold)),
+    ${usage(sql)},
+    ${records(sql)}${mark(sql, actor, "created")}
+    select 0 as n, exists (select 1 from created) as created, false as existed`
+
+/** A payment to be written down: the provider's id of it and the captured amount in minor units. */
+export interface Settlement {
+  readonly id: string
+  readonly organization: string
+  readonly intent: string
+  readonly captured: number
+  readonly actor: Actor
+}
+
+const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
+  ...settlement,
+  n,
+  entry: newId(),
+  origin: originOf(actor)
+})
+
+/** Nulls for an order that was cancelled before. */
+export interface SettledRow {
+  readonly n: number
+  readonly status: Order["status"] | null
+  readonly amount_captured: bigint | null
+  readonly updated_at: Date | null
+}
+
+/** What a capture changes of an order; the event of its placing has the rest. */
+const capture = (captured: string, intent: string) =>
+  `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
+
+/**
+ * Writes captured amounts down, once each; an order that was cancelled before its money came is left out. Orders are
+ * locked in the order of their ids.
+ */
+export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
+  sql<SettledRow>`with
+    input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
+        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
+    locked as materialized (
+      select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
+      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
+    settled as (
+      update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
+        updated_at = now()
+      from locked join input i on i.n = locked.n
+      where o.id = any(array(select id from locked)) and o.id = i.id
+        and (o.status <> 'cancelled' or o.amount_captured is not null)
+      returning i.n, o.status, o.amount_captured, o.updated_at),
+    entry as (insert into ${journal(sql)}
+      select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
+        ${sql.literal(capture("settled.amount_captured", "i.intent"))},
+        ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
+      from settled join input i on i.n = settled.n join locked on locked.n = i.n
+      where locked.amount_captured is null)
+    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured, settled.updated_at
+    from locked left join settled on settled.n = locked.n`

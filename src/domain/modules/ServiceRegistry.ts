@@ -1,0 +1,42 @@
+import { Context, Effect, Layer } from "effect"
+import type { Jobs } from "../jobs/Jobs.ts"
+import type { Database } from "./DatabaseRepo.ts"
+
+/**
+ * The services of the core by name, as hooks and plugins call them. Each member is declared where the record is filled
+ * (`src/layers/ServiceRegistry.ts`): the services hold hooks, hooks reach services through this record, and neither imports the
+ * other.
+ */
+export interface CoreServices {}
+
+/** What a process consists of once it has started. */
+export interface RegisteredServices {
+  readonly services: CoreServices
+  /** Absent in a process that was built without a job queue, as some tests are. */
+  readonly jobs: Jobs["Service"] | undefined
+  readonly database: Database
+}
+
+/**
+ * What handlers reach of the process they run in. It is there before the services are, so that they can be built with
+ * hooks, and filled when all of them stand.
+ */
+export class ServiceRegistry extends Context.Service<ServiceRegistry, {
+  readonly fill: (parts: RegisteredServices) => Effect.Effect<void>
+  /** Undefined until it is filled, which is before anything is served. */
+  readonly parts: () => RegisteredServices | undefined
+}>()("stoa/domain/modules/ServiceRegistry") {
+  static readonly layer = Layer.sync(ServiceRegistry, () => emptyServiceRegistry())
+}
+
+/** A kernel that nobody has filled yet. */
+export const emptyServiceRegistry = (): ServiceRegistry["Service"] => {
+  let filled: RegisteredServices | undefined
+  return {
+    fill: (parts) =>
+      Effect.sync(() => {
+        filled = parts
+      }),
+    parts: () => filled
+  }
+}

@@ -1,0 +1,55 @@
+import { Layer } from "effect"
+import { basketRepoLayer } from "../../domain/checkout/BasketRepo.ts"
+import { Baskets } from "../../domain/checkout/Baskets.ts"
+import { cartReaderRepoLayer } from "../../domain/checkout/CartReaderRepo.ts"
+import { orderEditRepoLayer } from "../../domain/checkout/OrderEditRepo.ts"
+import { OrderEdits } from "../../domain/checkout/OrderEdits.ts"
+import { Quotes } from "../../domain/checkout/Quotes.ts"
+import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { defineModule } from "../../domain/modules/Module.ts"
+import { OrderLookup } from "../../domain/orders/OrderLookup.ts"
+import { orderLookupRepoLayer } from "../../domain/orders/OrderLookupRepo.ts"
+import { orderNoteRepoLayer } from "../../domain/orders/OrderNoteRepo.ts"
+import { OrderNotes } from "../../domain/orders/OrderNotes.ts"
+import { OrderTimeline } from "../../domain/orders/OrderTimeline.ts"
+import { staleOrderRepoLayer } from "../../domain/orders/StaleOrderRepo.ts"
+import { timelineRepoLayer } from "../../domain/orders/TimelineRepo.ts"
+import { adminOrdersHttp } from "../../http/orders/AdminOrdersHttp.ts"
+import { orderRecordsHttp } from "../../http/orders/OrderRecordsHttp.ts"
+import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
+import { staleCleanup } from "../../workflows/payments/StaleOrders.ts"
+
+/**
+ * What staff does with orders beside their status (docs/orders.md): quotes, orders that are written, their lines before
+ * payment, notes, timeline and look-up. Its tables are those of orders.
+ */
+export const adminOrders = defineModule({
+  id: "admin-orders",
+  version: "1.0.0",
+  requires: ["jobs", "inventory", "customers", "orders", "fulfillment", "payments", "checkout"],
+  permissions: [
+    { scope: "orders:create", description: "Write orders" },
+    { scope: "orders:manage", description: "Quote; set prices and discounts of orders" },
+    { scope: "orders:read", description: "Look orders up, read their timeline and notes" },
+    { scope: "orders:update", description: "Change the lines of unpaid orders; write notes" }
+  ],
+  migrations: {},
+  services: Layer.mergeAll(Quotes.layer, ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
+    Layer.provideMerge(Layer.mergeAll(Baskets.layer, OrderLookup.layer, OrderNotes.layer, OrderTimeline.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        basketRepoLayer,
+        cartReaderRepoLayer,
+        orderEditRepoLayer,
+        orderLookupRepoLayer,
+        orderNoteRepoLayer,
+        staleOrderRepoLayer,
+        timelineRepoLayer
+      )
+    )
+  ),
+  routes: Layer.merge(
+    adminOrdersHttp,
+    orderRecordsHttp
+  )
+})

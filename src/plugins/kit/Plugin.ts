@@ -1,0 +1,137 @@
+import { type Context, Effect, Layer, type Scope } from "effect"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
+import type { Hook } from "../../domain/hooks/Hook.ts"
+import type { Task } from "../../domain/jobs/Task.ts"
+import type { Migrations } from "../../domain/modules/Migrations.ts"
+import type { PermissionScope } from "../../domain/modules/Module.ts"
+import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
+import { type PluginContext, PluginHost } from "./PluginHost.ts"
+import type { BuiltRoute, PluginTools, Route } from "./routes/PluginRoute.ts"
+import type { Described } from "./routes/RouteShape.ts"
+import { PluginDatabase } from "./tables/PluginDatabase.ts"
+import type { Table } from "./tables/Table.ts"
+
+/** Services that the layer of a plugin may ask for. */
+export type PluginNeeds = PluginDatabase | PluginHost
+
+/** A list that a plugin writes down, or reads out of its services. */
+type Listed<A, Services> = ReadonlyArray<A> | Effect.Effect<ReadonlyArray<A>, never, Services>
+
+/**
+ * What a plugin is (spec §2, plugin manifest). Every function is called once, while the process starts, in the order in
+ * which the plugins are listed; hooks, routes and tasks of a plugin see one instance of each of its services.
+ */
+export interface PluginManifest<Services = never> {
+  /** Unique among plugins and modules: lower case letters, digits and hyphens. */
+  readonly id: string
+  /** Semantic version. */
+  readonly version: string
+  /** Plugins that come before this one in the list, because its tables, routes or hooks build on theirs. */
+  readonly requires?: ReadonlyArray<string>
+  /** Permissions that it introduces, for roles and API keys. */
+  readonly permissions?: ReadonlyArray<PermissionScope>
+  /** Its tables in the order in which they refer to one another; what is new in them is added to the database by itself. */
+  readonly schema?: () => Readonly<Record<string, Table>> | ReadonlyArray<Table>
+  /**
+   * What adding cannot do, by number (`0001_split_names`). Each runs once, after the tables have everything that `schema`
+   * says: on a new database nothing of the past is there for it to change.
+   */
+  readonly migrations?: Migrations
+  /** Its services. */
+  readonly layer?: Layer.Layer<Services, never, PluginNeeds>
+  /** Handlers of hooks (docs/hooks.md), appended in this order. */
+  readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services>>
+  readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services>>>
+  readonly analyticsModels?: () => ReadonlyArray<AnalyticsModel>
+  /** Kinds of jobs, slugs `<id>/<action>`. */
+  readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services>>
+  /** Names of the events that it announces; webhooks can subscribe to them. */
+  readonly events?: ReadonlyArray<string>
+  /** What it keeps of orders and must be true together with them (`OrderProjection`). */
+  readonly orderProjection?: (
+    context: PluginContext
+  ) => OrderProjection | Effect.Effect<OrderProjection, never, NoInfer<Services>>
+}
+
+/** What a plugin needs of the process to be installed. */
+export interface Installation {
+  readonly context: PluginContext
+  /** Tools of a handler, for the request that is being answered. */
+  readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
+}
+
+/** What a plugin brought when it was installed. */
+export interface InstalledPlugin {
+  readonly id: string
+  readonly hooks: ReadonlyArray<Hook>
+  readonly tasks: ReadonlyArray<Task>
+  readonly routes: ReadonlyArray<BuiltRoute>
+  readonly orderProjection: OrderProjection | undefined
+}
+
+/** A plugin as a deployment lists it: `plugins: [marketplace(), loyalty]`. */
+export interface Plugin {
+  readonly id: string
+  readonly version: string
+  readonly requires: ReadonlyArray<string>
+  readonly permissions: ReadonlyArray<PermissionScope>
+  readonly tables: ReadonlyArray<Table>
+  readonly migrations: Migrations
+  readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
+  readonly events: ReadonlyArray<string>
+  /** Its routes as the document shows them, without building anything. */
+  readonly describe: (context: PluginContext) => ReadonlyArray<Described>
+  /** Builds its services, for as long as the scope lasts, and what stands on them. */
+  readonly install: (installation: Installation) => Effect.Effect<InstalledPlugin, never, Scope.Scope>
+}
+
+const listed = <A, Services>(
+  list: Listed<A, Services> | undefined,
+  services: Context.Context<Services>
+): Effect.Effect<ReadonlyArray<A>> =>
+  list === undefined
+    ? Effect.succeed([])
+    : Effect.isEffect(list)
+    ? Effect.provideContext(list, services)
+    : Effect.succeed(list)
+
+const projectionOf = <Services>(
+  follower: OrderProjection | Effect.Effect<OrderProjection, never, Services> | undefined,
+  services: Context.Context<Services>
+): Effect.Effect<OrderProjection | undefined> =>
+  Effect.isEffect(follower) ? Effect.provideContext(follower, services) : Effect.succeed(follower)
+
+/** A plugin without a layer has no services, which is what the default of the type parameter says. */
+const noServices = Layer.empty as Layer.Layer<never, never, never>
+
+/** Makes a plugin of its manifest. What cannot be right in it ends the start with a sentence (`PluginRules.ts`). */
+export const definePlugin = <Services = never>(manifest: PluginManifest<Services>): Plugin => {
+  const { id, version } = manifest
+  const layer: Layer.Layer<Services, never, PluginNeeds> = manifest.layer ?? noServices as Layer.Layer<Services>
+  return {
+    id,
+    version,
+    requires: manifest.requires ?? [],
+    permissions: manifest.permissions ?? [],
+    tables: Object.values(manifest.schema?.() ?? {}),
+    migrations: manifest.migrations ?? {},
+    analyticsModels: manifest.analyticsModels ?? (() => []),
+    events: manifest.events ?? [],
+    describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
+    install: Effect.fnUntraced(function*({ context, tools }) {
+      const services = yield* Layer.build(layer).pipe(
+        Effect.provideService(PluginDatabase, context.db),
+        Effect.provideService(PluginHost, context)
+      )
+      const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(tools, services))
+      return {
+        id,
+        hooks: yield* listed(manifest.hooks?.(context), services),
+        tasks: yield* listed(manifest.tasks?.(context), services),
+        routes,
+        orderProjection: yield* projectionOf(manifest.orderProjection?.(context), services)
+      }
+    })
+  }
+}

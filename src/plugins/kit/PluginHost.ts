@@ -1,0 +1,34 @@
+import { Context } from "effect"
+import type { HandlerLogger } from "../../domain/modules/Handlers.ts"
+import type { CoreServices } from "../../domain/modules/ServiceRegistry.ts"
+import type { PluginDatabase } from "./tables/PluginDatabase.ts"
+
+/** What a deployment has decided that concerns plugins. */
+export interface PluginConfig {
+  /** Organization of requests that name none. */
+  readonly defaultOrganizationId: string
+  /** Three letters. */
+  readonly defaultCurrency: string
+  readonly environment: "development" | "test" | "production"
+}
+
+/** What the functions of a manifest get (spec §2, plugin manifest). */
+export interface PluginContext {
+  readonly config: PluginConfig
+  /**
+   * The services of the core. They act for the actor of the request, hook or job that calls them, and are there once the
+   * process has started: use them inside of handlers.
+   */
+  readonly services: CoreServices
+  /** The plugin's tables, and transactions. */
+  readonly db: PluginDatabase["Service"]
+  /** The same, as the specification names it. */
+  readonly database: {
+    readonly db: PluginDatabase["Service"]
+    readonly transaction: PluginDatabase["Service"]["transaction"]
+  }
+  readonly logger: HandlerLogger
+}
+
+/** The context of a plugin, for its layer. */
+export class PluginHost extends Context.Service<PluginHost, PluginContext>()("stoa/plugins/kit/PluginHost") {}

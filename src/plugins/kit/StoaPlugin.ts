@@ -1,0 +1,79 @@
+/**
+ * The door for plugins (docs/plugins.md): everything of the service that they see is exported here. What is not is free to
+ * change with any version.
+ */
+export { definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
+export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
+
+export {
+  amount,
+  boolean,
+  type Column,
+  integer,
+  integerBetween,
+  json,
+  jsonOf,
+  longText,
+  oneOf,
+  text,
+  timestamp,
+  uuid
+} from "./tables/Column.ts"
+export { type Announcement, PluginDatabase } from "./tables/PluginDatabase.ts"
+export {
+  type ChangeOf,
+  childOf,
+  type NewRowOf,
+  type RowOf,
+  type Table,
+  table,
+  type TableOptions
+} from "./tables/Table.ts"
+export type { OrderOf, TableHandle, Where } from "./tables/TableHandleRepo.ts"
+export { rowJson } from "./tables/TableRowsRepo.ts"
+
+export {
+  group,
+  type PluginTools,
+  type Route,
+  type RouteCall,
+  type RouteError,
+  type RouteShape
+} from "./routes/PluginRoute.ts"
+
+export {
+  type Actor,
+  CurrentActor,
+  currentOrganization,
+  holds,
+  isAnonymous,
+  isSignedIn,
+  systemActor
+} from "../../domain/access/Actor.ts"
+export type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
+export {
+  BadRequest,
+  CheckoutFailed,
+  Conflict,
+  Forbidden,
+  InvalidTransition,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+  ValidationFailed
+} from "../../domain/errors/ApiErrors.ts"
+export { journalRows } from "../../domain/events/JournalRepo.ts"
+export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hooks/Hook.ts"
+export { isUuid, newId, Uuid } from "../../domain/ids/Id.ts"
+export { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
+export { type Database, type StatementParts } from "../../domain/modules/DatabaseRepo.ts"
+export type { Migrations } from "../../domain/modules/Migrations.ts"
+export type { CoreServices } from "../../domain/modules/ServiceRegistry.ts"
+export { statements } from "../../domain/modules/StatementsRepo.ts"
+export { allocate } from "../../domain/money/Allocation.ts"
+export { CurrencyCode } from "../../domain/money/Currency.ts"
+export type { Order } from "../../domain/orders/Order.ts"
+export type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
+export { offsetOf, type PageOf, type PageRequest } from "../../domain/paging/Paging.ts"
+export { Amount, Moment, Time } from "../../domain/pricing/Bounds.ts"
+export { FreeText, StorableObject, Text } from "../../domain/text/Storable.ts"

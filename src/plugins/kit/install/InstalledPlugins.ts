@@ -1,0 +1,108 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../../domain/access/Actor.ts"
+import { PermissionCatalogue } from "../../../domain/access/PermissionCatalogue.ts"
+import { Hooks } from "../../../domain/hooks/Hooks.ts"
+import { Tasks } from "../../../domain/jobs/Tasks.ts"
+import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
+import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
+import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
+import { endpoints } from "../../../http/docs/Docs.ts"
+import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
+import { InvalidSetting } from "../../../layers/config/InvalidSetting.ts"
+import { storeSettings } from "../../../layers/config/StoreConfig.ts"
+import type { Plugin } from "../Plugin.ts"
+import type { PluginContext } from "../PluginHost.ts"
+import type { BuiltRoute, PluginTools } from "../routes/PluginRoute.ts"
+import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
+import { routeFlaws } from "./PluginRules.ts"
+
+/** What the plugins of this deployment brought for processes that answer HTTP. */
+export class InstalledPlugins extends Context.Service<InstalledPlugins, {
+  readonly routes: ReadonlyArray<BuiltRoute>
+}>()("stoa/plugins/kit/install/InstalledPlugins") {}
+
+/** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
+const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginTools => ({
+  get jobs() {
+    return tools.jobs
+  },
+  get logger() {
+    return tools.logger
+  },
+  get services() {
+    return tools.services
+  },
+  db
+})
+
+const contextOf = (
+  { access, deployment, environment }: AppSettings,
+  tools: HandlerTools,
+  db: PluginDatabase["Service"]
+): PluginContext => {
+  const { defaultCurrency, defaultOrganizationId } = storeSettings(access, deployment)
+  return {
+    config: { defaultCurrency, defaultOrganizationId, environment },
+    get services() {
+      return tools.services
+    },
+    get logger() {
+      return tools.logger
+    },
+    db,
+    database: { db, transaction: db.transaction }
+  }
+}
+
+/**
+ * Installs the plugins of the deployment in their order (spec §2, plugin lifecycle): services, hooks, tasks, routes. It
+ * belongs below the layer that ends the time in which hooks are added. Fails with a sentence when the routes of two of
+ * them, or of one and the core, cannot stand beside each other.
+ */
+export const pluginsLayer = Layer.effect(
+  InstalledPlugins,
+  Effect.gen(function*() {
+    const settings = yield* AppConfig
+    const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
+    const projections = yield* OrderProjections
+    const own = yield* Effect.context<never>()
+    /** Whose a task is, by its slug. */
+    const owners = new Map<string, string>()
+
+    const install = Effect.fnUntraced(function*(plugin: Plugin) {
+      const db = pluginDatabase(sql, plugin)
+      const annotations = { plugin: plugin.id }
+      const tools = Effect.gen(function*() {
+        const { organizationId } = yield* CurrentActor
+        return withTables(toolsOf(serviceRegistry, organizationId, annotations, yield* Effect.context<never>()), db)
+      })
+      const context = contextOf(
+        settings,
+        toolsOf(serviceRegistry, settings.access.defaultOrganizationId, annotations, own),
+        db
+      )
+      const installed = yield* plugin.install({ context, tools })
+      yield* hooks.register(installed.hooks)
+      for (const task of installed.tasks) {
+        if (tasks.find(task.slug) !== undefined) {
+          const owner = owners.get(task.slug) ?? "the core or the deployment"
+          const message = `The task "${task.slug}" of plugin "${plugin.id}" belongs to ${owner} already.`
+          return yield* new InvalidSetting({ message })
+        }
+        owners.set(task.slug, `plugin "${plugin.id}"`)
+        yield* tasks.register(task)
+      }
+      if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
+      return installed.routes.map((route) => ({ plugin: plugin.id, route }))
+    })
+
+    const routes = (yield* Effect.forEach(settings.deployment.plugins ?? [], install)).flat()
+    const { core, plugin } = yield* PermissionCatalogue
+    const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
+    const [flaw] = routeFlaws(routes, known, endpoints())
+    if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
+    return { routes: routes.map(({ route }) => route) }
+  })
+)

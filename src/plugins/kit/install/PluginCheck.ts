@@ -1,0 +1,16 @@
+import { Effect } from "effect"
+import { eventTypes } from "../../../domain/events/Event.ts"
+import { InvalidSetting } from "../../../layers/config/InvalidSetting.ts"
+import { modules } from "../../../layers/modules/Modules.ts"
+import type { Plugin } from "../Plugin.ts"
+import { flawsOf } from "./PluginRules.ts"
+
+/** Plugins that cannot stand beside each other or beside the core end the start, before anything is built. */
+export const checkPlugins = (plugins: ReadonlyArray<Plugin> = []) => {
+  const [flaw] = flawsOf(plugins, {
+    modules: modules.map(({ id }) => id),
+    permissions: modules.flatMap(({ permissions }) => permissions.map(({ scope }) => scope)),
+    events: eventTypes
+  })
+  return flaw === undefined ? Effect.void : Effect.fail(new InvalidSetting({ message: flaw }))
+}

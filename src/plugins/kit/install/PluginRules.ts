@@ -1,0 +1,117 @@
+import type { Plugin } from "../Plugin.ts"
+import type { BuiltRoute } from "../routes/PluginRoute.ts"
+import { ruleOf } from "../routes/RouteShape.ts"
+
+/** What of the core plugins may not take for themselves. */
+export interface CoreNames {
+  readonly modules: ReadonlyArray<string>
+  readonly permissions: ReadonlyArray<string>
+  readonly events: ReadonlyArray<string>
+}
+
+const idForm = /^[a-z][a-z0-9-]{0,30}$/
+const semver = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
+const scopeForm = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)+$/
+
+/** Who has a name already, by name. */
+class Owners {
+  readonly #of = new Map<string, string>()
+
+  constructor(core: ReadonlyArray<string> = []) {
+    for (const name of core) this.#of.set(name, "the core")
+  }
+
+  /** Takes a name; gives who has it when it is taken. */
+  take(name: string, owner: string): string | undefined {
+    const other = this.#of.get(name)
+    if (other === undefined) this.#of.set(name, owner)
+    return other
+  }
+}
+
+const called = ({ id }: Pick<Plugin, "id">): string => `plugin "${id}"`
+
+const ofManifest = (plugin: Plugin): ReadonlyArray<string> => [
+  ...(idForm.test(plugin.id)
+    ? []
+    : [`Plugin "${plugin.id}": an id has lower case letters, digits and hyphens, at most 31, a letter first.`]),
+  ...(semver.test(plugin.version)
+    ? []
+    : [`Plugin "${plugin.id}": version "${plugin.version}" is not semantic (1.2.3).`]),
+  ...plugin.permissions.filter(({ scope }) => !scopeForm.test(scope)).map(({ scope }) =>
+    `Plugin "${plugin.id}": permission "${scope}" is not of the form "${plugin.id}:action".`
+  )
+]
+
+const ofRequires = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<string> =>
+  plugins.flatMap((plugin, at) =>
+    plugin.requires.flatMap((required) => {
+      const other = plugins.findIndex(({ id }) => id === required)
+      if (other === -1) return [`Plugin "${plugin.id}" requires plugin "${required}", which is not installed.`]
+      return other < at
+        ? []
+        : [`Plugin "${plugin.id}" requires plugin "${required}", which has to come before it in the list.`]
+    })
+  )
+
+const doubles = (
+  plugins: ReadonlyArray<Plugin>,
+  kind: string,
+  namesOf: (plugin: Plugin) => ReadonlyArray<string>,
+  core: ReadonlyArray<string> = []
+): ReadonlyArray<string> => {
+  const owners = new Owners(core)
+  return plugins.flatMap((plugin) =>
+    namesOf(plugin).flatMap((name) => {
+      const other = owners.take(name, called(plugin))
+      return other === undefined ? [] : [`${kind} "${name}" of ${called(plugin)} belongs to ${other} already.`]
+    })
+  )
+}
+
+/** What cannot be right about the plugins of a deployment, a sentence each; both parties of a clash are named. */
+export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): ReadonlyArray<string> => [
+  ...plugins.flatMap(ofManifest),
+  ...doubles(plugins, "The id", ({ id }) => [id], core.modules),
+  ...ofRequires(plugins),
+  ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
+  ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
+  ...doubles(plugins, "The event", ({ events }) => events, core.events)
+]
+
+/** A route, and whose it is. */
+interface OwnedRoute {
+  readonly plugin: string
+  readonly route: BuiltRoute
+}
+
+/** `/vendors/:id` and `/vendors/:vendorId` are one address. */
+const addressOf = (method: string, path: string): string => `${method} ${path.replace(/:[^/]+/g, ":")}`
+
+/**
+ * What cannot be right about their routes: nobody said who may ask, a permission that nobody has declared, an address
+ * that is taken.
+ */
+export const routeFlaws = (
+  routes: ReadonlyArray<OwnedRoute>,
+  permissions: ReadonlySet<string>,
+  core: ReadonlyArray<{ readonly method: string; readonly path: string }>
+): ReadonlyArray<string> => {
+  const owners = new Owners(core.map(({ method, path }) => addressOf(method, path)))
+  return routes.flatMap(({ plugin, route: { described } }) => {
+    const address = `${described.method} ${described.path}`
+    const other = owners.take(addressOf(described.method, described.path), `plugin "${plugin}"`)
+    const { permission } = described
+    return [
+      ...(other === undefined ? [] : [`The route ${address} of plugin "${plugin}" belongs to ${other} already.`]),
+      ...(ruleOf(described) === undefined
+        ? [`Unclassified routes: ${address} of plugin "${plugin}" says neither auth, permission, admits nor public.`]
+        : []),
+      ...(permission === undefined || permissions.has(permission)
+        ? []
+        : [
+          `The route ${address} of plugin "${plugin}" asks for the permission "${permission}", which nobody declares.`
+        ])
+    ]
+  })
+}

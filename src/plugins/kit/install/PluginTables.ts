@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Migrations } from "../../../domain/modules/Migrations.ts"
+import { migrateEach } from "../../../layers/Migrations.ts"
+import type { Plugin } from "../Plugin.ts"
+import { addMissing, checkTables, claimTables } from "../tables/TableChangesRepo.ts"
+
+/** Under which name a plugin's numbered steps are remembered, and which they are. */
+export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">): readonly [string, Migrations] => [
+  `plugin_${id.replaceAll("-", "_")}`,
+  migrations
+]
+
+/**
+ * Brings the tables of the plugins up to date, in the order in which they are listed and behind the lock of migrations:
+ * adds what is new, runs the numbered steps, and looks whether the tables are then what the plugins say. Gives the names
+ * of the steps that were run.
+ */
+export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray<Plugin>) {
+  const sql = yield* SqlClient.SqlClient
+  const ran: Array<string> = []
+  for (const { id, migrations, tables } of plugins) {
+    const steps = Effect.gen(function*() {
+      yield* claimTables(id, tables)
+      yield* addMissing(id, tables)
+      const names = yield* migrateEach([ledgerOf({ id, migrations })])
+      yield* checkTables(id, tables)
+      return names
+    })
+    ran.push(...yield* sql.withTransaction(steps))
+  }
+  return ran
+})

@@ -1,0 +1,190 @@
+import { Context, Effect, type Schema } from "effect"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
+import type {
+  BadRequest,
+  CheckoutFailed,
+  Conflict,
+  Forbidden,
+  InvalidTransition,
+  NotFound,
+  PayloadTooLarge,
+  StillRunning,
+  Unauthorized,
+  Unavailable,
+  ValidationFailed
+} from "../../../domain/errors/ApiErrors.ts"
+import type { HandlerTools } from "../../../domain/modules/Handlers.ts"
+import { type PageOf, pageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
+import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import {
+  type Described,
+  groupOf,
+  type Method,
+  nameOf,
+  type ParamsOf,
+  type QueryFields,
+  type RouteOptions
+} from "./RouteShape.ts"
+
+/** What a handler may fail with: each is an answer with its own status (spec §7). Anything else is a 500. */
+export type RouteError =
+  | BadRequest
+  | CheckoutFailed
+  | Conflict
+  | Forbidden
+  | InvalidTransition
+  | NotFound
+  | PayloadTooLarge
+  | StillRunning
+  | Unauthorized
+  | Unavailable
+  | ValidationFailed
+
+/** What hooks, routes and tasks of a plugin have in common: the core's tools, and the plugin's own tables. */
+export interface PluginTools extends Omit<HandlerTools, "db"> {
+  readonly db: PluginDatabase["Service"]
+}
+
+/** What a handler gets (spec §2, plugin route builder; contract, platform §14). */
+export interface RouteCall<Input, Query, Params> extends PluginTools {
+  /** The body; undefined where the route takes none. */
+  readonly input: Input
+  readonly query: Query
+  readonly params: Params
+  /** The page that is asked for; for lists. */
+  readonly page: PageRequest
+  /** Who asks. On a route with `auth` or `permission` never a visitor without credentials. */
+  readonly actor: Actor
+  readonly orgId: string
+  readonly requestId: string | null
+}
+
+/** A route as it is served: a group of one endpoint and the layer that answers it. */
+export type BuiltRoute = ReturnType<typeof built>
+
+/** A route that a plugin brings. `R` is what its handler needs of the plugin's services. */
+export interface Route<R = never> {
+  readonly described: Described
+  /** Made once, while the process starts. */
+  readonly build: (tools: Effect.Effect<PluginTools, never, CurrentActor>, services: Context.Context<R>) => BuiltRoute
+}
+
+type AnyCall = RouteCall<unknown, unknown, unknown>
+
+const textOf = (query: object, name: string): string | undefined => {
+  const value: unknown = Reflect.get(query, name)
+  return typeof value === "string" ? value : Array.isArray(value) ? String(value[0]) : undefined
+}
+
+/** The parameters of a list but for its page, so that a handler may hand them on as a filter. */
+const ownQuery = (query: object): object =>
+  Object.fromEntries(Object.entries(query).filter(([name]) => name !== "page" && name !== "limit"))
+
+const built = (
+  described: Described,
+  tools: Effect.Effect<PluginTools, never, CurrentActor>,
+  answer: (call: AnyCall) => Effect.Effect<unknown, RouteError, CurrentActor>
+) => {
+  const group = groupOf(described)
+  const layer = HttpApiBuilder.group(
+    HttpApi.make("stoa").add(group),
+    nameOf(described),
+    (handlers) =>
+      handlers.handle("run", (request) =>
+        Effect.gen(function*() {
+          const actor = yield* CurrentActor
+          // Assigned, not spread: what a handler does not touch of its tools is not made.
+          const call: AnyCall = Object.assign(yield* tools, {
+            input: "payload" in request ? request.payload : undefined,
+            query: described.isList ? ownQuery(request.query) : request.query,
+            params: request.params,
+            page: pageOf({ page: textOf(request.query, "page"), limit: textOf(request.query, "limit") }),
+            actor,
+            orgId: actor.organizationId,
+            requestId: actor.requestId
+          })
+          return (yield* answer(call)) ?? null
+        }))
+  )
+  return { described, group, layer }
+}
+
+/** A route that has no handler yet: what `*Api.ts` files export, for `*Http.ts` files to answer. */
+export interface RouteShape<Input, Query, Params, Answer> {
+  readonly described: Described
+  /** Says what answers it. */
+  readonly handle: <R>(
+    answer: (call: RouteCall<Input, Query, Params>) => Effect.Effect<NoInfer<Answer>, RouteError, R | CurrentActor>
+  ) => Route<Exclude<R, CurrentActor>>
+}
+
+const shape = <Input, Query, Params, Answer>(described: Described): RouteShape<Input, Query, Params, Answer> => ({
+  described,
+  handle: <R>(
+    answer: (call: RouteCall<Input, Query, Params>) => Effect.Effect<Answer, RouteError, R | CurrentActor>
+  ): Route<Exclude<R, CurrentActor>> => ({
+    described,
+    build: (tools, services) =>
+      built(described, tools, (call) =>
+        Effect.updateContext(
+          // The schemas of the endpoint are those that these types were read from.
+          answer(call as RouteCall<Input, Query, Params>),
+          (ofRequest: Context.Context<CurrentActor>) =>
+            Context.merge(services, ofRequest) as Context.Context<R | CurrentActor>
+        ))
+  })
+})
+
+type QueryOf<Query extends QueryFields> = Schema.Struct<Query>["Type"]
+type ParamValues<Path extends string> = { readonly [Name in ParamsOf<Path>]: string }
+
+const prefixed = (prefix: string, path: string): `/${string}` => {
+  const base = prefix.startsWith("/api") ? prefix : `/api${prefix}`
+  return `/${`${base}/${path}`.split("/").filter((part) => part !== "").join("/")}`
+}
+
+const describe = <const Path extends string, Query extends QueryFields>(
+  tag: string,
+  prefix: string,
+  method: Method,
+  path: Path,
+  { params, query, ...options }: RouteOptions<Path, unknown, Query, unknown>,
+  isList: boolean
+): Described => ({
+  ...options,
+  tag,
+  method,
+  path: prefixed(prefix, path.replace(/\{(\w+)\}/g, ":$1")),
+  isList,
+  query: query ?? {},
+  params: { ...params }
+})
+
+/**
+ * A group of routes: a tag of the document and a prefix, to which `/api` is added (spec §2). Parameters of paths are
+ * written `:id` and are UUIDs; POST answers 201, other methods 200; what a handler gives is wrapped in `{ data }`.
+ */
+export const group = (tag: string, prefix: string) => {
+  const method =
+    (method: Method) =>
+    <const Path extends string, Success = unknown, Input = undefined, Query extends QueryFields = {}>(
+      path: Path,
+      options: RouteOptions<Path, Input, Query, Success>
+    ) => shape<Input, QueryOf<Query>, ParamValues<Path>, Success>(describe(tag, prefix, method, path, options, false))
+  return {
+    get: method("GET"),
+    post: method("POST"),
+    put: method("PUT"),
+    patch: method("PATCH"),
+    delete: method("DELETE"),
+    /** A GET of a list: takes `page` and `limit`, answers with `meta.pagination` (spec §8). */
+    list: <const Path extends string, Success = unknown, Query extends QueryFields = {}>(
+      path: Path,
+      options: RouteOptions<Path, undefined, Query, Success>
+    ) =>
+      shape<undefined, QueryOf<Query>, ParamValues<Path>, PageOf<Success>>(
+        describe(tag, prefix, "GET", path, options, true)
+      )
+  }
+}

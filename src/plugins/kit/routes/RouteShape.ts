@@ -1,0 +1,147 @@
+import { Context, Option, Schema, SchemaGetter } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, type AccessRule, anyOf, judgedBy, open } from "../../../domain/access/AccessRule.ts"
+import { type Actor, isAnonymous } from "../../../domain/access/Actor.ts"
+import { Uuid } from "../../../domain/ids/Id.ts"
+import { pageQuery } from "../../../domain/paging/Paging.ts"
+import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
+import { AccessControl } from "../../../http/middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../../../http/middleware/Errors.ts"
+import { Idempotency } from "../../../http/middleware/Idempotency.ts"
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+/** A schema of a body, a query or an answer. */
+export type AnySchema = Schema.Codec<unknown, unknown>
+
+/** Names of the parameters of a path: those of `/vendors/:id/documents/:docId` are `id` and `docId`. */
+export type ParamsOf<Path extends string> = Path extends `${infer _}:${infer Name}/${infer Rest}`
+  ? Name | ParamsOf<`/${Rest}`>
+  : Path extends `${infer _}:${infer Name}` ? Name
+  : never
+
+/** What a route asks of its caller; without any of these a plugin does not start. */
+export interface Guard {
+  /** Whoever holds this permission; implies `auth`. */
+  readonly permission?: string
+  /** Everybody but a visitor without credentials. */
+  readonly auth?: boolean
+  /** Everybody whom the rule lets in; others are told which permission they lack. */
+  readonly admits?: { readonly rule: (actor: Actor) => boolean; readonly missing: string }
+  /** Everybody; says why that is right. */
+  readonly public?: string
+}
+
+/** Query parameters by name. Each is a text, or what a schema makes of one. */
+export type QueryFields = Readonly<Record<string, Schema.Codec<unknown, string | ReadonlyArray<string> | undefined>>>
+
+/** What a route is, beside its method and path (spec §2, plugin manifest). */
+export interface RouteOptions<Path extends string, Input, Query extends QueryFields, Success> extends Guard {
+  readonly summary?: string
+  readonly description?: string
+  /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
+  readonly input?: Schema.Codec<Input, unknown>
+  /** Parameters of the query; others are ignored. */
+  readonly query?: Query
+  /** Parameters of the path that are no UUIDs. */
+  readonly params?: { readonly [Name in ParamsOf<Path>]?: Schema.Codec<string, string> }
+  /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
+  readonly success?: Schema.Codec<Success, unknown>
+}
+
+const readJson = Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))
+
+/** What is asked for with a body. */
+const takesBody = (method: Method): method is "POST" | "PUT" | "PATCH" => ["POST", "PUT", "PATCH"].includes(method)
+
+/** Who gets in, by what a route says of itself; undefined when it says nothing. */
+export const ruleOf = ({ admits, auth, permission, public: isPublic }: Guard): AccessRule | undefined => {
+  if (permission !== undefined) return anyOf(permission)
+  if (admits !== undefined) return judgedBy(admits.rule, admits.missing)
+  if (auth === true) return judgedBy((actor) => !isAnonymous(actor), "*:*")
+  return isPublic === undefined ? undefined : open
+}
+
+/** The parameters of a path, each a UUID unless the route says otherwise. */
+const paramsOf = (
+  path: string,
+  given: Readonly<Record<string, Schema.Codec<string, string> | undefined>>
+): Schema.Codec<object, unknown> =>
+  Schema.Struct(
+    Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, given[name] ?? Uuid]))
+  )
+
+/** A route as the document, the checks of a start and Effect know it; what is in it is any JSON by its types. */
+export interface Described extends Guard {
+  readonly tag: string
+  readonly method: Method
+  readonly path: `/${string}`
+  readonly isList: boolean
+  readonly summary?: string | undefined
+  readonly description?: string | undefined
+  readonly input?: AnySchema | undefined
+  readonly query: QueryFields
+  readonly params: Readonly<Record<string, Schema.Codec<string, string> | undefined>>
+  /** Absent: any JSON. */
+  readonly success?: AnySchema | undefined
+}
+
+/** `GET /api/marketplace/vendors`: what a route is called. */
+export const nameOf = ({ method, path }: Described): string => `${method} ${path}`
+
+/** What a handler gives, as JSON has it: times become texts, what is undefined is left out. */
+const anyJson: AnySchema = Schema.Unknown.pipe(
+  Schema.encodeTo(Schema.Unknown, {
+    decode: SchemaGetter.passthrough(),
+    encode: SchemaGetter.transform((value) => readJson(JSON.stringify(value ?? null)))
+  })
+)
+
+/** Every POST of a plugin answers 201, other methods 200 (contract, plugins §0). */
+const answerOf = ({ isList, method, success = anyJson }: Described): AnySchema => {
+  const envelope: AnySchema = isList ? Page(success) : Data(success)
+  return method === "POST" ? HttpApiSchema.status(201)(envelope) : envelope
+}
+
+const queryOf = ({ isList, query }: Described): Schema.Codec<object, unknown> => {
+  const fields: Readonly<Record<string, AnySchema>> = { ...(isList ? pageQuery : {}), ...query }
+  return Schema.Struct(fields)
+}
+
+const partsOf = (route: Described) => ({
+  params: paramsOf(route.path, route.params),
+  query: queryOf(route),
+  success: answerOf(route)
+})
+
+const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Context.Context<never>) => Endpoint }>(
+  endpoint: Endpoint,
+  route: Described
+): Endpoint => {
+  const rule = ruleOf(route)
+  const described = endpoint.annotateMerge(OpenApi.annotations({
+    ...(route.summary === undefined ? {} : { summary: route.summary }),
+    ...(route.description === undefined ? {} : { description: route.description }),
+    identifier: nameOf(route).replace(/[^a-zA-Z0-9]+/g, "_")
+  }))
+  return rule === undefined ? described : described.annotateMerge(Context.make(Access, rule))
+}
+
+/** A body that may be null may be left out, too. */
+const payloadOf = (input: AnySchema) =>
+  Option.isSome(Schema.decodeUnknownOption(input)(null)) ? OptionalBody(input) : input
+
+/**
+ * The endpoint of a route in a group of its own. Prefix and middleware sit on the group that the handler is built from, so
+ * a route cannot be served without them.
+ */
+export const groupOf = (route: Described) => {
+  const { input, method, path } = route
+  const endpoint = input !== undefined && takesBody(method)
+    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload: payloadOf(input) })
+    : HttpApiEndpoint.make(method)("run", path, partsOf(route))
+  return HttpApiGroup.make(nameOf(route)).add(annotated(endpoint, route))
+    .annotateMerge(OpenApi.annotations({ title: route.tag }))
+    .annotate(ParseOptions, allIssues)
+    .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+}

@@ -1,0 +1,36 @@
+import { Context, type Effect } from "effect"
+import type { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { Database } from "../../../domain/modules/DatabaseRepo.ts"
+import type { Table } from "./Table.ts"
+import type { TableHandle } from "./TableHandleRepo.ts"
+
+/** An event of a plugin's own, of the record that it is about. */
+export interface Announcement {
+  /** Kind of record, for example `vendor`. */
+  readonly entityType: string
+  readonly entityId: string
+  /** The record after what happened, as the API shows it; JSON. */
+  readonly payload: object
+  readonly before?: object | null
+}
+
+/**
+ * The database as a plugin has it. What runs inside of `transaction`, or inside of the transaction of a hook, becomes true
+ * together or not at all, whichever handles it uses.
+ */
+export class PluginDatabase extends Context.Service<PluginDatabase, {
+  /** The organization's rows of a table of the plugin's. */
+  readonly table: <T extends Table>(table: T) => TableHandle<T>
+  /** Runs the effect in a transaction; a failure takes everything back. */
+  readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /**
+   * Writes an event of the manifest's list into the journal of changes: it is told if the caller's transaction commits.
+   * A name that the manifest does not list is a defect.
+   */
+  readonly announce: (event: string, of: Announcement) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * The client itself, for statements that no handle can say; they belong into files named `*Repo.ts`. Nobody adds the
+   * organization to them: each names `organization_id = …` of the actor itself.
+   */
+  readonly sql: Database
+}>()("stoa/plugins/kit/tables/PluginDatabase") {}

@@ -1,0 +1,45 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { PluginType } from "../../../domain/events/Event.ts"
+import { journalInsert } from "../../../domain/events/JournalRepo.ts"
+import { PluginDatabase } from "./PluginDatabase.ts"
+import type { Table } from "./Table.ts"
+import { tableHandle } from "./TableHandleRepo.ts"
+
+/** What of a plugin its database has to know. */
+interface Owner {
+  readonly id: string
+  readonly tables: ReadonlyArray<Table>
+  readonly events: ReadonlyArray<string>
+}
+
+const notOwn = (plugin: string, table: string) =>
+  new Error(`Plugin "${plugin}" asks for the table "${table}", which its schema does not list.`)
+
+/** The database of one plugin over the database of the process. */
+export const pluginDatabase = (sql: SqlClient.SqlClient, { events, id, tables }: Owner): PluginDatabase["Service"] => {
+  const own = new Set(tables.map(({ name }) => name))
+  const announced = new Set(events)
+  return PluginDatabase.of({
+    table: (table) => {
+      if (!own.has(table.name)) throw notOwn(id, table.name)
+      return tableHandle(sql, id, table)
+    },
+    transaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>
+      sql.withTransaction(Effect.mapError(work, (error) => ({ _tag: "Failed" as const, error }))).pipe(
+        // The work's own failure comes out as it was; what the transaction itself fails with is a defect.
+        Effect.catch((failure) => failure._tag === "Failed" ? Effect.fail(failure.error) : Effect.die(failure))
+      ),
+    announce: Effect.fn("PluginDatabase.announce")(function*(event, of) {
+      if (!announced.has(event)) {
+        return yield* Effect.die(new Error(`Plugin "${id}" does not list the event "${event}".`))
+      }
+      const actor = yield* CurrentActor
+      // Names of events are those of the manifest, which the types of the core cannot know.
+      const change = { ...of, type: event as PluginType, entityType: of.entityType as PluginType }
+      yield* Effect.orDie(sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`)
+    }),
+    sql
+  })
+}

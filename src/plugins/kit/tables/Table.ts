@@ -1,0 +1,155 @@
+import { Schema } from "effect"
+import { Uuid } from "../../../domain/ids/Id.ts"
+import { Time } from "../../../domain/pricing/Bounds.ts"
+import type { AnyColumn, Column } from "./Column.ts"
+
+/** Columns by the names that code and API know them by, in camel case. */
+export type Columns = Readonly<Record<string, AnyColumn>>
+
+/** What a table has beyond its columns. Names are those of the columns in code. */
+export interface TableOptions<Name extends string = string> {
+  /** Columns that together stand in one row of the organization only; a second one is 409. */
+  readonly unique?: ReadonlyArray<IndexColumns<Name>>
+  /** Columns that are looked up together, after the organization. */
+  readonly indexes?: ReadonlyArray<IndexColumns<Name>>
+  /** Conditions in SQL that each row meets, by name: `{ adds_up: "payout = subtotal - commission" }`. */
+  readonly checks?: Readonly<Record<string, string>>
+  /** False: its changes have no entries in the journal, because those of another table tell of them. */
+  readonly journal?: boolean
+}
+
+type NameOf<C> = (keyof C & string) | "id" | "createdAt" | "updatedAt"
+
+export interface IndexColumns<Name extends string = string> {
+  readonly columns: readonly [Name, ...ReadonlyArray<Name>]
+  /** Read from the largest value on. */
+  readonly descending?: boolean
+  /** An SQL condition on the table's own columns: only rows that meet it count. */
+  readonly where?: string
+}
+
+/** Columns that the library adds to every table of an organization (spec §2, plugin manifest). */
+interface OwnFields {
+  readonly id: string
+  readonly organizationId: string
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+/** Columns that it adds to a child table: its organization is that of the row it belongs to. */
+interface ChildFields {
+  readonly id: string
+  readonly createdAt: Date
+}
+
+type Values<C extends Columns> = {
+  readonly [K in keyof C]: C[K] extends Column<infer A, infer _, infer __> ? A : never
+}
+
+type Simplify<A> = { readonly [K in keyof A]: A[K] }
+
+/**
+ * A table of a plugin. `kind` says what it belongs to: an organization, or a row of another table of the plugin's.
+ * `Row` is its rows as the API shows them.
+ */
+export interface Table<C extends Columns = Columns, Kind extends "organization" | "child" = "organization" | "child"> {
+  readonly name: string
+  readonly kind: Kind
+  readonly columns: C
+  /** Of a child table: the table it belongs to, and the column that says to which row. */
+  readonly parent: { readonly table: Table; readonly column: string } | undefined
+  readonly options: TableOptions
+  readonly Row: Schema.Codec<Row<C, Kind>, unknown>
+}
+
+/** A row as code sees it: times are `Date`s, amounts numbers. */
+export type Row<C extends Columns, Kind> = Simplify<Values<C> & (Kind extends "organization" ? OwnFields : ChildFields)>
+
+export type RowOf<T> = T extends Table<infer C, infer Kind> ? Row<C, Kind> : never
+
+type Named<C extends Columns> = { [K in keyof C]: C[K]["~given"] extends true ? K : never }[keyof C]
+
+/** What an insert names: columns without a default must be there; an id may be chosen. */
+export type NewRowOf<T> = T extends Table<infer C, infer _> ? Simplify<
+    & Pick<Values<C>, Named<C>>
+    & { readonly [K in Exclude<keyof C, Named<C>>]?: Values<C>[K] | undefined }
+    & { readonly id?: string }
+  >
+  : never
+
+/** What an update may change: what it names; a column that is undefined stays. */
+export type ChangeOf<T> = T extends Table<infer C, infer _> ? { readonly [K in keyof C]?: Values<C>[K] | undefined }
+  : never
+
+const added = { id: Uuid, createdAt: Time }
+
+const schemasOf = (columns: Columns) =>
+  Object.fromEntries(Object.entries(columns).map(([name, { schema }]) => [name, schema]))
+
+const longest = 63
+
+/** Names become SQL, so they are checked where a table is written and not where its first statement fails. */
+const check = (name: string, columns: Columns): void => {
+  if (!/^[a-z][a-z0-9_]*$/.test(name) || name.length > longest - 8) {
+    throw new Error(`Table "${name}": a name has lower case letters, digits and _, at most ${longest - 8} of them.`)
+  }
+  for (const column of Object.keys(columns)) {
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(column)) throw new Error(`Table "${name}": column "${column}" is not in camelCase.`)
+    if (["id", "organizationId", "createdAt", "updatedAt"].includes(column)) {
+      throw new Error(`Table "${name}": "${column}" is a column that the library adds.`)
+    }
+  }
+}
+
+/**
+ * A table whose rows belong to an organization. It gets `id`, `organizationId` (which refers to the organization),
+ * `createdAt` and `updatedAt` (spec §2).
+ */
+export const table = <const C extends Columns>(
+  name: string,
+  columns: C,
+  options: TableOptions<NameOf<C>> = {}
+): Table<C, "organization"> => {
+  check(name, columns)
+  const fields = { ...added, organizationId: Schema.String, ...schemasOf(columns), updatedAt: Time }
+  return {
+    name,
+    kind: "organization",
+    columns,
+    parent: undefined,
+    options,
+    // The fields are made of the columns that the type is made of.
+    Row: Schema.Struct(fields) as Schema.Codec<unknown, unknown> as Schema.Codec<Row<C, "organization">, unknown>
+  }
+}
+
+/**
+ * A table whose rows belong to a row of another one, by the column `column`: they go with it, and are seen by whoever
+ * sees it. It gets `id` and `createdAt` (spec §2).
+ */
+export const childOf = <const C extends Columns, const Key extends keyof C & string>(
+  parent: Table<Columns, "organization">,
+  column: Key,
+  name: string,
+  columns: C,
+  options: TableOptions<NameOf<C>> = {}
+): Table<C, "child"> => {
+  check(name, columns)
+  if (columns[column]?.facts.reference?.table !== parent.name) {
+    throw new Error(`Table "${name}": column "${column}" has to say \`uuid.references(…)\` of "${parent.name}".`)
+  }
+  return {
+    name,
+    kind: "child",
+    columns,
+    parent: { table: parent, column },
+    options,
+    Row: Schema.Struct({ ...added, ...schemasOf(columns) }) as Schema.Codec<unknown, unknown> as Schema.Codec<
+      Row<C, "child">,
+      unknown
+    >
+  }
+}
+
+/** `suspendedAt` as the database has it: `suspended_at`. */
+export const columnName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -1,0 +1,106 @@
+import { Result } from "effect"
+import { Conflict, type CoreServices, ValidationFailed } from "stoa/plugin"
+
+/** A line of a sub-order with what is left of it: units, and what they are worth together in minor units. */
+export interface LeftLine {
+  readonly orderLineId: string
+  readonly entityId: string
+  readonly quantity: number
+  readonly amount: number
+}
+
+/** What of a sub-order can still be given back; `cap` is the most that its order can, minor units. */
+export interface Left {
+  readonly lines: ReadonlyArray<LeftLine>
+  readonly cap: number
+}
+
+/** What the core's refund engine is asked for. */
+export type Chosen = Parameters<CoreServices["refunds"]["request"]>[1]
+
+type Choice = Result.Result<Chosen, Conflict | ValidationFailed>
+
+interface Units {
+  readonly orderLineId: string
+  readonly quantity: number
+}
+
+const lineItems = (lines: ReadonlyArray<Units>) =>
+  lines.map(({ orderLineId, quantity }) => ({ lineItemId: orderLineId, quantity }))
+
+const worthOf = ({ lines }: Left): number => lines.reduce((sum, { amount }) => sum + amount, 0)
+
+const nothing = Result.fail(Conflict.of("Nothing of this sub-order is left that could be given back."))
+
+/** Whether nothing of the sub-order is left that could be given back. */
+export const isSpent = (left: Left): boolean => left.lines.length === 0 || (worthOf(left) > 0 && left.cap === 0)
+
+/** Everything that is left of the sub-order; 409 when that is nothing. */
+export const chooseAll = (left: Left): Choice => {
+  const worth = worthOf(left)
+  if (isSpent(left)) return nothing
+  // Amounts that were given back without naming lines leave less in the order than its lines are worth.
+  const cut = worth > left.cap ? { amount: left.cap } : {}
+  return Result.succeed({ lines: lineItems(left.lines), ...cut })
+}
+
+/** Units of one line that are worth at least the amount: one more than the share says, because values are rounded. */
+const unitsFor = ({ amount, orderLineId, quantity }: LeftLine, asked: number): Units => ({
+  orderLineId,
+  quantity: Math.min(quantity, Math.ceil(((asked + 1) * quantity) / amount))
+})
+
+/**
+ * An amount, on as few lines as it takes: a refund that names none would be split over the lines of all vendors. The units
+ * it stands on count as given back. 422 for more than is left.
+ */
+export const choosePart = (left: Left, amount: number): Choice => {
+  const most = Math.min(worthOf(left), left.cap)
+  if (amount > most) {
+    return Result.fail(ValidationFailed.of("refundAmountCents", `is more than the ${most} that can be given back`))
+  }
+  const dear = left.lines.filter((line) => line.amount > 0).toSorted((one, other) => other.amount - one.amount)
+  const single = dear.findLast((line) => line.amount >= amount)
+  if (single !== undefined) return Result.succeed({ lines: lineItems([unitsFor(single, amount)]), amount })
+  const taken: Array<Units> = []
+  for (let open = amount, next = 0; open > 0; next++) {
+    const line = dear[next]
+    if (line === undefined) break
+    taken.push(line.amount > open ? unitsFor(line, open) : line)
+    open -= line.amount
+  }
+  return Result.succeed({ lines: lineItems(taken), amount })
+}
+
+/** Units of an entity. */
+export interface EntityUnits {
+  readonly entityId: string
+  readonly quantity: number
+}
+
+/** Units of entities as units of lines: variants of one entity are lines of their own, and are taken in their order. */
+const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): ReadonlyArray<Units> => {
+  const open = new Map<string, number>()
+  for (const { entityId, quantity } of wanted) open.set(entityId, (open.get(entityId) ?? 0) + quantity)
+  return left.lines.flatMap(({ entityId, orderLineId, quantity }) => {
+    const units = Math.min(quantity, open.get(entityId) ?? 0)
+    open.set(entityId, (open.get(entityId) ?? 0) - units)
+    return units === 0 ? [] : [{ orderLineId, quantity: units }]
+  })
+}
+
+/**
+ * Units that came back, for what they are worth or an amount that was agreed; of units that were given back otherwise
+ * meanwhile only the others. They go back into stock. 409 when none are left.
+ */
+export const chooseUnits = (left: Left, wanted: ReadonlyArray<EntityUnits>, agreed: number | null): Choice => {
+  const units = unitsOf(left, wanted)
+  if (units.length === 0) return nothing
+  return Result.succeed({ lines: lineItems(units), restock: true, ...(agreed === null ? {} : { amount: agreed }) })
+}
+
+/** What the lines that hold these units have left, minor units: more than that is never worth agreeing on. */
+export const maxFor = (left: Left, wanted: ReadonlyArray<EntityUnits>): number => {
+  const lines = new Set(unitsOf(left, wanted).map(({ orderLineId }) => orderLineId))
+  return Math.min(left.cap, worthOf({ ...left, lines: left.lines.filter((line) => lines.has(line.orderLineId)) }))
+}

@@ -1,0 +1,116 @@
+import { Effect } from "effect"
+import { CurrentActor, type Order, type PluginDatabase } from "stoa/plugin"
+import type { FulfillableLine, SoldOrder } from "./SubOrderShares.ts"
+
+/** A line of an order, and whose it is; null: the store's own. */
+export interface VendorLine extends FulfillableLine {
+  readonly vendorId: string | null
+  readonly entityId: string
+  readonly variantId: string | null
+  readonly title: string
+  readonly quantity: number
+}
+
+/** An order of the core as it is by now. */
+export interface OrderFacts extends SoldOrder {
+  readonly id: string
+  readonly currency: string
+  readonly isCancelled: boolean
+  /** Why it was cancelled, in the words of whoever did it. */
+  readonly cancellationReason: string | null
+  readonly lines: ReadonlyArray<VendorLine>
+}
+
+interface OrderRow {
+  readonly id: string
+  readonly currency: string
+  readonly status: string
+  readonly tax_included: boolean
+  readonly shipping_total: bigint
+  readonly amount_captured: bigint | null
+  readonly given_back: bigint
+  readonly shipping_given_back: bigint
+  readonly reason: string | null
+  readonly lines: ReadonlyArray<VendorLine>
+}
+
+const toFacts = (row: OrderRow): OrderFacts => ({
+  id: row.id,
+  currency: row.currency,
+  isCancelled: row.status === "cancelled",
+  cancellationReason: row.reason,
+  taxIncluded: row.tax_included,
+  shippingTotal: Number(row.shipping_total),
+  captured: row.amount_captured === null ? null : Number(row.amount_captured),
+  givenBack: Number(row.given_back),
+  shippingGivenBack: Number(row.shipping_given_back),
+  lines: row.lines
+})
+
+/**
+ * Reads orders of the core, which the caller has locked, in one statement. A line stays with the vendor that it was sold
+ * for. A new one belongs to whom its entity did when the order was placed, or, where nobody has paid it, edited: an entity
+ * that changes hands later takes no sale of the past along. Orders of other systems are the store's own.
+ */
+export const readOrders = Effect.fnUntraced(
+  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<string>) {
+    const { organizationId } = yield* CurrentActor
+    const rows = yield* sql<OrderRow>`select o.id, o.currency, o.status, o.tax_included, o.shipping_total,
+        o.amount_captured, coalesce(r.amount, 0)::bigint as given_back, coalesce(r.shipping, 0)::bigint as shipping_given_back,
+        case when o.status = 'cancelled' then (select h.reason from order_status_history h
+          where h.order_id = o.id and h.to_status = 'cancelled' order by h.changed_at desc limit 1) end as reason,
+        coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'variantId', l.variant_id,
+              'title', l.title, 'quantity', l.quantity, 'totalPrice', l.total_price,
+              'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
+              'givenBack', coalesce((select sum(rl.amount) from refund_lines rl join refunds f on f.id = rl.refund_id
+                where rl.order_line_id = l.id and f.order_id = o.id and f.status in ('pending', 'completed')), 0),
+              'vendorId', coalesce(s.vendor_id, e.vendor_id)) order by l.position)
+          from order_lines l
+          left join marketplace_sub_order_lines sl on sl.order_line_id = l.id
+          left join marketplace_vendor_sub_orders s on s.id = sl.sub_order_id
+          left join marketplace_vendor_entities e on e.organization_id = ${organizationId} and e.entity_id = l.entity_id
+            and o.imported_at is null and e.created_at <= case
+              when o.revision > 0 and o.amount_captured is null then o.updated_at else o.placed_at end
+          where l.order_id = o.id), '[]') as lines
+      from orders o left join lateral (
+        select sum(f.amount) as amount, sum(f.shipping_amount) as shipping from refunds f
+        where f.order_id = o.id and f.status in ('pending', 'completed')) r on true
+      where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[])
+      order by o.id`
+    return rows.map(toFacts)
+  },
+  Effect.orDie
+)
+
+interface OwnedRow {
+  readonly entity_id: string
+  readonly vendor_id: string
+  readonly created_at: Date
+}
+
+/** The same for orders that a checkout is about to create: nothing of them is paid or given back. One statement. */
+export const factsOfNew = Effect.fnUntraced(
+  function*({ sql }: PluginDatabase["Service"], orders: ReadonlyArray<Order>) {
+    const { organizationId } = yield* CurrentActor
+    const entityIds = [...new Set(orders.flatMap(({ lineItems }) => lineItems.map(({ entityId }) => entityId)))]
+    const owned = yield* sql<OwnedRow>`select entity_id, vendor_id, created_at from marketplace_vendor_entities
+      where organization_id = ${organizationId} and entity_id = any(${entityIds}::uuid[])`
+    const owners = new Map(owned.map((row) => [row.entity_id, row]))
+    return orders.map(({ currency, id, lineItems, placedAt, shippingTotal, taxIncluded }): OrderFacts => ({
+      id,
+      currency,
+      isCancelled: false,
+      cancellationReason: null,
+      taxIncluded,
+      shippingTotal,
+      captured: null,
+      givenBack: 0,
+      shippingGivenBack: 0,
+      lines: lineItems.map((line) => {
+        const owner = owners.get(line.entityId)
+        return { ...line, givenBack: 0, vendorId: owner && owner.created_at <= placedAt ? owner.vendor_id : null }
+      })
+    }))
+  },
+  Effect.orDie
+)

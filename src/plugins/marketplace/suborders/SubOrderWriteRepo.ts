@@ -1,0 +1,114 @@
+import { Effect } from "effect"
+import { type Actor, CurrentActor, journalRows, type PluginDatabase, rowJson } from "stoa/plugin"
+import type { WantedSubOrder } from "./SubOrderState.ts"
+import { subOrders } from "./SubOrderTables.ts"
+
+const subject = "marketplace/marketplace_vendor_sub_orders"
+
+type Sql = PluginDatabase["Service"]["sql"]
+
+const rowsOf = (wanted: ReadonlyArray<WantedSubOrder>) => ({
+  subOrders: JSON.stringify(
+    wanted.map(({ isCancelled: _, isChanged: __, lines: ___, owed: ____, posted: _____, ...one }) => one)
+  ),
+  lines: JSON.stringify(wanted.flatMap(({ id, lines }) => lines.map((line) => ({ ...line, subOrderId: id })))),
+  kept: wanted.flatMap(({ lines }) => lines.map(({ id }) => id)),
+  ids: wanted.map(({ id }) => id)
+})
+
+const inputPart = (sql: Sql, name: string, rows: string) =>
+  sql`${sql.literal(name)} as materialized (
+      select * from jsonb_to_recordset(${rows}::jsonb) as i(id uuid, "orderId" uuid, "vendorId" uuid,
+        currency text, status text, "cancellationReason" text, subtotal bigint, "refundedAmount" bigint,
+        "commissionAmount" bigint, "payoutAmount" bigint, "isNew" boolean))`
+
+/** Inserts sub-orders of the rows `from`, which call the input `i`. */
+const madePart = (sql: Sql, name: string, organizationId: string, from: string) =>
+  sql`${sql.literal(name)} as (
+      insert into marketplace_vendor_sub_orders (id, organization_id, order_id, vendor_id, currency, status, subtotal,
+        refunded_amount, commission_amount, payout_amount)
+      select i.id, ${organizationId}, i."orderId", i."vendorId", i.currency, i.status, i.subtotal, i."refundedAmount",
+        i."commissionAmount", i."payoutAmount"
+      from ${sql.literal(from)} returning *)`
+
+/** Inserts lines, or updates the amounts of those that are there. `only` restricts the lines `l`. */
+const linesPart = (sql: Sql, name: string, lines: string, only: string) =>
+  sql`${sql.literal(name)} as (
+      insert into marketplace_sub_order_lines (id, sub_order_id, order_line_id, entity_id, variant_id, title, quantity,
+        total_price, refunded_amount, commission_amount, rule_id, rate_bps, fixed_fee_cents, min_fee_cents, max_fee_cents)
+      select l.id, "subOrderId", "orderLineId", "entityId", "variantId", title, quantity, "totalPrice", "refundedAmount",
+        "commissionAmount", "ruleId", "rateBps", "fixedFeeCents", "minFeeCents", "maxFeeCents"
+      from jsonb_to_recordset(${lines}::jsonb) as l(id uuid, "subOrderId" uuid, "orderLineId" uuid, "entityId" uuid,
+        "variantId" uuid, title text, quantity int, "totalPrice" bigint, "refundedAmount" bigint,
+        "commissionAmount" bigint, "ruleId" uuid, "rateBps" int, "fixedFeeCents" bigint, "minFeeCents" bigint,
+        "maxFeeCents" bigint) ${sql.literal(only)}
+      on conflict (order_line_id) do update set quantity = excluded.quantity, total_price = excluded.total_price,
+        refunded_amount = excluded.refunded_amount, commission_amount = excluded.commission_amount)`
+
+const createdPart = (sql: Sql, name: string, actor: Actor, made: string) =>
+  sql`${sql.literal(name)} as (${
+    journalRows(sql, actor, {
+      type: `${subject}.create`,
+      entityType: subject,
+      entityId: `${made}.id::text`,
+      payload: rowJson(subOrders, made),
+      from: made
+    })
+  })`
+
+/** Parts of the statement that creates the orders of checkouts (`OrderProjection.created`): sub-orders, lines and journal. */
+export const newSubOrderParts = Effect.fnUntraced(
+  function*({ sql }: PluginDatabase["Service"], wanted: ReadonlyArray<WantedSubOrder>, prefix: string) {
+    const actor = yield* CurrentActor
+    const rows = rowsOf(wanted)
+    const [input, made] = [`${prefix}input`, `${prefix}made`]
+    return sql.join(", ", false)([
+      inputPart(sql, input, rows.subOrders),
+      madePart(sql, made, actor.organizationId, `${input} i join created on created.id = i."orderId"`),
+      linesPart(sql, `${prefix}lines`, rows.lines, `where l."subOrderId" in (select id from ${made})`),
+      createdPart(sql, `${prefix}created`, actor, made)
+    ])
+  }
+)
+
+/**
+ * Writes sub-orders as they have to be, with lines and journal, in one statement for any number of them. Their orders and
+ * they themselves are locked by the caller.
+ */
+export const writeSubOrders = Effect.fnUntraced(
+  function*({ sql }: PluginDatabase["Service"], wanted: ReadonlyArray<WantedSubOrder>) {
+    const actor = yield* CurrentActor
+    const { ids, kept, lines, subOrders: input } = rowsOf(wanted)
+    yield* sql`with ${inputPart(sql, "input", input)},
+      ${madePart(sql, "made", actor.organizationId, "input i where i.\"isNew\"")},
+      old as materialized (
+        select s.* from marketplace_vendor_sub_orders s join input i on i.id = s.id and not i."isNew"
+        where s.organization_id = ${actor.organizationId}),
+      changed as (
+        update marketplace_vendor_sub_orders s set status = i.status, subtotal = i.subtotal,
+          refunded_amount = i."refundedAmount", commission_amount = i."commissionAmount",
+          payout_amount = i."payoutAmount", cancellation_reason = i."cancellationReason", updated_at = now(),
+          cancelled_at = case when i.status = 'cancelled' then coalesce(s.cancelled_at, now()) end
+        from input i where i.id = s.id and not i."isNew" and s.organization_id = ${actor.organizationId}
+        returning s.*),
+      gone as (delete from marketplace_sub_order_lines
+        where sub_order_id = any(${ids}::uuid[]) and id <> all(${kept}::uuid[])),
+      ${linesPart(sql, "lines", lines, "")},
+      ${createdPart(sql, "created", actor, "made")},
+      updated as (${
+      journalRows(sql, actor, {
+        type: `${subject}.update`,
+        entityType: subject,
+        entityId: "changed.id::text",
+        payload: rowJson(subOrders, "changed"),
+        before: rowJson(subOrders, "old"),
+        from: "changed join old on old.id = changed.id",
+        only: `${rowJson(subOrders, "changed")} - 'updatedAt' is distinct from ${
+          rowJson(subOrders, "old")
+        } - 'updatedAt'`
+      })
+    })
+      select 1`
+  },
+  Effect.orDie
+)

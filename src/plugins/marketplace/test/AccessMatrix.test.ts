@@ -1,0 +1,64 @@
+import {
+  createPluginTestApp,
+  inOrganization,
+  type PluginTestApp,
+  type TestActor,
+  testAdminActor,
+  testCustomerActor,
+  testNoPermActor,
+  testStaffActor,
+  withPermissions
+} from "stoa/plugin/testing"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { marketplace } from "../index.ts"
+import { vendorRoles } from "../parties/VendorPortal.ts"
+
+/*
+ * Who is let in where, as a table that people review. Every route is asked about a record that nobody has, with a body that
+ * no schema admits: 401 and 403 come before both. What becomes of records of one's own and of others is in the tests of
+ * the rooms. After a change of routes, `npx vitest run src/plugins/marketplace/test/AccessMatrix.test.ts -u` writes it anew.
+ */
+
+const unknownId = "00000000-0000-4000-8000-000000000000"
+
+const actors: Readonly<Record<string, TestActor | undefined>> = {
+  visitor: undefined,
+  nobody: testNoPermActor,
+  customer: testCustomerActor,
+  ...Object.fromEntries(
+    vendorRoles.map((vendorRole) => [`vendor ${vendorRole}`, { ...testCustomerActor, vendorId: unknownId, vendorRole }])
+  ),
+  // Somebody whose role is not known.
+  "without role": { ...testCustomerActor, vendorId: unknownId },
+  // What stands in the place of a vendor is no id.
+  "no vendor": { ...testCustomerActor, vendorId: "acme", vendorRole: "owner" },
+  staff: testStaffActor,
+  operator: withPermissions(["marketplace:admin"], testStaffActor),
+  admin: testAdminActor,
+  stranger: inOrganization("org_elsewhere", testAdminActor)
+}
+
+describe("every route of the marketplace", () => {
+  let app: PluginTestApp
+  beforeAll(async () => {
+    app = await createPluginTestApp(marketplace(), { postgres: inject("postgres").url })
+  }, 60_000)
+  afterAll(() => app.close())
+
+  it("lets in whom the table says", async () => {
+    const rows: Array<string> = []
+    for (const { method, path } of [...app.routes].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+      const statuses = await Promise.all(
+        Object.entries(actors).map(async ([name, as]) => {
+          const { status } = await app.app.request(method, path.replace(/:\w+/g, unknownId), {
+            ...(as === undefined ? {} : { as }),
+            ...(method === "GET" ? {} : { body: [] })
+          })
+          return `${name} ${status}`
+        })
+      )
+      rows.push(`${method} ${path}: ${statuses.join(", ")}`)
+    }
+    await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot("access-matrix.txt")
+  }, 60_000)
+})

@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import { type PaymentAdapter, PaymentDeclined } from "../../../domain/payments/PaymentAdapter.ts"
+import { testProvider } from "../../../layers/payments/TestProvider.ts"
+
+const base = testProvider({ webhookSecret: "flaky" })
+
+/** Whether the provider `flaky` refuses refunds. */
+export const mood = { isRefusing: false }
+
+/** A payment provider that refuses refunds when a test wants it to. */
+export const flaky: PaymentAdapter = {
+  ...base,
+  providerId: "flaky",
+  refund: (...asked) =>
+    Effect.suspend(() =>
+      mood.isRefusing
+        ? Effect.fail(new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." }))
+        : base.refund(...asked)
+    )
+}

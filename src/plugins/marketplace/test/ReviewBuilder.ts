@@ -1,0 +1,21 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../../domain/ids/Id.ts"
+import { inDatabase, type Sale } from "./SaleBuilder.ts"
+
+/** Inserts a review of a sale. */
+export const aReview = Effect.fnUntraced(
+  function*(sale: Sale, rating = 5, status = "published", organizationId = "org_default") {
+    const id = newId()
+    yield* inDatabase(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) =>
+          sql`insert into marketplace_vendor_reviews (id, organization_id, vendor_id, customer_id, order_id, rating, status)
+        values (${id}::uuid, ${organizationId}, ${sale.vendorId}::uuid, ${sale.customerId}::uuid,
+          ${sale.orderId}::uuid, ${rating}, ${status})`
+      )
+    )
+    return id
+  }
+)

@@ -1,0 +1,55 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { api, asAdmin, type Call, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { marketplace } from "../index.ts"
+import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
+import { asVendor } from "./MarketBuilder.ts"
+
+/** A group of tests around a shop with the marketplace. */
+export const withMarketplace = (options: Partial<MarketplaceSettings> = {}) =>
+  layer(testAppLayer({ plugins: [marketplace(options)] }), { excludeTestServices: true, timeout: "60 seconds" })
+
+let vendors = 0
+
+export const path = (rest = "") => `/api/marketplace/vendors${rest}`
+
+/** A request of whoever runs the marketplace. */
+export const admin = (method: string, rest: string, body?: unknown) =>
+  api(method, path(rest), body === undefined ? { as: asAdmin } : { as: asAdmin, body })
+
+/** A pending vendor; gives its id. */
+export const aVendor = Effect.fnUntraced(function*(body: object = {}) {
+  const made = yield* admin("POST", "", { name: `Vendor ${++vendors}`, ...body })
+  assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+  return made.text("data.id")
+})
+
+/** One that may sell. */
+export const anApprovedVendor = Effect.fnUntraced(function*(body: object = {}) {
+  const id = yield* aVendor(body)
+  assert.strictEqual((yield* admin("POST", `/${id}/approve`)).status, 201)
+  return id
+})
+
+export const suspend = (id: string) => admin("POST", `/${id}/suspend`, { reason: "Nothing arrives." })
+
+/** The administrator of another store. */
+export const stranger = inOrganization("org_other", asAdmin)
+
+export const portal = (vendorId: string, method: string, rest: string, body?: unknown) =>
+  api(
+    method,
+    `/api/marketplace/vendor/me${rest}`,
+    body === undefined ? { as: asVendor(vendorId) } : {
+      as: asVendor(vendorId),
+      body
+    }
+  )
+
+/** Status and code of what was answered. */
+export const refusal = (call: ReturnType<typeof api>) =>
+  Effect.map(call, (answer) => [answer.status, answer.at("error.code")])
+
+export const aDocument = (type = "identity") => ({ type, fileUrl: `https://files.example.com/${type}.pdf` })
+
+export type { Call }

@@ -1,0 +1,157 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { type Answer, api, asAdmin, asCustomer, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { marketplace } from "../../index.ts"
+import { asVendor } from "../MarketBuilder.ts"
+import { aDispute, aSale, isOnHold, type Sale } from "../SaleBuilder.ts"
+
+const disputes = "/api/marketplace/disputes"
+const states = ["vendor_response_pending", "platform_review", "escalated", "resolved"] as const
+
+const open = ({ buyer, subOrderId }: Sale, rest: object = {}) =>
+  api("POST", disputes, { as: buyer, body: { subOrderId, reason: "item_not_received", ...rest } })
+const step = (id: string, name: string, as: Sale["buyer"], body: object) =>
+  api("POST", `${disputes}/${id}/${name}`, { as, body })
+const state = (answer: Answer) => [answer.status, answer.at("data.status")]
+
+layer(testAppLayer({ plugins: [marketplace({ vendorResponseDeadlineDays: 2 })] }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a dispute", (it) => {
+  it.effect("is opened by whoever asks, whatever the body says, and holds the sub-order's money until it is resolved", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale()
+      const opened = yield* open(sale, { openedBy: "somebody-else", description: "d".repeat(4_000) })
+      assert.deepStrictEqual(state(opened), [201, "vendor_response_pending"])
+      assert.strictEqual(opened.at("data.openedBy"), sale.buyer.userId)
+      const days = (Date.parse(opened.text("data.deadlineAt")) - Date.now()) / 86_400_000
+      assert.isTrue(days > 1.99 && days <= 2.01)
+      assert.isTrue(yield* isOnHold(sale))
+      yield* step(opened.text("data.id"), "resolve", asAdmin, { resolution: "replacement", notes: "A new one." })
+      assert.isFalse(yield* isOnHold(sale))
+    }))
+
+  it.effect("is the only open one of its sub-order, also of eight at once, and may be followed by another one", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale()
+      const answers = yield* Effect.all(Array.from({ length: 8 }, () => open(sale)), { concurrency: 8 })
+      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 409)])
+      const first = answers.find(({ status }) => status === 201)
+      yield* step(first?.text("data.id") ?? "", "resolve", asAdmin, { resolution: "vendor_favor" })
+      assert.strictEqual((yield* open(sale)).status, 201)
+    }))
+
+  it.effect("goes to the operators with the vendor's answer, and keeps what everybody says", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale()
+      const id = (yield* open(sale)).text("data.id")
+      const more = yield* step(id, "respond", sale.buyer, { note: "Look!", url: "https://example.com/photo.jpg" })
+      assert.deepStrictEqual(state(more), [201, "vendor_response_pending"])
+      const asked = yield* step(id, "respond", asAdmin, { note: "We wait for the vendor." })
+      assert.deepStrictEqual(state(asked), [201, "vendor_response_pending"])
+      const answered = yield* step(id, "respond", sale.vendor, { party: "platform", note: "It was sent." })
+      assert.deepStrictEqual(state(answered), [201, "platform_review"])
+      yield* step(id, "respond", sale.vendor, { note: "Here is the slip." })
+      const kept = yield* api("GET", `${disputes}/${id}`, { as: sale.buyer })
+      assert.strictEqual(kept.at("data.status"), "platform_review")
+      assert.deepStrictEqual(
+        kept.list("data.evidence").map((one) => Reflect.get(Object(one), "party")),
+        ["buyer", "platform", "vendor", "vendor"]
+      )
+      assert.deepInclude(kept.at("data.evidence.0"), {
+        type: "response",
+        note: "Look!",
+        url: "https://example.com/photo.jpg"
+      })
+    }))
+
+  it.effect("loses no answer of eight at once", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale()
+      const id = yield* aDispute(sale)
+      yield* Effect.all(
+        Array.from({ length: 8 }, (_, n) => step(id, "respond", n % 2 ? sale.buyer : sale.vendor, { note: `${n}` })),
+        { concurrency: 8 }
+      )
+      const kept = yield* api("GET", `${disputes}/${id}`, { as: sale.buyer })
+      assert.strictEqual(kept.list("data.evidence").length, 8)
+    }))
+
+  it.effect("takes only the steps of its machine", () =>
+    Effect.gen(function*() {
+      const found: Array<unknown> = []
+      for (const from of states) {
+        for (const name of ["respond", "escalate", "resolve"]) {
+          const sale = yield* aSale()
+          const id = yield* aDispute(sale, from)
+          const as = name === "respond" ? sale.vendor : asAdmin
+          const answer = yield* step(id, name, as, name === "resolve" ? { resolution: "rejected" } : { note: "So." })
+          found.push([from, name, answer.status, answer.at("data.status") ?? answer.at("error.code")])
+        }
+      }
+      const no = [422, "INVALID_TRANSITION"]
+      assert.deepStrictEqual(found, [
+        ["vendor_response_pending", "respond", 201, "platform_review"],
+        ["vendor_response_pending", "escalate", 201, "escalated"],
+        ["vendor_response_pending", "resolve", 201, "resolved"],
+        ["platform_review", "respond", 201, "platform_review"],
+        ["platform_review", "escalate", 201, "escalated"],
+        ["platform_review", "resolve", 201, "resolved"],
+        ["escalated", "respond", 201, "escalated"],
+        ["escalated", "escalate", ...no],
+        ["escalated", "resolve", 201, "resolved"],
+        ["resolved", "respond", ...no],
+        ["resolved", "escalate", ...no],
+        ["resolved", "resolve", ...no]
+      ])
+    }))
+
+  it.effect("is listed for those whom it is about, by state and sub-order", () =>
+    Effect.gen(function*() {
+      const [one, other] = yield* Effect.all([aSale(), aSale()])
+      const bought = yield* aSale({ userId: String(one.buyer.userId), vendorId: other.vendorId })
+      yield* aDispute(one, "escalated")
+      yield* aDispute(other)
+      yield* aDispute(bought)
+      const totals = yield* Effect.forEach(
+        [
+          [one.buyer, ""],
+          [one.buyer, "?status=escalated"],
+          [one.buyer, `?subOrderId=${other.subOrderId}`],
+          [other.vendor, ""],
+          [{ ...asVendor(other.vendorId), userId: one.buyer.userId ?? null }, ""],
+          [asCustomer("nobody-in-particular"), ""],
+          [{ ...asCustomer("x"), vendorId: "not-an-id" }, ""],
+          [asAdmin, `?subOrderId=${other.subOrderId}`],
+          [{ ...asCustomer("reader"), permissions: ["marketplace:read"] }, `?subOrderId=${one.subOrderId}`]
+        ] as const,
+        ([as, query]) =>
+          Effect.map(api("GET", `${disputes}${query}`, { as }), (list) => list.at("meta.pagination.total"))
+      )
+      assert.deepStrictEqual(totals, [2, 1, 0, 2, 3, 0, 0, 1, 1])
+      assert.strictEqual((yield* api("GET", `${disputes}?page=1&limit=2`, { as: asAdmin })).list("data").length, 2)
+      const page = yield* api("GET", `${disputes}?limit=1`, { as: one.buyer })
+      assert.deepStrictEqual([page.list("data").length, page.at("data.0.subOrderId")], [1, bought.subOrderId])
+      assert.strictEqual((yield* api("GET", `${disputes}?status=lost`, { as: asAdmin })).status, 422)
+    }))
+
+  it.effect("is read by whoever may read the marketplace, who has no say in it", () =>
+    Effect.gen(function*() {
+      const id = yield* aDispute(yield* aSale())
+      const reader = { ...asCustomer("reader"), permissions: ["marketplace:read"] }
+      assert.strictEqual((yield* api("GET", `${disputes}/${id}`, { as: reader })).status, 200)
+      refused(yield* step(id, "respond", reader, { note: "I think" }), 403, "FORBIDDEN")
+    }))
+
+  it.effect("refuses bodies that say nothing, and addresses that are no links", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale()
+      const id = yield* aDispute(sale)
+      for (const body of [{}, { note: "" }, { note: "x".repeat(5_001) }, { note: "x", url: "javascript:alert(1)" }]) {
+        refused(yield* step(id, "respond", sale.buyer, body), 422, "VALIDATION_FAILED")
+      }
+      refused(yield* open(sale, { reason: "mood" }), 422, "VALIDATION_FAILED")
+      refused(yield* step(id, "resolve", asAdmin, { resolution: "closed" }), 422, "VALIDATION_FAILED")
+    }))
+})

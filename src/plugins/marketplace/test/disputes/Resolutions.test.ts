@@ -1,0 +1,130 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { eventually } from "../../../../../test/support/Eventually.ts"
+import { api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { marketplace } from "../../index.ts"
+import { aDispute, aSale, inDatabase, isOnHold, refundsOf, type Sale } from "../SaleBuilder.ts"
+
+const resolve = (id: string, body: object) =>
+  api("POST", `/api/marketplace/disputes/${id}/resolve`, { as: asAdmin, body })
+
+/** What was given back of an order once all of it has arrived. */
+const given = (sale: Sale) =>
+  eventually(
+    "refunds to be settled",
+    Effect.map(refundsOf(sale), (all) => all.every(({ status }) => status === "completed") && { all })
+  ).pipe(Effect.map(({ all }) => all.map(({ amount }) => amount)))
+
+const announced = (id: string) =>
+  inDatabase(
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql<{ readonly status: string }>`select payload->>'status' as status from journal_entries
+      where type = 'dispute.resolved' and entity_id = ${id}`)
+  )
+
+layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the resolution of a dispute",
+  (it) => {
+    it.effect("gives back all of the sub-order, and nothing of what others sold in the order, once of eight at once", () =>
+      Effect.gen(function*() {
+        const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 700, quantity: 2 }, { unitPrice: 900 }] })
+        const id = yield* aDispute(sale)
+        const answers = yield* Effect.all(
+          Array.from({ length: 8 }, () => resolve(id, { resolution: "refund_full", resolvedBy: "somebody-else" })),
+          { concurrency: 8 }
+        )
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [
+          201,
+          ...Array.from({ length: 7 }, () => 422)
+        ])
+        assert.deepStrictEqual(yield* given(sale), [1_400])
+        const [refund] = yield* refundsOf(sale)
+        const kept = yield* api("GET", `/api/marketplace/disputes/${id}`, { as: asAdmin })
+        assert.deepInclude(kept.at("data"), {
+          status: "resolved",
+          resolution: "refund_full",
+          refundAmountCents: 1_400,
+          refundId: refund?.id,
+          resolvedBy: asAdmin.userId
+        })
+        assert.deepStrictEqual(yield* announced(id), [{ status: "resolved" }])
+      }))
+
+    it.effect("gives back what the buyer wins, and nothing where the vendor does", () =>
+      Effect.gen(function*() {
+        const results = yield* Effect.forEach(
+          ["buyer_favor", "replacement", "rejected", "vendor_favor"],
+          (resolution) =>
+            Effect.gen(function*() {
+              const sale = yield* aSale()
+              const answer = yield* resolve(yield* aDispute(sale), { resolution })
+              return [answer.status, answer.at("data.refundAmountCents"), yield* given(sale)]
+            })
+        )
+        assert.deepStrictEqual(results, [[201, 2_500, [2_500]], [201, null, []], [201, null, []], [201, null, []]])
+      }))
+
+    it.effect("gives back a part, on lines of the sub-order, up to what is left of them", () =>
+      Effect.gen(function*() {
+        const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 3 }, { unitPrice: 9_000 }] })
+        const first = yield* aDispute(sale)
+        for (
+          const body of [
+            { resolution: "refund_partial" },
+            { resolution: "refund_partial", refundAmountCents: 0 },
+            { resolution: "refund_partial", refundAmountCents: -1 },
+            { resolution: "refund_partial", refundAmountCents: 3_001 },
+            { resolution: "refund_full", refundAmountCents: 10 },
+            { resolution: "rejected", refundAmountCents: 10 }
+          ]
+        ) refused(yield* resolve(first, body), 422, "VALIDATION_FAILED")
+        assert.isTrue(yield* isOnHold(sale))
+        yield* resolve(first, { resolution: "refund_partial", refundAmountCents: 800 })
+        const second = yield* aDispute(sale)
+        const answer = yield* resolve(second, { resolution: "refund_full" })
+        assert.deepStrictEqual([answer.status, answer.at("data.refundAmountCents")], [201, 2_000])
+        assert.deepStrictEqual(yield* given(sale), [800, 2_000])
+        const third = yield* aDispute(sale)
+        refused(yield* resolve(third, { resolution: "refund_full" }), 409, "CONFLICT")
+        refused(
+          yield* resolve(third, { resolution: "refund_partial", refundAmountCents: 1 }),
+          422,
+          "VALIDATION_FAILED"
+        )
+        assert.isTrue(yield* isOnHold(sale))
+        assert.strictEqual((yield* resolve(third, { resolution: "rejected" })).status, 201)
+      }))
+
+    it.effect("gives back what was not given back before, and never more than is left of the payment", () =>
+      Effect.gen(function*() {
+        const sale = yield* aSale()
+        const [line] = sale.lines
+        yield* api("POST", `/api/orders/${sale.orderId}/refunds`, {
+          as: asAdmin,
+          body: { lines: [{ lineItemId: line?.id, quantity: 1 }] }
+        })
+        yield* api("POST", `/api/orders/${sale.orderId}/refund`, { as: asAdmin, body: { amount: 300 } })
+        const answer = yield* resolve(yield* aDispute(sale), { resolution: "refund_full" })
+        assert.strictEqual(answer.at("data.refundAmountCents"), 1_200)
+        assert.deepStrictEqual(yield* given(sale), [1_000, 300, 1_200])
+      }))
+
+    it.effect("does the same again for an Idempotency-Key, and nothing twice", () =>
+      Effect.gen(function*() {
+        const sale = yield* aSale()
+        const id = yield* aDispute(sale)
+        const call = {
+          as: asAdmin,
+          body: { resolution: "buyer_favor" },
+          headers: { "idempotency-key": `resolve-${id}` }
+        }
+        const path = `/api/marketplace/disputes/${id}/resolve`
+        const first = yield* api("POST", path, call)
+        const again = yield* api("POST", path, call)
+        assert.deepStrictEqual([first.status, again.status, again.body], [201, 201, first.body])
+        assert.deepStrictEqual(yield* given(sale), [2_500])
+      }))
+  }
+)

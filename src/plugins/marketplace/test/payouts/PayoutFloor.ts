@@ -1,0 +1,129 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { eventually } from "../../../../../test/support/Eventually.ts"
+import { api, asAdmin, type Call } from "../../../../../test/support/TestApp.ts"
+import { systemActor } from "../../../../domain/access/Actor.ts"
+import { CurrentActor } from "../../../../domain/access/Actor.ts"
+import { newId } from "../../../../domain/ids/Id.ts"
+import { Jobs } from "../../../../domain/jobs/Jobs.ts"
+import { pluginDatabase } from "../../../kit/tables/PluginDatabaseRepo.ts"
+import { ledgerOver } from "../../ledger/LedgerRepo.ts"
+import type { Posting } from "../../ledger/Posting.ts"
+import { accountOf, insertVendor, type VendorSpec } from "../MarketBuilder.ts"
+
+/** Runs a test's work on the service's own database, as the service itself. */
+export const inShop = <A>(work: Effect.Effect<A, never, SqlClient.SqlClient>) =>
+  onDatabase((sql) => Effect.provideService(work, SqlClient.SqlClient, sql))
+
+export const aVendor = (spec: VendorSpec = {}) => inShop(insertVendor({ payoutMinimumCents: 0, ...spec }))
+
+/** Entries of the ledger, as the rest of the plugin writes them. */
+export const post = (postings: ReadonlyArray<Posting>, organizationId = "org_default") =>
+  onDatabase((sql) =>
+    ledgerOver(pluginDatabase(sql, { id: "marketplace", tables: [], events: [] })).post(postings).pipe(
+      Effect.provideService(CurrentActor, systemActor(organizationId))
+    )
+  )
+
+/** A sub-order to be sold; its commission is a tenth. */
+export interface SoldSpec {
+  readonly organizationId?: string
+  readonly amount?: number
+  readonly currency?: string
+  /** Days since its money became available; negative: in so many days; null: not delivered. Default 1. */
+  readonly availableDaysAgo?: number | null
+  readonly onHold?: boolean
+  readonly status?: "shipped" | "delivered"
+  readonly shippedDaysAgo?: number
+}
+
+/** A sub-order whose order was captured, with the entries of its sale; gives its id. */
+export const sold = Effect.fnUntraced(function*(vendorId: string, spec: SoldSpec = {}) {
+  const { amount = 10_000, currency = "USD", onHold = false, organizationId = "org_default" } = spec
+  const days = spec.availableDaysAgo === undefined ? 1 : spec.availableDaysAgo
+  const [id, commission] = [newId(), Math.round(amount / 10)]
+  const shipped = spec.shippedDaysAgo ?? 9
+  yield* onDatabase((sql) =>
+    sql`insert into marketplace_vendor_sub_orders (id, organization_id, order_id, vendor_id, currency, status, subtotal,
+        commission_amount, payout_amount, shipped_at, created_at, available_at, on_hold)
+      values (${id}::uuid, ${organizationId}, ${newId()}::uuid, ${vendorId}::uuid, ${currency},
+        ${spec.status ?? (days === null ? "shipped" : "delivered")}, ${amount}, ${commission}, ${amount - commission},
+        now() - make_interval(days => ${shipped}), now() - make_interval(days => ${shipped}),
+        now() - make_interval(days => ${days}), ${onHold})`
+  )
+  const common = { vendorId, currency, subOrderId: id, referenceType: "sub_order", referenceId: id } as const
+  yield* post([{ ...common, type: "sale", amountCents: amount }, {
+    ...common,
+    type: "commission",
+    amountCents: -commission
+  }], organizationId)
+  return id
+})
+
+/** A customer got all of a sub-order back. */
+export const refunded = (vendorId: string, subOrderId: string, amount = 10_000) => {
+  const common = { vendorId, currency: "USD", subOrderId, referenceType: "refund", referenceId: newId() } as const
+  return post([{ ...common, type: "refund_deduction", amountCents: -amount }, {
+    ...common,
+    type: "commission_reversal",
+    amountCents: Math.round(amount / 10)
+  }])
+}
+
+/** An account of the vendor as it stands. */
+export const account = (vendorId: string, currency?: string) => inShop(accountOf(vendorId, currency))
+
+export const balance = (vendorId: string, currency?: string) =>
+  Effect.map(account(vendorId, currency), (found) => found.balance)
+
+export const run = (body: unknown = {}, as: Call["as"] = asAdmin) =>
+  api("POST", "/api/marketplace/payouts/run", { as, body })
+
+/** What a run has paid to the vendors that it is asked for: `amount currency` each. */
+export const paidBy = Effect.fnUntraced(
+  function*(body: { readonly vendorIds: ReadonlyArray<string>; force?: boolean }) {
+    const answer = yield* run(body)
+    return answer.list("data").map((made) => `${Object(made).netAmount} ${Object(made).currency}`)
+  }
+)
+
+export const payoutsOf = (vendorId: string) =>
+  Effect.map(
+    api("GET", `/api/marketplace/payouts?vendorId=${vendorId}&limit=100`, { as: asAdmin }),
+    (answer) => answer.list("data").map((payout) => Object(payout))
+  )
+
+/** The only payout of a vendor. */
+export const payoutOf = Effect.fnUntraced(function*(vendorId: string) {
+  const [payout, ...others] = yield* payoutsOf(vendorId)
+  if (payout === undefined || others.length > 0) throw new Error(`${others.length + 1} payouts of one vendor`)
+  return payout
+})
+
+/** The adapter is asked again now, and not in a minute. */
+export const aMinuteLater = onDatabase((sql) =>
+  sql`update marketplace_vendor_payouts set due_at = now(), asked_until = null where status = 'processing'`
+)
+
+/** Runs a task of the plugin as the scheduler does, whose own job may take the place of this one; gives what it did. */
+export const runTask = Effect.fnUntraced(function*(task: string) {
+  const jobs = yield* Jobs
+  const [before] = yield* onDatabase((sql) => sql<{ at: string }>`select clock_timestamp()::text as at`)
+  yield* Effect.orDie(jobs.enqueue(task, {}, { organizationId: "org_default" }))
+  return yield* eventually(
+    task,
+    Effect.andThen(
+      api("GET", "/api/jobs/run"),
+      onDatabase((sql) =>
+        Effect.map(
+          sql<{ output: object | null; error: string | null; status: string }>`select output, error, status
+            from commerce_jobs where task_slug = ${task} and created_at >= ${
+            before?.at ?? null
+          }::timestamptz and status in ('succeeded', 'failed')`,
+          ([job]) => job?.status === "failed" ? { failed: job.error } : job?.output
+        )
+      )
+    )
+  )
+})

@@ -1,0 +1,112 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { fileURLToPath } from "node:url"
+import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { eventually } from "../../../../../test/support/Eventually.ts"
+import { freshDatabase } from "../../../../../test/support/Postgres.ts"
+import { restart, type Service, startService, talkingTo } from "../../../../../test/support/Service.ts"
+import { persistently } from "../../../../../test/support/ServiceCalls.ts"
+import { api, asAdmin, type TestApp } from "../../../../../test/support/TestApp.ts"
+import { newId } from "../../../../domain/ids/Id.ts"
+import { deathLineTo } from "./DeathLine.ts"
+import { openBank } from "./PayoutBank.ts"
+import { account, aMinuteLater, aVendor, sold } from "./PayoutFloor.ts"
+
+const program = fileURLToPath(new URL("./servePayouts.ts", import.meta.url))
+
+/** Most steps that one run can have; the walk over them ends by itself long before. */
+const most = 20
+
+/** The task that asks for payouts on their way, as the scheduler would enqueue it; the process does it by itself. */
+const settle = Effect.andThen(
+  aMinuteLater,
+  onDatabase((sql) =>
+    sql`with made as (insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts)
+      values (${newId()}::uuid, 'org_default', 'default', 'marketplace/settle-payouts', '{}', 1) returning queue)
+      select pg_notify('stoa_jobs', queue) from made`
+  )
+)
+
+/** Jobs that settle payouts and have not ended: their statements would be taken for steps of the next run. */
+const openSettling = onDatabase((sql) =>
+  Effect.map(
+    sql<{ n: number }>`select count(*)::int4 as n from commerce_jobs
+      where task_slug = 'marketplace/settle-payouts' and status in ('pending', 'processing')`,
+    ([row]) => row?.n ?? -1
+  )
+)
+
+const runOnce = api("POST", "/api/marketplace/payouts/run", { as: asAdmin, body: {} })
+
+const openPayouts = onDatabase((sql) =>
+  Effect.map(
+    sql<{ n: number }>`select count(*)::int4 as n from marketplace_vendor_payouts where status <> 'completed'`,
+    ([row]) => row?.n ?? -1
+  )
+)
+
+/** A deployment of one process that dies again and again, each time another one takes its place. */
+const mortal = Effect.gen(function*() {
+  const { url } = yield* freshDatabase
+  const line = yield* deathLineTo(url)
+  const bank = yield* openBank
+  const options = { databaseUrl: line.url, program, environment: { STOA_TEST_BANK: bank.url } }
+  let service: Service = yield* startService(options)
+  /** Runs payouts while something waits to kill the process; true when it came to that. */
+  const runUnder = Effect.fnUntraced(function*(lie: (kill: () => void) => void) {
+    let struck = false
+    lie(() => {
+      struck = true
+      service.kill("SIGKILL")
+    })
+    yield* Effect.provide(runOnce, talkingTo(service, url))
+    const reached = struck
+    line.disarm()
+    if (!reached) return false
+    assert.strictEqual((yield* Effect.promise(() => service.ended)).signal, "SIGKILL")
+    service = yield* restart(service, options)
+    return true
+  })
+  const inShop = <A>(work: Effect.Effect<A, never, TestApp | Scope.Scope>) =>
+    Effect.suspend(() => Effect.provide(work, talkingTo(service, url)))
+  return { bank, inShop, line, runUnder }
+})
+
+/** Everything that was left open has been settled: who asked again under the same keys, has paid nobody twice. */
+const settled = Effect.gen(function*() {
+  yield* persistently("60 seconds")(runOnce)
+  yield* settle
+  yield* eventually("all payouts to be completed", Effect.map(openPayouts, (open) => open === 0), 60_000)
+  yield* eventually("nothing to settle them any more", Effect.map(openSettling, (open) => open === 0), 60_000)
+})
+
+it.live(
+  "a payout run whose process dies between any two of its steps pays everybody once",
+  () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { bank, inShop, line, runUnder } = yield* mortal
+      let deaths = 0
+      for (let step = 1; step <= most; step++) {
+        const vendorId = yield* inShop(Effect.tap(aVendor(), (vendor) => sold(vendor)))
+        const died = yield* runUnder((kill) => line.arm(step, kill))
+        yield* inShop(settled)
+        assert.strictEqual(bank.paid(vendorId), 9_000, `death at step ${step}`)
+        assert.deepInclude(yield* inShop(account(vendorId)), { balance: 0, exact: true, entries: 3 })
+        if (!died) break
+        deaths++
+      }
+      // The look for accounts, the payout, the claim of its transfer, and what became of it.
+      assert.strictEqual(deaths, 4)
+
+      for (const when of ["before", "after"] as const) {
+        const vendorId = yield* inShop(Effect.tap(aVendor(), (vendor) => sold(vendor)))
+        assert.isTrue(yield* runUnder((kill) => bank.interrupt(when, kill)))
+        yield* inShop(settled)
+        assert.strictEqual(bank.paid(vendorId), 9_000, `death ${when} the money moves`)
+        assert.deepInclude(yield* inShop(account(vendorId)), { balance: 0, exact: true, entries: 3 })
+      }
+      // Some of them were asked for twice: it is the key that makes that harmless.
+      assert.isAtLeast(Math.max(...bank.asked().values()), 2)
+    })),
+  240_000
+)

@@ -1,0 +1,97 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { plansOf } from "../../../../../test/pricing/Statements.ts"
+import { inBulk } from "../../../../../test/support/InBulk.ts"
+import { CurrentActor, systemActor } from "../../../../domain/access/Actor.ts"
+import { PluginDatabase } from "../../../kit/tables/PluginDatabase.ts"
+import { balanceRepo } from "../../ledger/BalanceRepo.ts"
+import { ledgerEntries } from "../../ledger/LedgerTables.ts"
+import { payoutRunRepo } from "../../payouts/PayoutRunRepo.ts"
+import { payouts } from "../../payouts/PayoutTables.ts"
+import { transferRepo } from "../../payouts/TransferRepo.ts"
+import { autoDeliveryRepo } from "../../suborders/AutoDeliveryRepo.ts"
+import { MarketDatabase } from "../MarketDatabase.ts"
+
+/** 200 vendors of two organizations, with 100 sub-orders, 200 entries and 40 payouts each; a few of each are open. */
+const seedMany = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into organizations (id, slug, name) select o, o, o
+    from unnest(array['org_default', 'org_other']) o on conflict do nothing`
+  yield* sql`insert into marketplace_vendors (id, organization_id, name, slug, status)
+    select md5('v' || v)::uuid, case v % 4 when 0 then 'org_default' else 'org_other' end, 'Vendor ' || v, 'v-' || v,
+      'approved' from generate_series(1, 200) v`
+  yield* sql`insert into marketplace_vendor_accounts (organization_id, vendor_id, currency, balance_cents, entry_count)
+    select organization_id, id, 'USD', 18000, 200 from marketplace_vendors`
+  yield* sql`insert into marketplace_vendor_sub_orders (id, organization_id, order_id, vendor_id, currency, status,
+      subtotal, commission_amount, payout_amount, shipped_at, available_at, created_at)
+    select md5(v.id::text || n)::uuid, v.organization_id, gen_random_uuid(), v.id, 'USD',
+      case when n % 50 = 0 then 'shipped' else 'delivered' end, 100, 10, 90, now() - n * interval '1 hour',
+      now() - interval '1 day', now() - n * interval '1 hour'
+    from marketplace_vendors v, generate_series(1, 100) n`
+  yield* sql`insert into marketplace_vendor_balances (organization_id, vendor_id, currency, type, amount_cents,
+      running_balance_cents, entry_number, sub_order_id, reference_type, reference_id, payout_id, created_at)
+    select s.organization_id, s.vendor_id, 'USD', t.type, t.amount, 0,
+      row_number() over (partition by s.vendor_id order by s.created_at), s.id, 'sub_order', s.id,
+      case when s.created_at < now() - interval '10 hours' then gen_random_uuid() end, s.created_at
+    from marketplace_vendor_sub_orders s, (values ('sale', 100), ('commission', -10)) t(type, amount)`
+  yield* sql`insert into marketplace_vendor_payouts (organization_id, vendor_id, currency, amount, gross_amount,
+      net_amount, status, due_at, created_at)
+    select v.organization_id, v.id, 'USD', 90, 100, 90, s.status, case s.status when 'processing' then now() end,
+      now() - n * interval '1 day'
+    from marketplace_vendors v, generate_series(1, 40) n,
+      lateral (select case when n = 1 and v.slug like '%8' then 'processing' when n = 2 and v.slug like '%8' then 'failed'
+        else 'completed' end as status) s`
+  const [vendor] = yield* sql<{ id: string }>`select id from marketplace_vendors
+    where organization_id = 'org_default' order by id limit 1`
+  // One has been there for years.
+  yield* sql`insert into marketplace_vendor_balances (organization_id, vendor_id, currency, type, amount_cents,
+      running_balance_cents, entry_number, reference_type, reference_id, payout_id, created_at)
+    select 'org_default', ${vendor?.id ?? null}::uuid, 'USD', 'adjustment', 1, 0, n, 'adjustment', gen_random_uuid(),
+      gen_random_uuid(), now() - n * interval '1 hour' from generate_series(201, 10000) n`
+  yield* sql`analyze`
+  return vendor?.id ?? ""
+}).pipe(inBulk, Effect.orDie)
+
+const page = { page: 1, limit: 20 }
+
+const asStore = Effect.provideService(CurrentActor, systemActor("org_default"))
+
+/** The plans of what is asked; none of them reads a whole table. */
+const plans = Effect.fnUntraced(function*<A, E, R>(asked: Effect.Effect<A, E, R>) {
+  const found = yield* plansOf(asked)
+  for (const plan of found) assert.notMatch(plan, /Seq Scan on marketplace_vendor_(sub_orders|balances|payouts)/)
+  return found.join("\n")
+})
+
+layer(MarketDatabase, { excludeTestServices: true, timeout: "60 seconds" })("payouts among 8,000", (it) => {
+  it.effect("are listed, and balances read, over their indexes", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const vendorId = yield* seedMany
+      const rows = db.table(payouts)
+      assert.include(yield* plans(rows.page({ vendorId }, page)), "marketplace_vendor_payouts_vendor_id_created_at_idx")
+      assert.include(
+        yield* plans(rows.page({ status: "failed" }, page)),
+        "marketplace_vendor_payouts_status_created_at_idx"
+      )
+      assert.include(yield* plans(rows.page({}, page)), "marketplace_vendor_payouts_listed")
+      const newest = db.table(ledgerEntries).list({ vendorId }, { limit: 50, order: ["-createdAt", "-entryNumber"] })
+      assert.include(yield* plans(newest), "marketplace_vendor_balances_vendor_id_created_at_idx")
+      const balance = yield* plans(balanceRepo(db).ofVendor(vendorId))
+      assert.include(balance, "marketplace_vendor_balances_vendor_id_currency_idx")
+      assert.include(balance, "marketplace_vendor_sub_orders_pkey")
+      const run = payoutRunRepo(db)
+      const account = { vendorId, currency: "USD" }
+      assert.include(yield* plans(run.eligible(account)), "marketplace_vendor_balances_vendor_id_currency_idx")
+      assert.include(
+        yield* plans(db.transaction(run.take(vendorId, account, true))),
+        "marketplace_vendor_balances_vendor_id_currency_idx"
+      )
+      assert.include(yield* plans(transferRepo(db).claim(50, 1_000)), "marketplace_vendor_payouts_status_due_at_idx")
+      assert.include(
+        yield* plans(autoDeliveryRepo(db).overdue(4, "00000000-0000-0000-0000-000000000000", 100)),
+        "marketplace_vendor_sub_orders_status_created_at_idx"
+      )
+    }).pipe(asStore))
+})

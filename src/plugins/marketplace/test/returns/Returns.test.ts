@@ -1,0 +1,154 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { type Answer, api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { marketplace } from "../../index.ts"
+import { aReturn, aSale, refundsOf, type Sale } from "../SaleBuilder.ts"
+
+const returns = "/api/marketplace/returns"
+const portal = "/api/marketplace/vendor/me/returns"
+const states = ["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", "refunded"] as const
+
+const ask = ({ buyer, subOrderId }: Sale, rest: object = {}) =>
+  api("POST", returns, { as: buyer, body: { subOrderId, reason: "defective", ...rest } })
+
+/** Every step by whom it is for. */
+const steps = {
+  approve: (id: string, sale: Sale, body: object = {}) =>
+    api("POST", `${portal}/${id}/approve`, { as: sale.vendor, body }),
+  reject: (id: string, sale: Sale) =>
+    api("POST", `${portal}/${id}/reject`, { as: sale.vendor, body: { notes: "It was worn." } }),
+  shipBack: (id: string, sale: Sale) =>
+    api("POST", `${returns}/${id}/ship-back`, { as: sale.buyer, body: { trackingNumber: "1Z 999" } }),
+  receive: (id: string, sale: Sale) => api("POST", `${returns}/${id}/receive`, { as: sale.vendor }),
+  refund: (id: string, sale: Sale) => api("POST", `${returns}/${id}/refund`, { as: sale.vendor })
+}
+
+const told = (answer: Answer) => [answer.status, answer.at("data.status") ?? answer.at("error.code")]
+const amounts = (sale: Sale) => Effect.map(refundsOf(sale), (all) => all.map(({ amount }) => amount))
+
+layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a return", (it) => {
+  it.effect("goes its way from the request to the money, and the goods into stock", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }] })
+      const [line] = sale.lines
+      const lineItems = [{ entityId: line?.entityId, quantity: 1, reason: "A crack." }]
+      const asked = yield* ask(sale, { lineItems, customerId: sale.vendorId })
+      assert.deepStrictEqual(told(asked), [201, "requested"])
+      assert.deepStrictEqual([asked.at("data.customerId"), asked.at("data.lineItems")], [sale.customerId, lineItems])
+      const days = (Date.parse(asked.text("data.deadlineAt")) - Date.now()) / 86_400_000
+      assert.isTrue(days > 3.99 && days <= 4.01)
+      const id = asked.text("data.id")
+      assert.deepStrictEqual(told(yield* steps.approve(id, sale)), [201, "vendor_approved"])
+      const shipped = yield* steps.shipBack(id, sale)
+      assert.deepStrictEqual([...told(shipped), shipped.at("data.trackingNumber")], [201, "shipped_back", "1Z 999"])
+      assert.deepStrictEqual(told(yield* steps.receive(id, sale)), [201, "received"])
+      const refunded = yield* steps.refund(id, sale)
+      assert.deepStrictEqual([...told(refunded), refunded.at("data.refundAmountCents")], [201, "refunded", 1_000])
+      const [refund, ...others] = yield* refundsOf(sale)
+      assert.deepStrictEqual([refund?.id, refund?.amount, others], [refunded.at("data.refundId"), 1_000, []])
+      const record = yield* api("GET", `/api/orders/${sale.orderId}/refunds`, { as: asAdmin })
+      // Of this kind are refunds whose units that were handed over go back into stock.
+      assert.deepInclude(record.at("data.0"), { kind: "return", reason: `return ${id}: defective` })
+    }))
+
+  it.effect("takes only the steps of its machine", () =>
+    Effect.gen(function*() {
+      const found: Array<string> = []
+      for (const from of states) {
+        for (const [name, step] of Object.entries(steps)) {
+          const sale = yield* aSale()
+          const answer = yield* step(yield* aReturn(sale, from), sale)
+          if (answer.status === 201) found.push(`${from} ${name} ${answer.text("data.status")}`)
+          else refused(answer, 422, "INVALID_TRANSITION", `${from} ${name}`)
+        }
+      }
+      assert.deepStrictEqual(found, [
+        "requested approve vendor_approved",
+        "requested reject vendor_rejected",
+        "vendor_approved shipBack shipped_back",
+        "shipped_back receive received",
+        "received refund refunded"
+      ])
+    }))
+
+  it.effect("gives money back once of eight requests at once", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale()
+      const id = yield* aReturn(sale, "received")
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, (_, n) =>
+          n % 2 ? steps.refund(id, sale) : api("POST", `${returns}/${id}/refund`, { as: asAdmin })),
+        { concurrency: 8 }
+      )
+      assert.deepStrictEqual(
+        answers.map(({ status }) =>
+          status
+        ).sort(),
+        [201, ...Array.from({ length: 7 }, () => 422)]
+      )
+      assert.deepStrictEqual(yield* amounts(sale), [1_500])
+    }))
+
+  it.effect("gives back what the vendor offered, or nothing where he offered that, and never more than the goods cost", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
+      const first = yield* aReturn(sale)
+      refused(yield* steps.approve(first, sale, { refundAmountCents: 1_001 }), 422, "VALIDATION_FAILED")
+      refused(yield* steps.approve(first, sale, { refundAmountCents: -1 }), 422, "VALIDATION_FAILED")
+      yield* steps.approve(first, sale, { refundAmountCents: 600 })
+      yield* steps.shipBack(first, sale)
+      yield* steps.receive(first, sale)
+      assert.strictEqual((yield* steps.refund(first, sale)).at("data.refundAmountCents"), 600)
+      assert.deepStrictEqual(yield* amounts(sale), [600])
+      const free = yield* aSale()
+      const second = yield* aReturn(free)
+      yield* steps.approve(second, free, { refundAmountCents: 0 })
+      yield* steps.shipBack(second, free)
+      yield* steps.receive(second, free)
+      const end = yield* steps.refund(second, free)
+      assert.deepStrictEqual([...told(end), end.at("data.refundId")], [201, "refunded", null])
+      assert.deepStrictEqual(yield* amounts(free), [])
+    }))
+
+  it.effect("is refused for goods that were given back otherwise meanwhile", () =>
+    Effect.gen(function*() {
+      const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
+      const id = yield* aReturn(sale, "received")
+      yield* api("POST", `/api/orders/${sale.orderId}/refunds`, {
+        as: asAdmin,
+        body: { lines: [{ lineItemId: sale.lines[0]?.id, quantity: 1 }] }
+      })
+      refused(yield* steps.refund(id, sale), 409, "CONFLICT")
+      assert.deepStrictEqual(yield* amounts(sale), [1_000])
+    }))
+
+  it.effect("is listed for those whom it is about, and in the portal for its vendor", () =>
+    Effect.gen(function*() {
+      const one = yield* aSale()
+      const own = yield* aSale({ vendorId: one.vendorId })
+      const bought = yield* aSale({ userId: String(one.vendor.userId) })
+      yield* aReturn(one, "received")
+      yield* aReturn(own)
+      const boughtId = yield* aReturn(bought)
+      const totals = yield* Effect.forEach(
+        [
+          [one.buyer, returns],
+          [one.buyer, `${returns}?status=requested`],
+          [one.buyer, `${returns}?subOrderId=${one.subOrderId}`],
+          [one.vendor, returns],
+          [one.vendor, portal],
+          [one.vendor, `${portal}?status=received`],
+          [asAdmin, `${returns}?subOrderId=${bought.subOrderId}`]
+        ] as const,
+        ([as, path]) => Effect.map(api("GET", path, { as }), (list) => list.at("meta.pagination.total"))
+      )
+      assert.deepStrictEqual(totals, [1, 0, 1, 3, 2, 1, 1])
+      // Who sells and buys decides nothing about what he bought.
+      const approved = yield* api("POST", `${portal}/${boughtId}/approve`, { as: one.vendor, body: {} })
+      refused(approved, 404, "NOT_FOUND")
+    }))
+})

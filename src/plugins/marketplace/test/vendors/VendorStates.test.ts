@@ -1,0 +1,102 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { admin, aDocument, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
+
+type Step = "approve" | "reject" | "suspend" | "reinstate"
+
+const step = (id: string, name: Step) =>
+  admin("POST", `/${id}/${name}`, name === "reject" || name === "suspend" ? { reason: `To ${name} it.` } : undefined)
+
+const ways = {
+  pending: [],
+  approved: ["approve"],
+  rejected: ["reject"],
+  suspended: ["approve", "suspend"]
+} as const satisfies Readonly<Record<string, ReadonlyArray<Step>>>
+
+const allowed: Readonly<Record<keyof typeof ways, ReadonlyArray<Step>>> = {
+  pending: ["approve", "reject"],
+  approved: ["suspend"],
+  rejected: [],
+  suspended: ["reinstate"]
+}
+
+const vendorThatIs = Effect.fnUntraced(function*(status: keyof typeof ways) {
+  const id = yield* aVendor()
+  for (const name of ways[status]) assert.strictEqual((yield* step(id, name)).status, 201)
+  assert.strictEqual((yield* admin("GET", `/${id}`)).at("data.status"), status)
+  return id
+})
+
+const approvalsTold = (id: string) =>
+  Effect.map(
+    onDatabase((sql) => sql`select 1 from journal_entries where type = 'vendor.approved' and entity_id = ${id}`),
+    (rows) => rows.length
+  )
+
+withMarketplace()("the status of a vendor", (it) => {
+  it.effect("moves along the allowed steps only; others are refused and change nothing", () =>
+    Effect.gen(function*() {
+      for (const status of ["pending", "approved", "rejected", "suspended"] as const) {
+        for (const name of ["approve", "reject", "suspend", "reinstate"] as const) {
+          const id = yield* vendorThatIs(status)
+          const answer = yield* step(id, name)
+          if (allowed[status].includes(name)) {
+            assert.strictEqual(answer.status, 201, `${name} from ${status}`)
+            continue
+          }
+          assert.deepStrictEqual([answer.status, answer.at("error.code")], [422, "INVALID_TRANSITION"])
+          assert.include(answer.text("error.message"), status)
+          assert.strictEqual((yield* admin("GET", `/${id}`)).at("data.status"), status)
+        }
+      }
+    }))
+
+  it.effect("says why and since when, and forgets it when the vendor is back", () =>
+    Effect.gen(function*() {
+      const id = yield* vendorThatIs("approved")
+      const away = yield* step(id, "suspend")
+      assert.strictEqual(away.at("data.suspensionReason"), "To suspend it.")
+      assert.isString(away.at("data.suspendedAt"))
+      const back = yield* step(id, "reinstate")
+      assert.deepInclude(back.at("data"), { status: "approved", suspensionReason: null, suspendedAt: null })
+      assert.strictEqual(yield* approvalsTold(id), 1)
+    }))
+
+  it.effect("becomes pending again with a new document of a rejected vendor", () =>
+    Effect.gen(function*() {
+      const id = yield* aVendor()
+      const rejected = yield* step(id, "reject")
+      assert.deepInclude(rejected.at("data"), {
+        status: "rejected",
+        verificationStatus: "rejected",
+        rejectionReason: "To reject it."
+      })
+      assert.strictEqual((yield* admin("POST", `/${id}/documents`, aDocument())).status, 201)
+      const again = yield* admin("GET", `/${id}`)
+      assert.deepInclude(again.at("data"), {
+        status: "pending",
+        verificationStatus: "documents_submitted",
+        rejectionReason: null
+      })
+      assert.strictEqual((yield* step(id, "approve")).status, 201)
+    }))
+
+  it.effect("is approved once by eight who approve at the same moment, and announced once", () =>
+    Effect.gen(function*() {
+      const id = yield* aVendor()
+      const answers = yield* Effect.all(Array.from({ length: 8 }, () => step(id, "approve")), { concurrency: 8 })
+      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, ...Array(7).fill(422)])
+      assert.strictEqual(yield* approvalsTold(id), 1)
+    }))
+
+  it.effect("needs a reason where something is taken away", () =>
+    Effect.gen(function*() {
+      const id = yield* aVendor()
+      for (const body of [{}, { reason: "" }]) {
+        assert.deepStrictEqual(yield* refusal(admin("POST", `/${id}/reject`, body)), [422, "VALIDATION_FAILED"])
+      }
+      assert.strictEqual((yield* admin("GET", `/${id}`)).at("data.status"), "pending")
+    }))
+})

@@ -1,0 +1,143 @@
+import { Clock, Effect, Fiber, type Latch, Semaphore } from "effect"
+import type { ClaimedJob, Settlement } from "../../domain/jobs/Job.ts"
+import type { RunCounts } from "../../domain/jobs/JobEngine.ts"
+import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
+import { released, TaskRuns } from "../../domain/jobs/TaskRuns.ts"
+import { settlementWriter } from "./SettlementWriter.ts"
+
+/** A job in hand and the fiber that works on it. */
+interface Held {
+  readonly job: ClaimedJob
+  readonly fiber: Fiber.Fiber<void>
+}
+
+/** Extends the leases of what is held, for ever. What is lost to another worker is interrupted and dropped. */
+const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) => {
+  const drop = Effect.fnUntraced(function*(lost: ReadonlyArray<Held>) {
+    if (lost.length === 0) return
+    yield* Effect.logWarning(`jobs lost to another worker: ${lost.map(({ job }) => job.id).join(", ")}`)
+    yield* Fiber.interruptAll(lost.map(({ fiber }) => fiber))
+  })
+  return Effect.flatMap(lose, drop).pipe(
+    Effect.catchDefect((defect) => Effect.logWarning("leases of jobs could not be extended", defect)),
+    Effect.delay(Math.max(1, Math.floor(leaseMs / 3))),
+    Effect.forever
+  )
+}
+
+/** Says of all of them that their worker lives; gives those that are its own no more, and forgets them. */
+const extendAll = Effect.fnUntraced(
+  function*(repo: JobSettleRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
+    const ids = [...held.keys()]
+    const ours = new Set(ids.length === 0 ? [] : yield* repo.extend(token, ids, leaseMs))
+    const lost = ids.flatMap((id) => ours.has(id) ? [] : held.get(id) ?? [])
+    for (const { job } of lost) held.delete(job.id)
+    return lost
+  }
+)
+
+const makeCounts = () => {
+  const counts = { processed: 0, failed: 0, retried: 0 }
+  return {
+    count: ({ counted, status }: Settlement) => {
+      if (status === "succeeded") counts.processed++
+      if (status === "failed") counts.failed++
+      if (status === "pending" && counted) counts.retried++
+    },
+    counts: (): Omit<RunCounts, "released" | "reaped"> => ({ ...counts })
+  }
+}
+
+/**
+ * The jobs that a worker has claimed: it runs them, so many at once, writes their ends in as few statements as come
+ * together, and says of the others that it lives. `latch` opens whenever a job has ended. The jobs are children of the
+ * fiber that takes them.
+ */
+export const makeJobWorker = Effect.fnUntraced(function*(
+  queue: string,
+  token: string,
+  latch: Latch.Latch,
+  mayRun: () => boolean = () => true
+) {
+  const repo = yield* JobSettleRepo
+  const write = yield* settlementWriter(queue, token)
+  const runs = yield* TaskRuns
+  const { concurrency, drainMs, leaseMs } = yield* JobSettings
+  const permits = yield* Semaphore.make(concurrency)
+  // Leases and ends are written in turns: each locks many rows in an order of its own, and two at once could deadlock.
+  const inTurn = (yield* Semaphore.make(1)).withPermits(1)
+  const held = new Map<string, Held>()
+  const { count, counts } = makeCounts()
+  let ended: Array<Settlement> = []
+
+  const toItsEnd = (job: ClaimedJob) =>
+    Effect.map(runs.run(job), (settlement) => {
+      ended.push(settlement)
+      latch.openUnsafe()
+    })
+  // What was claimed or waited while the worker lost its right to run stays in hand as it is, to be given back.
+  const work = (job: ClaimedJob) => permits.withPermits(1)(Effect.suspend(() => mayRun() ? toItsEnd(job) : Effect.void))
+
+  /** Begins with them, in their order. */
+  const take = Effect.fnUntraced(function*(jobs: ReadonlyArray<ClaimedJob>) {
+    for (const job of jobs) {
+      held.set(job.id, { job, fiber: yield* Effect.forkChild(work(job), { startImmediately: true }) })
+    }
+  })
+
+  /** Writes the ends that have come together. Cut off before they are written, it keeps them: they ended all the same. */
+  const settle = Effect.suspend(() => {
+    if (ended.length === 0) return Effect.void
+    const settlements = ended.filter(({ id }) => held.has(id))
+    ended = []
+    const writing = Effect.map(write(settlements), (written) => {
+      for (const { id } of settlements) held.delete(id)
+      written.forEach(count)
+    })
+    const keep = Effect.sync(() => {
+      ended.push(...settlements)
+    })
+    return settlements.length === 0 ? Effect.void : Effect.onInterrupt(inTurn(writing), () => keep)
+  })
+
+  /** Waits for all of them. */
+  const finish = Effect.gen(function*() {
+    while (held.size > 0) {
+      latch.closeUnsafe()
+      yield* settle
+      if (held.size > 0 && ended.length === 0) yield* latch.await
+    }
+  })
+
+  /** Interrupts what is at work, and leaves it in hand. */
+  const stop = Effect.suspend(() => Fiber.interruptAll([...held.values()].map(({ fiber }) => fiber)))
+
+  /** Interrupts what is at work and gives it back; the try does not count. */
+  const release = Effect.gen(function*() {
+    const left = [...held.values()]
+    yield* stop
+    const over = new Set(ended.map(({ id }) => id))
+    ended.push(...left.filter(({ job }) => !over.has(job.id)).map(({ job }) => released(job)))
+    yield* settle
+  })
+
+  return {
+    take,
+    settle,
+    finish,
+    stop,
+    release,
+    beat: keepLeases(inTurn(extendAll(repo, token, held, leaseMs)), leaseMs),
+    /** Waits a while for all of them and gives back the rest. */
+    drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
+    /** Jobs in hand, and whether some of them have ended. */
+    size: () => held.size,
+    hasEnded: () => ended.length > 0,
+    running: () => held.size - ended.length,
+    counts
+  }
+})
+
+/** The time of the process, to measure how long something took. */
+export const now = Clock.currentTimeMillis

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { type ReserveCall, StockClient } from "../../src/entities/StockClient.ts"
+import { HoldGone, type ReserveStock } from "../../src/entities/StockEntity.ts"
+
+const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
+const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)
+
+/** A desk that does these things, one per call, and the last of them for ever. */
+const deskThat = (...reactions: ReadonlyArray<ReturnType<ReserveCall>>) => {
+  const calls: Array<ReserveStock & { readonly organization: string }> = []
+  const send: ReserveCall = (organization, request) => {
+    calls.push({ ...request, organization })
+    return reactions[Math.min(calls.length, reactions.length) - 1] ?? Effect.never
+  }
+  const reserve = Effect.flatMap(StockClient, (client) => client.reserve(wish)).pipe(
+    Effect.provide(StockClient.layerOf(send)),
+    Effect.provideService(CurrentActor, systemActor("org_a"))
+  )
+  return { calls, reserve }
+}
+
+/** Runs it while the clock goes on by half seconds. */
+const overTime = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
+  const fiber = yield* Effect.forkChild(effect)
+  for (let steps = 0; steps < 40 && fiber.pollUnsafe() === undefined; steps++) yield* TestClock.adjust("500 millis")
+  return yield* Fiber.await(fiber)
+})
+
+describe("reserving at the desk", () => {
+  it.effect("asks the desk of the actor's organization once when it answers", () =>
+    Effect.gen(function*() {
+      const { calls, reserve } = deskThat(yes)
+      assert.isTrue((yield* reserve).fresh)
+      assert.deepStrictEqual(calls.map(({ deadline, organization }) => [deadline, organization]), [[14_000, "org_a"]])
+    }))
+
+  it.effect("repeats the same request, with the same deadline, after two seconds of silence", () =>
+    Effect.gen(function*() {
+      const { calls, reserve } = deskThat(Effect.never, yes)
+      assert.strictEqual((yield* Effect.flatten(overTime(reserve)))._tag, "Reserved")
+      assert.strictEqual(calls.length, 2)
+      assert.deepStrictEqual(calls[0], calls[1])
+    }))
+
+  it.effect("repeats after a desk that failed and after a full mailbox", () =>
+    Effect.gen(function*() {
+      const { calls, reserve } = deskThat(Effect.die("no database"), Effect.fail({ _tag: "MailboxFull" }), yes)
+      assert.strictEqual((yield* Effect.flatten(overTime(reserve)))._tag, "Reserved")
+      assert.strictEqual(calls.length, 3)
+    }))
+
+  it.effect("takes a no of the desk for an answer", () =>
+    Effect.gen(function*() {
+      const { calls, reserve } = deskThat(Effect.fail(new HoldGone({ holder: "checkout 1" })))
+      assert.strictEqual((yield* Effect.flip(reserve))._tag, "HoldGone")
+      assert.strictEqual(calls.length, 1)
+    }))
+
+  it.effect("gives up after fifteen seconds", () =>
+    Effect.gen(function*() {
+      const { calls, reserve } = deskThat(Effect.never)
+      const exit = yield* overTime(Effect.flip(reserve))
+      assert.isTrue(Exit.isSuccess(exit) && exit.value._tag === "Unavailable")
+      assert.isAtMost(yield* Clock.currentTimeMillis, 15_500)
+      assert.isAtMost(calls.length, 8)
+    }))
+})

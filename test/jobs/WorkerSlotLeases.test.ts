@@ -1,0 +1,54 @@
+import { assert, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Layer } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { WorkerSlotRepo } from "../../src/domain/jobs/WorkerSlotRepo.ts"
+import { WorkerLoopStarter } from "../../src/workflows/jobs/WorkerLoopStarter.ts"
+import { WorkerSlotLeases } from "../../src/workflows/jobs/WorkerSlotLeases.ts"
+import { queueLayer } from "./Queue.ts"
+
+/** The leases of a process of its own, over this way to the table of slots. */
+const leasesOver = (slots: WorkerSlotRepo["Service"]) =>
+  Layer.build(Layer.fresh(WorkerSlotLeases.layer.pipe(Layer.provide(WorkerLoopStarter.layer)))).pipe(
+    Effect.provideService(WorkerSlotRepo, slots),
+    Effect.map(Context.get(WorkerSlotLeases))
+  )
+
+it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it) => {
+  it.effect(
+    "whose worker cannot renew its lease is lost to it before another one may have it",
+    () =>
+      Effect.gen(function*() {
+        const slots = yield* WorkerSlotRepo
+        yield* slots.prepare(["default"], [], 1)
+        const [cycle] = yield* slots.open
+        assert.isDefined(cycle)
+        // No answer and no error, as from a machine that is gone.
+        const cutOff = yield* (yield* leasesOver({ ...slots, extend: () => Effect.never })).take(cycle, newId())
+        assert.isTrue(cutOff?.isHeld())
+        const other = yield* (yield* leasesOver(slots)).take(cycle, newId())
+        assert.deepStrictEqual([cutOff?.isHeld(), other?.isHeld()], [false, true])
+        // Told by then, and not only when it asks.
+        yield* cutOff?.lost ?? Effect.die("no lease")
+      }),
+    20_000
+  )
+
+  it.effect(
+    "that is lost stays lost, though its renewal is answered later",
+    () =>
+      Effect.gen(function*() {
+        const slots = yield* WorkerSlotRepo
+        yield* slots.prepare(["default", "other"], [], 1)
+        const cycle = (yield* slots.open).find(({ queue }) => queue === "other")
+        assert.isDefined(cycle)
+        const answer = yield* Deferred.make<void>()
+        const late = { ...slots, extend: (tokens: ReadonlyArray<string>) => Effect.as(Deferred.await(answer), tokens) }
+        const lease = yield* (yield* leasesOver(late)).take(cycle, newId())
+        yield* lease?.lost ?? Effect.die("no lease")
+        yield* Deferred.succeed(answer, undefined)
+        yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
+        assert.isFalse(lease?.isHeld())
+      }),
+    20_000
+  )
+})
