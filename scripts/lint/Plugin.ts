@@ -7,6 +7,7 @@ import { NoOrDie } from "./NoOrDie.ts"
 import { NoProcessEnv } from "./NoProcessEnv.ts"
 import { NoSkippedTests } from "./NoSkippedTests.ts"
 import { NoSleepInTests } from "./NoSleepInTests.ts"
+import { PlainWords } from "./PlainWords.ts"
 import { ServiceKeys } from "./ServiceKeys.ts"
 
 /** Stoa's own rules, for oxlint's `jsPlugins`; each is planted and caught in `test/architecture`. */
@@ -22,6 +23,7 @@ export default {
     "no-skipped-tests": NoSkippedTests,
     "no-sleep-in-tests": NoSleepInTests,
     "layer-imports": LayerImports,
+    "plain-words": PlainWords,
     "service-keys": ServiceKeys
   }
 }
