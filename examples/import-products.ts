@@ -9,7 +9,7 @@ import { target } from "./Target.ts"
  *
  * Brings a list of products into the catalog: words, a price, stock, and then into the open. A second run changes what
  * differs and doubles nothing: a product is known by its slug, a price by what it is for, and stock is brought to what the
- * list says. Four products at once; where the store asks for patience, the client waits and comes again.
+ * list says. Four products at once; where the store is busy, the client waits and sends the request again.
  */
 const Products = Schema.fromJsonString(Schema.Array(Schema.Struct({
   slug: Schema.String,

@@ -7,7 +7,7 @@ import { target } from "./Target.ts"
  * node examples/stock-keeper.ts [UNITS]
  *
  * An internal service over /rpc: it goes through the stock of the store as a stream, tops up what has run low, and hears
- * of each of its own changes among the events. Its key needs inventory:read, inventory:adjust and webhooks:manage.
+ * of each of these changes among the events. Its key needs inventory:read, inventory:adjust and webhooks:manage.
  */
 const enough = Number(process.argv[2] ?? 50)
 

@@ -9,7 +9,7 @@ const currency = CurrencyCode.make("EUR")
  * node examples/storefront.ts [SLUG]
  *
  * What a storefront does for a guest: it finds a product, fills a cart and pays, without any key. A cart has a secret,
- * which its first answer alone shows; whoever has it has the cart, and later the order.
+ * which only the first response shows; its holder has access to the cart, and later the order.
  */
 const purchase = Effect.fn(function*(slug: string) {
   const stoa = yield* StoaClient

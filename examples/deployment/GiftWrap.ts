@@ -9,7 +9,7 @@ import { afterHook, beforeHook, definePlugin, defineTask, HookRefusal } from "st
 /** Parcels that are wrapped by hand hold so many of one thing at most. */
 const mostOfOne = 20
 
-/** Refused while the cart is filled, so that nobody hears of it at the checkout. */
+/** Refused while the cart is filled, before the checkout. */
 const notTooMany = beforeHook("cart.beforeAddItem", ({ data }) =>
   data.quantity > mostOfOne
     ? Effect.fail(new HookRefusal(`At most ${mostOfOne} of one thing fit into a gift.`))

@@ -21,7 +21,7 @@ export interface Invoice {
   readonly lines: ReadonlyArray<InvoiceLine>
 }
 
-/** Units that came back on a cancellation; `key` names the line for ever, for whoever reads the file again. */
+/** Units that came back on a cancellation; `key` names the line in every later run. */
 export interface StockReturn {
   readonly key: string
   readonly slug: string
@@ -55,7 +55,7 @@ const slugOf = (code: string): string => `stock-${code.toLowerCase().replaceAll(
  * The file sorted into what the service is asked to do.
  *
  * A product has one price at a time, and a cart prices every product once. So where an invoice charges two prices for
- * one stock code, the first price stays with the code's own product and each further one gets a product of its own,
+ * one stock code, the first price stays with the code's product and each further one gets a separate product,
  * `stock-<code>-at-<pence>`: both can then stand in one cart, and the order adds up to the invoice. Lines of one code
  * at one price become one order line.
  */

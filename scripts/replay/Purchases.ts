@@ -19,7 +19,7 @@ export type PlacedOrder = typeof PlacedOrder.Type
 const WithId = Schema.Struct({ data: Schema.Struct({ id: Schema.String }) })
 const OneOrder = Schema.Struct({ data: PlacedOrder })
 
-/** The key of an invoice's checkout: whoever replays the invoice again meets the order of the first time. */
+/** The idempotency key of an invoice's checkout: a repeated replay finds the first order. */
 export const checkoutKey = (invoice: string): string => `replay-${invoice}`
 
 /** Orders that earlier runs placed, by the key of their checkout. */

@@ -24,7 +24,7 @@ interface Again {
   readonly message: string
 }
 
-/** Not an answer: nobody there, too busy, or still at the first request with this key. */
+/** No usable response: no server, too busy, or the first request with this key is still running. */
 const isPassing = (response: Response): boolean =>
   response.status === 503 || response.status === 429 || response.headers.has("retry-after")
 

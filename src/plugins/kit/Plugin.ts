@@ -97,10 +97,10 @@ const listed = <A, Services>(
     : Effect.succeed(list)
 
 const projectionOf = <Services>(
-  follower: OrderProjection | Effect.Effect<OrderProjection, never, Services> | undefined,
+  projection: OrderProjection | Effect.Effect<OrderProjection, never, Services> | undefined,
   services: Context.Context<Services>
 ): Effect.Effect<OrderProjection | undefined> =>
-  Effect.isEffect(follower) ? Effect.provideContext(follower, services) : Effect.succeed(follower)
+  Effect.isEffect(projection) ? Effect.provideContext(projection, services) : Effect.succeed(projection)
 
 /** A plugin without a layer has no services, which is what the default of the type parameter says. */
 const noServices = Layer.empty as Layer.Layer<never, never, never>

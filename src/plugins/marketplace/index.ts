@@ -19,7 +19,7 @@ import { subOrderModule } from "./suborders/SubOrderModule.ts"
 import { vendorModule } from "./vendors/VendorModule.ts"
 
 /** In the order in which their tables refer to one another. */
-const rooms = [
+const modules = [
   vendorModule,
   productModule,
   memberModule,
@@ -45,7 +45,7 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       { scope: "marketplace:vendor", description: "Act for the own vendor" }
     ],
     migrations: memberModule.migrations,
-    schema: () => rooms.map(({ tables }) => tables).flat(),
+    schema: () => modules.map(({ tables }) => tables).flat(),
     events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
     layer: Layer.mergeAll(
       vendorModule.layer,
@@ -65,7 +65,7 @@ export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
       Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
     ),
     hooks: ({ db }) => Effect.map(productModule.hooks, (hooks) => [...hooks, ...subOrderModule.hooks(db)]),
-    routes: () => [...rooms, performanceModule].map(({ routes }) => routes).flat(),
+    routes: () => [...modules, performanceModule].map(({ routes }) => routes).flat(),
     analyticsModels: () => vendorModels,
     tasks: () =>
       Effect.map(

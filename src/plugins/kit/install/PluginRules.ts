@@ -89,7 +89,7 @@ interface OwnedRoute {
 const addressOf = (method: string, path: string): string => `${method} ${path.replace(/:[^/]+/g, ":")}`
 
 /**
- * What cannot be right about their routes: nobody said who may ask, a permission that nobody has declared, an address
+ * What cannot be right about their routes: a missing access rule, an undeclared permission, an address
  * that is taken.
  */
 export const routeFlaws = (
@@ -110,7 +110,7 @@ export const routeFlaws = (
       ...(permission === undefined || permissions.has(permission)
         ? []
         : [
-          `The route ${address} of plugin "${plugin}" asks for the permission "${permission}", which nobody declares.`
+          `The route ${address} of plugin "${plugin}" asks for the permission "${permission}", which is not declared.`
         ])
     ]
   })

@@ -5,7 +5,7 @@ import { migrateEach } from "../../../layers/Migrations.ts"
 import type { Plugin } from "../Plugin.ts"
 import { addMissing, checkTables, claimTables } from "../tables/TableChangesRepo.ts"
 
-/** Under which name a plugin's numbered steps are remembered, and which they are. */
+/** The ledger name of a plugin's migrations, and the migrations. */
 export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">): readonly [string, Migrations] => [
   `plugin_${id.replaceAll("-", "_")}`,
   migrations

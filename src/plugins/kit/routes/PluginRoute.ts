@@ -27,7 +27,7 @@ import {
   type RouteOptions
 } from "./RouteShape.ts"
 
-/** What a handler may fail with: each is an answer with its own status (spec §7). Anything else is a 500. */
+/** The errors a handler may fail with; each has a status (spec §7). Anything else is a 500. */
 export type RouteError =
   | BadRequest
   | CheckoutFailed

@@ -22,11 +22,11 @@ export type ParamsOf<Path extends string> = Path extends `${infer _}:${infer Nam
 
 /** What a route asks of its caller; without any of these a plugin does not start. */
 export interface Guard {
-  /** Whoever holds this permission; implies `auth`. */
+  /** Callers that hold this permission; implies `auth`. */
   readonly permission?: string
   /** Everybody but a visitor without credentials. */
   readonly auth?: boolean
-  /** Everybody whom the rule lets in; others are told which permission they lack. */
+  /** Callers that the rule admits; the refusal names the missing permission. */
   readonly admits?: { readonly rule: (actor: Actor) => boolean; readonly missing: string }
   /** Everybody; says why that is right. */
   readonly public?: string
@@ -132,7 +132,7 @@ const payloadOf = (input: AnySchema) =>
   Option.isSome(Schema.decodeUnknownOption(input)(null)) ? OptionalBody(input) : input
 
 /**
- * The endpoint of a route in a group of its own. Prefix and middleware sit on the group that the handler is built from, so
+ * The endpoint of a route in a separate group. Prefix and middleware sit on the group that the handler is built from, so
  * a route cannot be served without them.
  */
 export const groupOf = (route: Described) => {

@@ -20,7 +20,7 @@ export type Uniqueness = "organization" | "global"
 interface Facts {
   readonly kind: ColumnKind
   readonly nullable: boolean
-  /** An SQL text; whoever inserts may leave the column out. */
+  /** An SQL expression; an insert may omit the column. */
   readonly fallback: string | undefined
   readonly uniqueness: Uniqueness | undefined
   readonly reference: Reference | undefined
@@ -101,7 +101,7 @@ const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
 /** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
 export const text = new Column(Text, plain("text"))
 
-/** A text of up to 10,000 characters, empty included, that nobody looks up: a description, a reason, an address of a file. */
+/** A text of up to 10,000 characters, empty included, without an index: a description, a reason, a file URL. */
 export const longText = new Column(FreeText.check(Schema.isMaxLength(10_000)), plain("text"))
 
 /** One of these words; the database refuses others. */
@@ -135,5 +135,5 @@ export const timestamp = new Column(Time, plain("timestamptz"))
 /** Any JSON object. */
 export const json = new Column(StorableObject, plain("jsonb"))
 
-/** JSON of this shape. What the database holds is taken as it is, since nobody else writes it. */
+/** JSON of this shape. Rows are read without decoding, because only this schema writes them. */
 export const jsonOf = <A, E>(schema: Schema.Codec<A, E>) => new Column(schema, plain("jsonb"))

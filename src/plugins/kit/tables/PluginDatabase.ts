@@ -24,12 +24,12 @@ export class PluginDatabase extends Context.Service<PluginDatabase, {
   /** Runs the effect in a transaction; a failure takes everything back. */
   readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /**
-   * Writes an event of the manifest's list into the journal of changes: it is told if the caller's transaction commits.
+   * Writes an event of the manifest's list into the change log: it is emitted if the caller's transaction commits.
    * A name that the manifest does not list is a defect.
    */
   readonly announce: (event: string, of: Announcement) => Effect.Effect<void, never, CurrentActor>
   /**
-   * The client itself, for statements that no handle can say; they belong into files named `*Repo.ts`. Nobody adds the
+   * The SQL client, for statements a handle cannot express; they belong in files named `*Repo.ts`. Nothing adds the
    * organization to them: each names `organization_id = …` of the actor itself.
    */
   readonly sql: Database

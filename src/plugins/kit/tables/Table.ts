@@ -14,7 +14,7 @@ export interface TableOptions<Name extends string = string> {
   readonly indexes?: ReadonlyArray<IndexColumns<Name>>
   /** Conditions in SQL that each row meets, by name: `{ adds_up: "payout = subtotal - commission" }`. */
   readonly checks?: Readonly<Record<string, string>>
-  /** False: its changes have no entries in the journal, because those of another table tell of them. */
+  /** False: changes have no entries in the change log, because entries of another table cover them. */
   readonly journal?: boolean
 }
 
@@ -124,7 +124,7 @@ export const table = <const C extends Columns>(
 }
 
 /**
- * A table whose rows belong to a row of another one, by the column `column`: they go with it, and are seen by whoever
+ * A table whose rows belong to a row of another one, by the column `column`: they go with it, and are visible to those who
  * sees it. It gets `id` and `createdAt` (spec §2).
  */
 export const childOf = <const C extends Columns, const Key extends keyof C & string>(

@@ -20,7 +20,7 @@ export type OrderOf<T> = ReadonlyArray<keyof RowOf<T> & string | `-${keyof RowOf
 /**
  * The rows of one table that belong to the organization of the request, and no others: reads do not see them, writes do
  * not reach them, and what is inserted is the organization's. Rows of a child table are those whose parent is. Each
- * write bears its entry in the journal of changes (`<plugin>/<table>.create`, `.update`, `.delete`) in its own statement.
+ * write bears its entry in the journal of changes (`<plugin>/<table>.create`, `.update`, `.delete`) in the same statement.
  */
 export interface TableHandle<T> {
   /** 409 when a unique value is taken; 422 when a row it refers to does not exist, or a condition of the table is not met. */
@@ -29,7 +29,7 @@ export interface TableHandle<T> {
   readonly find: (id: string) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
   /** The same; 404 without it. */
   readonly get: (id: string) => Effect.Effect<RowOf<T>, NotFound, CurrentActor>
-  /** Like `get`, and nobody else changes it until the transaction of the caller ends. */
+  /** Like `get`, with the row locked until the caller's transaction ends. */
   readonly lock: (id: string) => Effect.Effect<RowOf<T>, NotFound, CurrentActor>
   /** The first row, by the order. */
   readonly first: (where: Where<T>, order?: OrderOf<T>) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
@@ -59,7 +59,7 @@ export interface TableHandle<T> {
   readonly delete: (id: string) => Effect.Effect<RowOf<T>, NotFound | Conflict, CurrentActor>
 }
 
-/** What the database refuses, as the client is told. */
+/** Turns a refusal of the database into the error the client receives. */
 const refusalOf = (table: Table) => (error: SqlError.SqlError): Effect.Effect<never, Conflict | ValidationFailed> => {
   const { reason } = error
   const said = `${"cause" in reason ? JSON.stringify(reason.cause) : ""} ${

@@ -70,7 +70,7 @@ export interface Test<A> {
   readonly gte?: A
   readonly lt?: A
   readonly lte?: A
-  /** Is found in the text, whatever the case of its letters. */
+  /** Finds the text without regard to case. */
   readonly contains?: string
 }
 

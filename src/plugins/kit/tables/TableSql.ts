@@ -112,7 +112,7 @@ const check = (table: Table, key: string, condition: string): NamedCheck => {
   return { stem, name, sql: `alter table ${table.name} add constraint ${name} check (${condition})` }
 }
 
-/** All conditions of a table: those of its columns, and its own. */
+/** All conditions of a table: those of its columns, then those of the table. */
 export const checksOf = (table: Table): ReadonlyArray<NamedCheck> => [
   ...Object.entries(table.columns).flatMap(([name, { facts }]) => {
     const condition = conditionOf(columnName(name), facts)
@@ -123,7 +123,7 @@ export const checksOf = (table: Table): ReadonlyArray<NamedCheck> => [
 
 /**
  * What of a table refers to others. Of two tables of organizations the organization is a part of the reference: a row of
- * another one's cannot be referred to, whoever writes. That asks for a unique key of both on the other table.
+ * another one's cannot be referred to. That asks for a unique key of both on the other table.
  */
 export const referencesOf = (table: Table): ReadonlyArray<NamedSql> =>
   Object.entries(table.columns).flatMap(([column, { facts: { reference } }]) => {

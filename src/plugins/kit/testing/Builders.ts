@@ -20,7 +20,7 @@ const dataOf = ({ body }: TestAnswer): Readonly<Record<string, unknown>> => {
 
 const textOf = (record: Readonly<Record<string, unknown>>, name: string): string => String(record[name])
 
-/** Builders over a running service; whatever one of them needs and does not get ends the test with what was answered. */
+/** Builders over a running service; a request that fails ends the test with the response. */
 export const buildersOf = ({ app }: Pick<PluginTestApp, "app">): Builders => {
   let made = 0
 

@@ -29,10 +29,10 @@ const bodiesOf = async ({ input }: Described, count: number): Promise<ReadonlyAr
   return [...good, ...nonsense]
 }
 
-/** Who may ask is decided before anything else: nobody gets further than the rule of the route lets him. */
+/** Access is checked before anything else: no caller gets further than the route's rule allows. */
 const permissions = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck> =>
   routes.filter((route) => route.public === undefined).map((route) => ({
-    name: `${nameOf(route)} refuses visitors, and whoever lacks its permission`,
+    name: `${nameOf(route)} refuses visitors and callers without its permission`,
     run: async () => {
       const path = pathWith(route, randomUUID())
       strictEqual((await app.request(route.method, path)).status, 401)
@@ -46,14 +46,14 @@ const tenants = (app: PluginTestApp, samples: SampleRows): PluginCheck => ({
   name: "no route shows or changes a row of another organization",
   run: async () => {
     const ids = [...(await sampleRows(app, "org_contract_owner", samples)).values()]
-    const stranger = inOrganization("org_contract_stranger", testAdminActor)
+    const outsider = inOrganization("org_contract_other", testAdminActor)
     await app.db.query("insert into organizations (id, slug, name) values ($1, $1, $1) on conflict do nothing", [
-      "org_contract_stranger"
+      "org_contract_other"
     ])
     for (const route of app.routes) {
       for (const id of /:\w/.test(route.path) ? ids : [""]) {
         const { body, status } = await app.app.request(route.method, pathWith(route, id), {
-          as: stranger,
+          as: outsider,
           ...(isUnsafe(route) ? { body: {} } : {})
         })
         const shown = ids.find((one) => JSON.stringify(body).includes(one) && one !== id)
@@ -111,7 +111,7 @@ const idempotency = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck>
       }
       const path = pathWith(route, randomUUID())
       const first = await app.request(route.method, path, request)
-      // That it fails is told by another check; what became of it nobody knows.
+      // Another check reports that it fails; what it changed is unknown.
       if (first.status >= 500) return
       const again = await app.request(route.method, path, request)
       deepStrictEqual([again.status, again.status < 300 ? again.body : null], [
@@ -122,7 +122,7 @@ const idempotency = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck>
   }))
 
 /**
- * What every plugin has to do, checked by its own manifest: rows of other organizations, permissions, pages, nonsense and
+ * What every plugin has to do, checked by its manifest: rows of other organizations, permissions, pages, nonsense and
  * repeated requests. `samples` are values for tables with conditions that the columns do not tell; `bodies` how many
  * bodies each route is sent.
  */

@@ -62,7 +62,7 @@ export interface PluginTestApp {
 
 /** What a test may change about the service. */
 export interface PluginTestOptions extends Omit<DeploymentConfig, "plugins" | "databaseUrl"> {
-  /** A PostgreSQL on which the test gets a database of its own. Default: an embedded throwaway one. */
+  /** A PostgreSQL server on which the test gets a separate database. Default: an embedded temporary one. */
   readonly postgres?: string
 }
 
@@ -107,7 +107,7 @@ const serviceRegistryOf = (serviceRegistry: ServiceRegistry["Service"]): PluginT
 }
 
 /**
- * Starts the whole service in this process with one plugin, or several in their order, on a database of its own: real
+ * Starts the whole service in this process with one plugin, or several in their order, on a separate database: real
  * HTTP, real PostgreSQL, cluster and job queue in process, `x-test-actor` in place of credentials (contract, platform
  * §15). `close` it at the end.
  */

@@ -6,8 +6,8 @@ interface Sleeper {
 }
 
 /**
- * A clock that goes on like the real one and can be put forward: whoever sleeps until then wakes. The service under test
- * has connections and timers of its own, which a clock that stands still would hang. The database's `now()` is not put
+ * A clock that runs like the real one and can be put forward, which wakes sleeping fibers. The service under test
+ * has connections and timers, which a stopped clock would hang. The database's `now()` is not put
  * forward: what a plugin decides by it is tested with rows that are old.
  */
 export class TestTime extends Context.Service<TestTime, {

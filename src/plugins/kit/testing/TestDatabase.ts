@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startPostgres } from "../../../layers/postgres/EmbeddedPostgres.ts"
 
-/** A database that nobody else uses, and how it goes away again. */
+/** A database for one test, and how to drop it. */
 export interface OwnDatabase {
   readonly url: string
   readonly drop: () => Promise<void>

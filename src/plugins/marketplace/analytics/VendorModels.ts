@@ -1,6 +1,6 @@
 import type { AnalyticsModel } from "stoa/plugin"
 
-/** A vendor sees its own rows. */
+/** Vendors see only their rows. */
 const own = (table: string): NonNullable<AnalyticsModel["scopeRules"]> => [
   { role: "vendor", filter: `${table}.vendor_id = :vendorId::uuid` }
 ]

@@ -7,10 +7,10 @@ export type CommissionRule = RowOf<typeof commissionRules>
 /** A line that is sold, as far as its commission goes by it. */
 export interface Sale {
   readonly vendorId: string
-  /** The vendor's; null: it has none of its own, which only happens when its row is gone. */
+  /** The vendor's rate; null only when the vendor's row is gone. */
   readonly tier: string | null
   readonly commissionRateBps: number | null
-  /** Slugs of the line's categories and of all above them; the number of steps up, 0 for its own. */
+  /** Slugs of the line's categories and of all above them; the number of steps up, 0 for the line's category. */
   readonly categories: ReadonlyMap<string, number>
   /** What the vendor sold in the thirty days before, minor units of the order's currency. */
   readonly volumeCents: number

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { PluginDatabase } from "stoa/plugin"
 
-/** A row whose vendor has let his time pass, and whose it is. */
+/** A row whose deadline the vendor has missed, with the vendor. */
 export interface Overdue {
   readonly id: string
   readonly organizationId: string

@@ -26,7 +26,7 @@ type Refused = NotFound | Forbidden | Conflict | ValidationFailed
 /**
  * Quarrels between buyers and vendors until somebody decides them (contract, plugins §1.2, §1.9). While one is open
  * nothing of its sub-order is paid out. A dispute's row is locked before the order, the sub-order and the accounts that
- * follow from it; nobody who has one of those ever waits for a dispute.
+ * follow from it; no holder of such a lock waits for a dispute.
  */
 export class Disputes extends Context.Service<Disputes, {
   /** Opens one for the buyer; 409 when the sub-order has an open one. */

@@ -5,17 +5,17 @@ import { disputeReasons, disputes, disputeStatuses, resolutions } from "./Disput
 const said = FreeText.check(Schema.isBetweenLength(1, 5_000))
 const Url = FreeText.check(Schema.isPattern(/^https?:\/\/\S+$/), Schema.isMaxLength(2_000))
 
-/** What opens a dispute. `openedBy` is not read: it is whoever asks. */
+/** What opens a dispute. `openedBy` is not read: it is the caller. */
 export const NewDispute = Schema.Struct({
   subOrderId: Uuid,
   reason: Schema.Literals(disputeReasons),
   description: Schema.optional(said)
 })
 
-/** An answer. `party` is not read: it is what whoever asks is to the sub-order. */
+/** A reply. `party` is not read: it follows from the caller's relation to the sub-order. */
 export const DisputeAnswer = Schema.Struct({ note: said, url: Schema.optional(Url) })
 
-/** How a dispute ends; `refundAmountCents` is for `refund_partial`. `resolvedBy` is not read: it is whoever asks. */
+/** How a dispute ends; `refundAmountCents` is for `refund_partial`. `resolvedBy` is not read: it is the caller. */
 export const Resolution = Schema.Struct({
   resolution: Schema.Literals(resolutions),
   notes: Schema.optional(said),

@@ -3,8 +3,8 @@ import type { CurrentActor, PluginDatabase } from "stoa/plugin"
 import { documentTypes, vendorDocuments } from "./DocumentTables.ts"
 
 /**
- * Kinds of documents that the store asks for and has not approved of this vendor. The caller holds the vendor's row, as
- * whoever hands in or judges a document does: so the answer stays true until his transaction ends.
+ * Required kinds of documents that this vendor has no approved document of. The caller holds the vendor's row, as every
+ * writer of documents does, so the result holds until the transaction ends.
  */
 export const missingDocuments = (
   db: PluginDatabase["Service"],

@@ -42,9 +42,8 @@ const toEntry = (row: EntryRow): Entry => ({
 })
 
 /**
- * Accounts first: the update behind `on conflict` waits for whoever holds the row and adds to what it is by then, whatever
- * the statement's snapshot says, so the balance it returns is the true one, and the entries' running balances are counted
- * back from it. Accounts are taken in the order of vendor and currency, which is everybody's order.
+ * Accounts first: the update behind `on conflict` waits for the row lock and adds to the current balance, not to the
+ * snapshot's. Running balances are counted back from it. Lock order: vendor, then currency.
  */
 const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: string, postings: string) =>
   sql<EntryRow>`with input as materialized (

@@ -11,7 +11,7 @@ export const entryTypes = [
   "payout_reversal"
 ] as const
 
-/** What a vendor is owed in a currency, minor units: the sum of its entries. Its row is locked by whoever adds one. */
+/** What a vendor is owed in a currency, minor units: the sum of its entries. Adding an entry locks this row. */
 export const vendorAccounts = table("marketplace_vendor_accounts", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,

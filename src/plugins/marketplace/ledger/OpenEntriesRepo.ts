@@ -6,7 +6,7 @@ type Sql = PluginDatabase["Service"]["sql"]
 /**
  * The parts of a statement that say which entries may be paid out (contract, plugins §1.5), of the accounts that `of`
  * picks among the entries `e`: `open` are those that no payout has taken, `eligible` those of them that may go. An entry
- * waits with its sub-order until that is available and nobody disputes it; entries without one do not wait. What a vendor
+ * waits with its sub-order until that is available and undisputed; entries without one do not wait. What a vendor
  * owes of a sub-order waits for nothing: it is taken off the next payout.
  */
 export const openEntries = (sql: Sql, organization: string, of: Statement.Fragment) =>

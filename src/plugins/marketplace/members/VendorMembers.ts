@@ -15,22 +15,22 @@ import { vendorMembers } from "./MemberTables.ts"
 
 type Member = RowOf<typeof vendorMembers>
 
-/** Who shall act for a vendor: named by his id or by the address that he has confirmed. */
+/** The person who is to act for a vendor, by id or by verified email address. */
 export interface NewMember {
   readonly userId?: string | undefined
   readonly email?: string | undefined
   readonly role?: Member["role"] | undefined
 }
 
-/** People who act for vendors (contract, plugins §1.9): their sessions have the vendor's id, `actor.vendorId`, and his role. */
+/** People who act for vendors (contract, plugins §1.9): their sessions carry the vendor's id, `actor.vendorId`, and their role. */
 export class VendorMembers extends Context.Service<VendorMembers, {
   readonly list: (vendorId: string, page: PageRequest) => Effect.Effect<PageOf<Member>, NotFound, CurrentActor>
-  /** 404 for an unknown vendor or person, 409 for whoever acts for a vendor already. */
+  /** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
   readonly add: (
     vendorId: string,
     member: NewMember
   ) => Effect.Effect<Member, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Gives somebody another role, which his sessions know at once. 404. */
+  /** Changes a person's role; their sessions have it at once. 404. */
   readonly change: (
     vendorId: string,
     memberId: string,

@@ -13,7 +13,7 @@ import {
 import { type OfSubOrders, type Ownership, type OwnFilter, partyRepo } from "./PartyRepo.ts"
 import { mayForVendor } from "./VendorPortal.ts"
 
-/** What somebody is to a sub-order. The first that is true speaks for him: who sells it speaks as its vendor. */
+/** What an actor is to a sub-order; the first that applies counts, so its vendor acts as vendor. */
 export type Party = "vendor" | "buyer" | "platform"
 
 /** A sub-order's owners, and what the actor of the request is to it. */
@@ -44,11 +44,11 @@ type Paged = <Row>(
 const readsAll = (actor: Actor): boolean => holds(actor, "marketplace:admin") || holds(actor, "marketplace:read")
 
 /**
- * Who may see and do what with a sub-order (contract, plugins §1.9): who bought it, the vendor who sells it, and whoever
+ * Who may see and do what with a sub-order (contract, plugins §1.9): the buyer, the vendor, and those who
  * runs the marketplace. For everybody else it does not exist: 404. Never decided by anything that a request says.
  */
 export class Parties extends Context.Service<Parties, {
-  /** What the actor is to a sub-order; 404 unless he is something. */
+  /** What the actor is to a sub-order; 404 for an actor without a relation to it. */
   readonly of: (subOrderId: string) => Effect.Effect<Standing, NotFound, CurrentActor>
   /** The same for the buyer alone; 403 for the others who see it. */
   readonly buyerOf: (subOrderId: string) => Effect.Effect<Standing, NotFound | Forbidden, CurrentActor>
@@ -56,7 +56,7 @@ export class Parties extends Context.Service<Parties, {
   readonly sellerOf: (subOrderId: string) => Effect.Effect<Standing, NotFound | Forbidden, CurrentActor>
   /** A page of the rows that the actor may see, newest first. */
   readonly visible: Paged
-  /** Of these only what the actor's vendor sells, whatever else he may see. */
+  /** Of these only what the actor's vendor sells, even where the actor may see more. */
   readonly sold: Paged
 }>()("stoa/plugins/marketplace/parties/Parties") {
   static readonly layer = Layer.effect(

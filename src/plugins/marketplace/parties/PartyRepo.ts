@@ -8,7 +8,7 @@ export interface Ownership {
   readonly vendorId: string
   /** Null: the order of a guest. */
   readonly customerId: string | null
-  /** The signed-in user who is that customer; null: nobody signs in as him. */
+  /** The user account of that customer; null: the customer has none. */
   readonly buyerUserId: string | null
 }
 
@@ -35,7 +35,7 @@ const orderedSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
   sql`select s.id from marketplace_vendor_sub_orders s
       where s.organization_id = ${actor.organizationId} and s.vendor_id = ${vendorOf(actor)}::uuid`
 
-/** Those, and the ones that he bought. */
+/** Those, and the ones that the actor bought. */
 const ownSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
   sql`${orderedSubOrders(sql, actor)}
     union all

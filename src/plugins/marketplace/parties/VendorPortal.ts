@@ -6,7 +6,7 @@ export type VendorRole = typeof vendorRoles[number]
 
 /**
  * What the people of a vendor may do, by role: `sell` is orders, returns, answers to customers and products; `manage` is
- * what the vendor says of itself; `represent` is its bank account, its papers and its people. Whoever acts for a vendor
+ * what the vendor says of itself; `represent` is its bank account, its documents and its members. Members of a vendor
  * reads; of whom no role is known does no more.
  */
 const powers = {
@@ -24,8 +24,8 @@ export const mayForVendor = ({ vendorId, vendorRole }: Acting, power: VendorPowe
   vendorId !== null && isUuid(vendorId) && (power === "read" || powers[power].some((role) => role === vendorRole))
 
 /**
- * Who may enter a route of the portal of vendors: whoever acts for one, in a role that may do what it is for (contract,
- * plugins §1.6; 401 for visitors, 403 for others). What is no id is nobody's vendor.
+ * Who may enter a route of the portal of vendors: its members, in a role that includes it (contract,
+ * plugins §1.6; 401 for visitors, 403 for others). An invalid id names no vendor.
  */
 const portalFor = (power: VendorPower) => ({
   admits: {
@@ -46,6 +46,6 @@ export const managers = portalFor("manage")
 /** Routes of what only a vendor's owner sees and does. */
 export const owners = portalFor("represent")
 
-/** The vendor that the actor acts for, on a route whose rule has let in nobody else. */
+/** The vendor that the actor acts for, on a route that admits only members. */
 export const ownVendor = ({ vendorId }: Pick<Actor, "vendorId">): string =>
   vendorId ?? "00000000-0000-0000-0000-000000000000"

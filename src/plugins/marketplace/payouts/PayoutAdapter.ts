@@ -1,6 +1,6 @@
 /** A transfer that is asked for. */
 export interface Transfer {
-  /** The same for every attempt of one payout: whoever gets it twice pays once. */
+  /** The same for every attempt of one payout, so that the adapter pays once. */
   readonly idempotencyKey: string
   readonly payoutId: string
   readonly vendorId: string

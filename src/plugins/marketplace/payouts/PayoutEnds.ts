@@ -27,8 +27,8 @@ const make = Effect.gen(function*() {
   const rows = db.table(payouts)
 
   /**
-   * A payout that is still on its way, locked after its account, which is everybody's order. An operator does not decide
-   * while somebody may be asking the adapter: what he says and what it says could be two things.
+   * A payout that is still on its way. Lock order: account, then payout. An operator cannot decide while a process may be
+   * asking the adapter, whose outcome could differ.
    */
   const onItsWay = Effect.fnUntraced(function*(id: string, to: string, byHand: boolean) {
     const { currency, vendorId } = yield* rows.get(id)

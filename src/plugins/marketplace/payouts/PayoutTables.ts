@@ -30,7 +30,7 @@ export const payouts = table("marketplace_vendor_payouts", {
   /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */
   attempts: integer.default(0),
   dueAt: timestamp.nullable,
-  /** Until then somebody may be asking the adapter: nobody else decides what became of it. */
+  /** Until then a process may be asking the adapter, and no other one decides the outcome. */
   askedUntil: timestamp.nullable,
   metadata: json.default({})
 }, {

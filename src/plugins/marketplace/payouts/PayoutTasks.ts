@@ -15,7 +15,7 @@ const runTask = Effect.map(ScheduledPayouts, ({ runDue }) =>
     handler: () => Effect.map(runDue, (made) => ({ output: { made } }))
   }))
 
-/** Asks the adapter for payouts that nobody has heard of, every minute. */
+/** Asks the adapter every minute for payouts without an outcome. */
 const settleTask = Effect.map(Transfers, ({ settleDue }) =>
   defineTask({
     slug: settleSlug,

@@ -21,7 +21,7 @@ export const scheduleRepo = ({ sql }: PluginDatabase["Service"]) => ({
     (rows) => rows.map(({ id }) => id)
   ).pipe(Effect.orDie, Effect.withSpan("ScheduleRepo.organizations")),
 
-  /** Approved vendors that nobody has looked at in the period of their schedule. */
+  /** Approved vendors that the schedule has not processed in its current period. */
   due: Effect.fn("ScheduleRepo.due")(function*(periods: ReadonlyArray<Period>) {
     const { organizationId } = yield* CurrentActor
     const rows = yield* sql<{ readonly id: string }>`

@@ -9,7 +9,7 @@ const make = Effect.gen(function*() {
   const repo = scheduleRepo(yield* PluginDatabase)
   const runs = yield* PayoutRuns
 
-  /** The note comes last: whoever dies before it looks at the same vendors again, whose money has left only once. */
+  /** The note comes last: after a crash before it the same vendors are processed again, and paid once. */
   const ofOrganization = Effect.fn("ScheduledPayouts.ofOrganization")(function*(now: Date) {
     const periods = payoutSchedules.flatMap((schedule) => {
       const start = periodStart(schedule, now)

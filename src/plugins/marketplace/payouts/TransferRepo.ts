@@ -7,7 +7,7 @@ export interface DueTransfer {
   readonly vendorId: string
   readonly amount: number
   readonly currency: string
-  /** From 0; each retry of a failed payout is a transfer of its own. */
+  /** From 0; each retry of a failed payout is a separate transfer. */
   readonly retryCount: number
   readonly bankAccount: Readonly<Record<string, unknown>> | null
 }
@@ -27,8 +27,8 @@ const wait = { first: 60_000, longest: 3_600_000 }
 /** Statements of transfers. */
 export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /**
-   * Takes payouts that are due, the longest waiting first and past those that others are taking: until `leaseMs` are over
-   * nobody else asks for them or decides about them. Only those of `ids`, and all of them, where it is given.
+   * Leases due payouts for `leaseMs` milliseconds, oldest first, and skips those that are locked: until then no other
+   * process asks for them or decides about them. With `ids` only these, and all of them.
    */
   claim: Effect.fn("TransferRepo.claim")(
     function*(limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {

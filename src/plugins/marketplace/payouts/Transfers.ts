@@ -46,8 +46,8 @@ const ask = ({ payoutAdapter = manualPayouts, payoutTimeLimitMs }: MarketplaceSe
 }
 
 /**
- * Asks the adapter for payouts on their way, and writes down what became of them (contract, plugins §1.5). Whoever dies,
- * hangs or is not understood between the two leaves the payout on its way, and it is asked for again under the same key.
+ * Asks the adapter for payouts on their way and records the outcome (contract, plugins §1.5). A crash, a timeout or an
+ * unclear reply leaves the payout on its way, and it is asked for again under the same key.
  */
 export class Transfers extends Context.Service<Transfers, {
   /**

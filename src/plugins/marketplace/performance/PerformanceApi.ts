@@ -13,7 +13,7 @@ const balance = {
   balances: Schema.Array(Schema.Struct({ currency: Schema.String, balanceCents: amount.schema }))
 }
 
-/** What a vendor is told of itself. */
+/** What a vendor sees of its performance. */
 export const VendorAnalytics = Schema.Struct({ rating: Rating, ...balance })
 export type VendorAnalytics = typeof VendorAnalytics.Type
 

@@ -17,8 +17,8 @@ export interface VendorScore {
 const windowDays = 90
 
 /**
- * How vendors did, by what orders, disputes, returns and reviews say. Orders that nobody has paid, or that were cancelled
- * as a whole, say nothing of a vendor.
+ * Figures of vendors from orders, disputes, returns and reviews. Unpaid orders, and orders that were cancelled as a
+ * whole, do not count.
  */
 export const performanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** Organizations that have vendors. */

@@ -4,9 +4,9 @@ import { vendors } from "../vendors/VendorTables.ts"
 import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
 
 /**
- * Where a vendor may sell (contract, plugins §1.1): with a list of approved categories its things lie in these and below
- * them only, whoever puts them there; without one everywhere. What lies in no category yet may be anybody's. A list that
- * gets shorter, and a category that is moved, take nothing from where it is.
+ * Where a vendor may sell (contract, plugins §1.1): with a list of approved categories only in these and below them,
+ * without a list everywhere. Products without a category are allowed. Shortening the list, or moving a category, leaves
+ * products where they are.
  */
 export class ApprovedCategories extends Context.Service<ApprovedCategories, {
   /** 422 that names those of these categories, given by their slugs, in which the vendor may not sell. */

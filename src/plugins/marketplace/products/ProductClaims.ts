@@ -52,8 +52,8 @@ export const productClaims = Effect.gen(function*() {
   })
 
   /**
-   * Looks at what a change says of an entity. What it repeats, and what is so, is nothing new; a thing of the store's own
-   * may get a vendor, and one that has a vendor is moved by nobody but `POST /vendors/:id/products`.
+   * Checks the vendor that a change gives an entity. The present vendor is no change; a product of the store may get a
+   * vendor, and only `POST /vendors/:id/products` moves one that has a vendor.
    */
   const ofChange = Effect.fnUntraced(function*(entityId: string, claim: unknown) {
     const known = yield* products.claimed(entityId)

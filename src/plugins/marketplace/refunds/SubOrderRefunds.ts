@@ -39,7 +39,7 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
   readonly left: (of: OfOrder) => Effect.Effect<Left, NotFound, CurrentActor>
   /**
    * Writes the refund that `choose` makes of what is left, with the order locked; inside of the caller's transaction.
-   * The actor needs no permission for orders: that he may decide was looked at before.
+   * The actor needs no permission for orders: the caller has checked the right to decide.
    */
   readonly write: <E>(
     of: OfOrder,
@@ -96,8 +96,5 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
   )
 }
 
-/**
- * Who decides something of a sub-order has the core do what follows from it, for which he needs no permission of the
- * core's.
- */
+/** The actor with the core's permission for what follows from a decision about a sub-order. */
 export const permitted = (actor: Actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })

@@ -3,8 +3,8 @@ import type { PluginDatabase } from "stoa/plugin"
 import type { EntityUnits } from "../refunds/RefundChoice.ts"
 
 /**
- * Keeps a sub-order to the caller until its transaction ends, so that of two returns of the same units asked for at once
- * the second one sees the first; by a statement of its own, so that the next one reads what was written before it.
+ * Locks a sub-order until the transaction ends, so that of two concurrent returns of the same units the second one sees
+ * the first. A separate statement, so that the next one reads what was written before the lock.
  */
 export const lockSubOrder = ({ sql }: PluginDatabase["Service"], organizationId: string, subOrderId: string) =>
   Effect.orDie(sql`select 1 from marketplace_vendor_sub_orders

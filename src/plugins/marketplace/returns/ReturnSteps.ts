@@ -40,7 +40,7 @@ export class ReturnSteps extends Context.Service<ReturnSteps, {
       const parties = yield* Parties
       const refunds = yield* SubOrderRefunds
 
-      /** In the portal only what the own vendor sells exists, whatever else the actor may see. */
+      /** In the portal only the vendor's sub-orders exist, even where the actor may see more. */
       const vendorOf = (subOrderId: string) =>
         Effect.flatMap(
           parties.of(subOrderId),

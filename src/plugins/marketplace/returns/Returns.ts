@@ -16,7 +16,7 @@ import { returns, type returnStatuses } from "./ReturnTables.ts"
 export type Return = RowOf<typeof returns>
 type Filter = { readonly status?: typeof returnStatuses[number] | undefined; readonly subOrderId?: string | undefined }
 
-/** A return that nobody else changes until the caller's transaction ends. */
+/** A return, locked until the caller's transaction ends. */
 export interface Locked {
   readonly found: Return
   readonly of: OfOrder
@@ -24,7 +24,7 @@ export interface Locked {
 
 type Paged = (filter: Filter, page: PageRequest) => Effect.Effect<PageOf<Return>, never, CurrentActor>
 
-/** Goods on their way back, for whoever may see them (contract, plugins §1.6, §1.9). */
+/** Goods on their way back, for those who may see them (contract, plugins §1.6, §1.9). */
 export class Returns extends Context.Service<Returns, {
   /** Those that the actor may see. */
   readonly page: Paged

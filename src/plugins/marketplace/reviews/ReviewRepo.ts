@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { PluginDatabase } from "stoa/plugin"
 
-/** A part of somebody's order that a vendor sold him. */
+/** The part of a buyer's order that a vendor sold. */
 export interface Purchase {
   readonly orderId: string
   readonly customerId: string
@@ -24,13 +24,13 @@ export const reviewRepo = ({ sql }: PluginDatabase["Service"]) => {
       where c.organization_id = ${organizationId} and c.user_id = ${userId} and s.vendor_id = ${vendorId}::uuid`
   const columns = sql`o.id as "orderId", c.id as "customerId", s.status = 'delivered' as "isDelivered"`
   return {
-    /** Undefined when he bought nothing of this vendor in this order. */
+    /** Undefined when the buyer bought nothing of this vendor in this order. */
     purchase: Effect.fn("ReviewRepo.purchase")(function*(buying: Buying, orderId: string) {
       const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and o.id = ${orderId}::uuid`
       return row
     }, Effect.orDie),
 
-    /** The last delivered purchase that he has not reviewed; the last one at all where he has reviewed each. */
+    /** The last delivered purchase without a review; the last one at all where each has a review. */
     toReview: Effect.fn("ReviewRepo.toReview")(function*(buying: Buying) {
       const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and s.status = 'delivered'
         order by exists (select 1 from marketplace_vendor_reviews r where r.organization_id = ${buying.organizationId}

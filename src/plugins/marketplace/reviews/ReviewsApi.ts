@@ -5,7 +5,7 @@ import { reviews, reviewStatuses } from "./ReviewTables.ts"
 
 const said = FreeText.check(Schema.isBetweenLength(1, 5_000))
 
-/** What a buyer says of a vendor. `customerId` is not read: it is whoever asks. */
+/** What a buyer says of a vendor. `customerId` is not read: it is the caller. */
 export const NewReview = Schema.Struct({
   rating: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 })),
   orderId: Schema.optional(Uuid.annotate({ description: "Default: the last delivered order that has no review." })),

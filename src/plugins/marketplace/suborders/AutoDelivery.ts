@@ -44,8 +44,8 @@ const make = Effect.gen(function*() {
 })
 
 /**
- * The timer of deliveries (contract, plugins §1.2): what a vendor shipped and nobody called delivered would hold its money
- * back for ever.
+ * The timer of deliveries (contract, plugins §1.2): without it a shipped sub-order that is never marked as delivered would
+ * hold the vendor's money back for ever.
  */
 export class AutoDelivery extends Context.Service<AutoDelivery, {
   /**

@@ -13,8 +13,8 @@ export const autoDeliveryRepo = ({ sql }: PluginDatabase["Service"]) => ({
   }, Effect.orDie),
 
   /**
-   * Ids of sub-orders after this one that were shipped so many days ago and that nobody disputes. What was shipped then was made
-   * before then: the index by age leads to it.
+   * Ids after this one of undisputed sub-orders that were shipped so many days ago. They were created before that, so the
+   * index by age finds them.
    */
   overdue: Effect.fn("AutoDeliveryRepo.overdue")(function*(days: number, after: string, limit: number) {
     const { organizationId } = yield* CurrentActor

@@ -16,7 +16,7 @@ export interface OrderFacts extends SoldOrder {
   readonly id: string
   readonly currency: string
   readonly isCancelled: boolean
-  /** Why it was cancelled, in the words of whoever did it. */
+  /** Why it was cancelled, as given by the caller who cancelled it. */
   readonly cancellationReason: string | null
   readonly lines: ReadonlyArray<VendorLine>
 }
@@ -48,9 +48,9 @@ const toFacts = (row: OrderRow): OrderFacts => ({
 })
 
 /**
- * Reads orders of the core, which the caller has locked, in one statement. A line stays with the vendor that it was sold
- * for. A new one belongs to whom its entity did when the order was placed, or, where nobody has paid it, edited: an entity
- * that changes hands later takes no sale of the past along. Orders of other systems are the store's own.
+ * Reads orders of the core, which the caller has locked, in one statement. A line keeps its vendor. A new line gets the
+ * vendor that its entity had when the order was created, or edited before payment: an entity that gets another vendor
+ * later takes no past sale along. Imported orders belong to the store.
  */
 export const readOrders = Effect.fnUntraced(
   function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<string>) {

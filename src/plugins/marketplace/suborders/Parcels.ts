@@ -36,7 +36,7 @@ export class Parcels extends Context.Service<Parcels, {
     parcel: Partial<Parcel>,
     beside: Beside<A, E>
   ) => Effect.Effect<A, Refused | E, CurrentActor>
-  /** Says that its parcel has arrived, and the same of what nobody has sent; with the last one its order is fulfilled. */
+  /** Marks its parcel as arrived, and unsent units too; with the last one its order is fulfilled. */
   readonly arrive: <A, E>(of: SubOrder, beside: Beside<A, E>) => Effect.Effect<A, Refused | E, CurrentActor>
   /** Takes its parcel back, with its units: 422 for one that cannot be cancelled any more. */
   readonly cancelShipment: <A, E>(of: SubOrder, beside: Beside<A, E>) => Effect.Effect<A, Refused | E, CurrentActor>

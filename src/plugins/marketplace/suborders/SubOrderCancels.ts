@@ -40,7 +40,7 @@ export class SubOrderCancels extends Context.Service<SubOrderCancels, {
       const [db, host, refunds] = yield* Effect.all([PluginDatabase, PluginHost, SubOrderRefunds])
       const [reconcile, all] = yield* Effect.all([Reconcile, SubOrders])
 
-      /** Orders are locked before sub-orders, and before accounts, which the follower of the refund locks. */
+      /** Orders are locked before sub-orders, and before accounts, which the refund's projection locks. */
       const inTransaction = Effect.fnUntraced(function*(row: Row, reason: string) {
         const order = yield* lockOrder(db, row.orderId)
         if (order?.captured !== true) return { isCaptured: false, orderLines: order?.lines ?? 0, refund: null }

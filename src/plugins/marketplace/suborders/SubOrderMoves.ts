@@ -34,7 +34,7 @@ export class SubOrderMoves extends Context.Service<SubOrderMoves, {
   ) => Effect.Effect<SubOrder, MoveError, CurrentActor>
   /** As staff may: to any status but out of an end. One that is there already stays as it is. */
   readonly force: (id: string, to: Moved) => Effect.Effect<SubOrder, MoveError, CurrentActor>
-  /** As time does: calls it delivered if it is still on its way and nobody disputes it. */
+  /** The timer: marks it delivered if it is still on its way and undisputed. */
   readonly deliverUndisputed: (id: string) => Effect.Effect<SubOrder, MoveError, CurrentActor>
 }>()("stoa/plugins/marketplace/suborders/SubOrderMoves") {
   static readonly layer = Layer.effect(

@@ -53,7 +53,7 @@ export class SubOrders extends Context.Service<SubOrders, {
 
       const find = Effect.fnUntraced(function*(id: string, { vendorId }: OfVendor) {
         const found = yield* rows.get(id)
-        return vendorId === undefined || found.vendorId === vendorId ? found : yield* rows.get(nobody)
+        return vendorId === undefined || found.vendorId === vendorId ? found : yield* rows.get(unusedId)
       })
 
       const page = Effect.fn("SubOrders.page")(function*(
@@ -73,4 +73,4 @@ export class SubOrders extends Context.Service<SubOrders, {
 }
 
 /** The id of no row. */
-const nobody = "00000000-0000-4000-8000-000000000000"
+const unusedId = "00000000-0000-4000-8000-000000000000"

@@ -17,7 +17,7 @@ import {
   shipOrder
 } from "./SubOrdersApi.ts"
 
-/** The vendor that the actor acts for; routes of the portal let nobody else in. */
+/** The vendor that the actor acts for; routes of the portal admit only members. */
 const own = (actor: Actor): { readonly vendorId: string } => ({ vendorId: ownVendor(actor) })
 
 export const subOrderRoutes = [

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { currentOrganization, type Database, offsetOf, type PageRequest } from "stoa/plugin"
 import type { VendorRow } from "./Vendor.ts"
 
-/** Which vendors are asked for; `search` is found in names and addresses, whatever the case of its letters. */
+/** Which vendors are asked for; `search` is found in names and addresses, without regard to case. */
 export interface VendorFilter {
   readonly status?: VendorRow["status"] | undefined
   readonly tier?: VendorRow["tier"] | undefined

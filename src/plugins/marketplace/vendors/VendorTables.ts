@@ -38,7 +38,7 @@ export const vendors = table("marketplace_vendors", {
   syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected")
 }, { indexes: [{ columns: ["status", "createdAt"], descending: true }] })
 
-/** What of a vendor is shown to nobody: where its money goes, and keys of its own shop. */
+/** Fields of a vendor that no response shows: the bank account, and keys of the vendor's shop. */
 export const vendorSecrets = table("marketplace_vendor_secrets", {
   vendorId: uuid.references(vendors).unique(),
   bankAccount: json.nullable,

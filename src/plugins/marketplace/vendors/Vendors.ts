@@ -90,14 +90,14 @@ const make = Effect.gen(function*() {
   const create = Effect.fn("Vendors.create")(function*({ name, slug, ...sent }: NewVendor) {
     const { open, secret } = partsOf(sent)
     const id = newId()
-    // A name in which nothing can be an address, as one in Japanese, still gets one of its own.
+    // A name without Latin letters or digits, such as a Japanese one, still gets a unique slug.
     const address = slug ?? (slugOf(name) || `vendor-${id.slice(-12)}`)
     const row = db.table(vendors).insert({
       ...open,
       id,
       name,
       slug: address,
-      // Whose documents have to be seen first waits for them, whatever the mode (`VendorDocuments.ts`).
+      // Required documents come first in every mode (`VendorDocuments.ts`).
       status: settings.vendorApprovalMode === "auto" && settings.requiredDocuments.length === 0
         ? "approved"
         : "pending",
