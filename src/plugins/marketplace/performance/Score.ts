@@ -29,7 +29,7 @@ const lossOfRating = (average: number | null, least: number): number =>
 
 /**
  * A vendor's score, 0 to 100: 25 points each for shipping in time, for not cancelling, for goods without defects and for
- * its rating (docs/marketplace.md). Who has sold nothing and has no reviews has 100. Rounded half up.
+ * its rating (README.md). Who has sold nothing and has no reviews has 100. Rounded half up.
  */
 export const scoreOf = (figures: Figures, thresholds: PerformanceThresholds): number => {
   const { averageRating, cancelled, defects, late, subOrders } = figures
