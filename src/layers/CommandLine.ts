@@ -19,7 +19,6 @@ import { answersOn, farewellLayer, runMain } from "./RunMain.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
 import { onLasting, waitingForDatabase } from "./start/BusyDatabase.ts"
 import { mustListen } from "./start/PortChecks.ts"
-import { collectStartGarbage } from "./StartGarbage.ts"
 import { strayRejectionsLayer } from "./StrayRejections.ts"
 import { version } from "./Version.ts"
 
@@ -34,10 +33,7 @@ const serve = Command.make("serve", { role }, (flags) =>
     // Before the database is started or asked: what cannot be served need not be begun.
     yield* mustListen(settings)
     const ready = Layer.effectDiscard(
-      (settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void).pipe(
-        Effect.andThen(announce),
-        Effect.andThen(Effect.forkScoped(collectStartGarbage))
-      )
+      Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce)
     )
     const service = Layer.merge(ready, strayRejectionsLayer).pipe(Layer.provideMerge(processApp(settings)))
     // What ends a start is said before all that was started is ended, which may take seconds.
