@@ -1,11 +1,11 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import ipaddr from "ipaddr.js"
 import { createHash } from "node:crypto"
 import { filesPath } from "../../domain/media/MediaSettings.ts"
 import { type RateLimit, type Standing, tighter } from "../../domain/ratelimits/RateLimit.ts"
 import { RateLimits } from "../../domain/ratelimits/RateLimits.ts"
 import { limitOf, type Rate, RateLimitSettings } from "../../domain/ratelimits/RateLimitSettings.ts"
-import { parseIp } from "../../domain/webhooks/IpAddress.ts"
 import type { Caller } from "../access/Actors.ts"
 import { withoutMapping } from "./ClientAddress.ts"
 import type { RequestFacts } from "./RequestId.ts"
@@ -81,9 +81,8 @@ export const showsCredentials = ({ headers }: Request): boolean =>
  */
 export const addressSubject = (request: AddressedRequest): string => {
   const address = withoutMapping(Option.getOrElse(request.remoteAddress, () => ""))
-  if (!address.includes(":")) return `ip:${address}`
-  const bytes = parseIp(address.replace(/%.*/, ""))
-  return `ip:${bytes === undefined ? address : `${bytes.slice(0, 8).join(".")}/64`}`
+  if (!ipaddr.IPv6.isValid(address)) return `ip:${address}`
+  return `ip:${ipaddr.IPv6.parse(address).toByteArray().slice(0, 8).join(".")}/64`
 }
 
 const subjectOf = (request: AddressedRequest, caller: Caller): string => {

@@ -1,10 +1,10 @@
 import { Effect, Layer, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import { PictureDelayed, PictureHosts, PictureRefused } from "../../domain/media/PictureHosts.ts"
-import type { TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
 import type { HostResolver } from "../webhooks/HostResolver.ts"
 import { answered, prepared } from "../webhooks/PinnedRequest.ts"
 import { TargetGuard } from "../webhooks/TargetGuard.ts"
+import type { TargetPolicy } from "../webhooks/TargetRules.ts"
 
 /** Redirects that are followed: from `http` to `https`, to a name with `www`, to a host of files. */
 const mostRedirects = 5

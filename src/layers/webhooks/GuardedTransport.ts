@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
-import type { TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
 import { NoAnswer, type Post, WebhookTransport } from "../../domain/webhooks/WebhookTransport.ts"
 import type { HostResolver } from "./HostResolver.ts"
 import { exchange } from "./PinnedRequest.ts"
 import { TargetGuard } from "./TargetGuard.ts"
+import type { TargetPolicy } from "./TargetRules.ts"
 
 /** A registration waits no longer for a name server than this: deliveries ask it again. */
 const admissionLimit = "3 seconds"

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { request as httpsRequest } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
-import type { Target } from "../../domain/webhooks/TargetRules.ts"
 import { NoAnswer, type Post, type PostAnswer } from "../../domain/webhooks/WebhookTransport.ts"
+import type { Target } from "./TargetRules.ts"
 
 /** Bytes of an answer that are read, whatever it goes on to send. */
 const snippetBytes = 1_024

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { isIP } from "node:net"
-import { addressRefusal, type Target, targetOf, type TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
 import { TargetRefused } from "../../domain/webhooks/WebhookTransport.ts"
 import { HostResolver, type Unresolved } from "./HostResolver.ts"
+import { addressRefusal, type Target, targetOf, type TargetPolicy } from "./TargetRules.ts"
 
 /** Keeps requests to addresses that strangers name from internal targets (contract, platform §9.5). */
 export class TargetGuard extends Context.Service<TargetGuard, {

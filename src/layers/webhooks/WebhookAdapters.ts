@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
-import type { TargetPolicy } from "../../domain/webhooks/TargetRules.ts"
 import { defaultWebhookOptions, WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { guardedTransport } from "./GuardedTransport.ts"
 import { HostResolver } from "./HostResolver.ts"
+import type { TargetPolicy } from "./TargetRules.ts"
 
 const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (docs/security.md)"
 

@@ -1,7 +1,7 @@
-import { parseIp } from "./IpAddress.ts"
+import { isIP } from "node:net"
 import { specialPurpose } from "./SpecialRanges.ts"
 
-/** What a deployment lets its webhooks reach. */
+/** Targets that the deployment allows for webhooks and fetched images. */
 export interface TargetPolicy {
   /** Loopback, private networks and names of this machine: for development and tests. */
   readonly allowPrivate: boolean
@@ -11,23 +11,23 @@ export interface TargetPolicy {
   readonly ports: ReadonlyArray<number> | undefined
 }
 
-/** A target that may be looked up: its URL, and the host as it is resolved, without brackets and trailing dots. */
+/** An allowed target. `host` is the name to resolve, without brackets and trailing dots. */
 export interface Target {
   readonly url: URL
   readonly host: string
   readonly port: number
 }
 
-/** Names that no public resolver answers, or that answer differently inside of a network (RFC 6761, 6762, 8375). */
+/** Names without a public answer, or with another one inside a network (RFC 6761, 6762, 8375). */
 const privateNames = ["localhost", "localdomain", "local", "internal", "intranet", "home.arpa", "lan", "onion", "alt"]
 
 const isPrivateName = (host: string): boolean =>
-  // A name without a dot is looked up in the search domains of whoever asks: `redis`, `metadata`.
+  // A name without a dot (`redis`, `metadata`) resolves through the local search domains.
   !host.includes(".") || privateNames.some((name) => host === name || host.endsWith(`.${name}`))
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "").toLowerCase()
 
-/** Why an address that a name was resolved to, or that a URL names, is not connected to; undefined when it may be. */
+/** Names why an address is refused, be it resolved or part of a URL; undefined when it is allowed. */
 export const addressRefusal = (address: string, policy: TargetPolicy): string | undefined => {
   const what = specialPurpose(address)
   if (what === undefined) return undefined
@@ -36,13 +36,13 @@ export const addressRefusal = (address: string, policy: TargetPolicy): string | 
 
 const hostRefusal = (host: string, policy: TargetPolicy): string | undefined => {
   if (host === "") return "must name a host"
-  if (parseIp(host) !== undefined) return addressRefusal(host, policy)
+  if (isIP(host) !== 0) return addressRefusal(host, policy)
   return isPrivateName(host) && !policy.allowPrivate ? "must not name an internal host" : undefined
 }
 
 /**
- * Looks at a URL without asking anybody: the target, or the reason why it is refused, worded to follow the name of the
- * field. The parser has already made one form of the many in which an IPv4 address can be written (`0x7f.1`).
+ * Checks a URL without any look-up. Gives the target, or the reason of the refusal, to be read after the field's name.
+ * The URL parser has already normalized the many spellings of an IPv4 address (`0x7f.1`).
  */
 export const targetOf = (text: string, policy: TargetPolicy): Target | string => {
   if (!URL.canParse(text)) return "must be a URL"
