@@ -7,9 +7,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pictureArrivals } from "../../src/domain/media/PictureFetches.ts"
 import { PictureHosts } from "../../src/domain/media/PictureHosts.ts"
-import { Staging } from "../../src/domain/media/Staging.ts"
+import { TemporaryFiles } from "../../src/domain/media/TemporaryFiles.ts"
 import { guardedPictures } from "../../src/layers/media/GuardedPictures.ts"
-import { localStaging } from "../../src/layers/media/LocalStaging.ts"
+import { localTemporaryFiles } from "../../src/layers/media/LocalTemporaryFiles.ts"
 import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
 import { pictureHost } from "../support/PictureHost.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -29,10 +29,10 @@ for (const behaviour of ["hang", "begun"] as const) {
       host.put("/a.png", behaviour)
       const world = Layer.merge(
         Layer.provide(guardedPictures({ allowPrivate: true, allowHttp: true, ports: undefined }), HostResolver.system),
-        localStaging(folder)
+        localTemporaryFiles(folder)
       )
       yield* Effect.gen(function*() {
-        const arrive = pictureArrivals(yield* PictureHosts, yield* Staging, 10_000)
+        const arrive = pictureArrivals(yield* PictureHosts, yield* TemporaryFiles, 10_000)
         const arriving = yield* Effect.forkChild(Effect.flip(Effect.scoped(arrive(`${host.url}/a.png`))))
         yield* until("the request", () => host.asked.length === 1)
         if (behaviour === "begun") yield* until("the first bytes", async () => (await readdir(folder)).length === 1)

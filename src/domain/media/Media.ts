@@ -10,7 +10,6 @@ import {
   type ValidationFailed
 } from "../errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { dispositionOf } from "./Disposition.ts"
 import type { Detachment, MediaAsset, MediaChange, MediaFilter, MediaRecord, NewAttachment } from "./MediaAsset.ts"
 import { MediaKeys, signedQuery } from "./MediaLink.ts"
 import { MediaLinkRepo } from "./MediaLinkRepo.ts"
@@ -18,6 +17,7 @@ import { MediaRemovals } from "./MediaRemovals.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 import { filesPath, MediaAddress, MediaSettings } from "./MediaSettings.ts"
 import { MediaStorage } from "./MediaStorage.ts"
+import { dispositionOf } from "./MediaTypes.ts"
 import { Renditions } from "./Renditions.ts"
 import { storageAway } from "./Uploads.ts"
 

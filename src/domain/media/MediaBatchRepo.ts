@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
-import type { AttachedMedium, ShownMedium } from "./AttachedMedium.ts"
+import type { AttachedMedium, ShownMedium } from "./MediaAsset.ts"
 
 /** Attachments that a batch makes or changes, and ends. */
 export interface AttachmentWrites {

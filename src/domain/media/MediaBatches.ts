@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { Change } from "../events/Event.ts"
-import type { AttachedMedium } from "./AttachedMedium.ts"
+import type { AttachedMedium } from "./MediaAsset.ts"
 import { MediaBatchRepo } from "./MediaBatchRepo.ts"
 
 /** All that an entity and its variants are to show. */

@@ -4,10 +4,9 @@ import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { Forbidden, NotFound, type Unavailable, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { type MediaFile, MediaFileRepo } from "./MediaFileRepo.ts"
 import { isSigned, MediaKeys } from "./MediaLink.ts"
-import { type ByteRange, MediaStorage } from "./MediaStorage.ts"
+import { type ByteRange, isStorageKey, MediaStorage } from "./MediaStorage.ts"
 import { Renditions } from "./Renditions.ts"
-import type { StorageFailed } from "./Staging.ts"
-import { isStorageKey } from "./StorageKey.ts"
+import type { StorageFailed } from "./TemporaryFiles.ts"
 import { storageAway } from "./Uploads.ts"
 
 /** What the address of a file showed. */

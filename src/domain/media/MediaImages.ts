@@ -1,5 +1,5 @@
 import { Context, Data, type Effect, type Scope } from "effect"
-import type { StagedFile, StorageFailed } from "./Staging.ts"
+import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
 
 /** An image that nobody can read, or that would take too much to. */
 export class ImageRefused extends Data.TaggedError("ImageRefused")<{ readonly message: string }> {}
@@ -12,7 +12,7 @@ export interface ImageSize {
 
 /** A smaller version of an image. */
 export interface RenderedImage extends ImageSize {
-  readonly file: StagedFile
+  readonly file: TemporaryFile
   readonly contentType: string
   readonly extension: string
 }

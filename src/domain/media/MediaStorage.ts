@@ -1,5 +1,6 @@
-import { Context, Data, type Effect, type Scope, type Stream } from "effect"
-import type { StagedFile, StorageFailed } from "./Staging.ts"
+import { Context, Data, DateTime, Effect, type Scope, type Stream } from "effect"
+import { newId } from "../ids/Id.ts"
+import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
 
 /** Nothing lies under this key. */
 export class FileMissing extends Data.TaggedError("FileMissing")<{ readonly key: string }> {}
@@ -22,7 +23,7 @@ export class MediaStorage extends Context.Service<MediaStorage, {
   /** False: the deployment keeps no files, and none can be uploaded (501). */
   readonly isConfigured: boolean
   /** Stores a staged file; it may be gone from its place afterwards. Once this succeeded the file survives a crash. */
-  readonly put: (key: string, file: StagedFile, contentType: string) => Effect.Effect<void, StorageFailed>
+  readonly put: (key: string, file: TemporaryFile, contentType: string) => Effect.Effect<void, StorageFailed>
   /** The file, or a part of it, as it comes. */
   readonly open: (
     key: string,
@@ -35,3 +36,12 @@ export class MediaStorage extends Context.Service<MediaStorage, {
   /** A signed address of the storage's own; absent where it has none and the service signs its own. */
   readonly signedUrl?: (key: string, answer: SignedAnswer) => Effect.Effect<string, StorageFailed>
 }>()("stoa/domain/media/MediaStorage") {}
+
+/** A new storage key (contract §10); no part of it comes from the client. */
+export const newStorageKey = Effect.fnUntraced(function*(extension: string) {
+  const now = yield* DateTime.now
+  return `${DateTime.toPartsUtc(now).year}/${newId()}.${extension}`
+})
+
+/** Tells storage keys from any other text, before tables or disks are searched for them. */
+export const isStorageKey = (text: string): boolean => /^\d{4}\/[0-9a-f-]{36}\.[a-z0-9]{2,5}$/.test(text)

@@ -1,14 +1,21 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Metric } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { type ForeignPicture, ForeignPictureRepo } from "./ForeignPictureRepo.ts"
 import { MediaLinkRepo } from "./MediaLinkRepo.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 import { MediaSettings } from "./MediaSettings.ts"
-import { detectedType } from "./MediaTypes.ts"
 import { PictureDelayed, PictureHosts, PictureRefused } from "./PictureHosts.ts"
-import { countFetch } from "./PictureMetrics.ts"
-import { Staging } from "./Staging.ts"
+import { TemporaryFiles } from "./TemporaryFiles.ts"
 import { Uploads } from "./Uploads.ts"
+
+const fetches = Metric.counter("stoa_picture_fetches_total", {
+  description: "Tries to fetch pictures that files of other shops name: attached, refused for good, or delayed",
+  incremental: true
+})
+
+/** Counts a try. */
+const countFetch = (outcome: "attached" | "refused" | "delayed") =>
+  Metric.update(Metric.withAttributes(fetches, { outcome }), 1)
 
 /** How long a picture may take from the look-up of its host to its last byte. */
 const timeLimit = "60 seconds"
@@ -41,8 +48,8 @@ const nameOf = (url: string): string => {
 
 /** Brings a picture of at most `limit` bytes to the disk, where it lies for as long as the scope is open. */
 export const pictureArrivals =
-  (hosts: PictureHosts["Service"], staging: Staging["Service"], limit: number) => (url: string) =>
-    Effect.flatMap(hosts.fetch(url, limit), (bytes) => staging.receive(bytes, limit)).pipe(
+  (hosts: PictureHosts["Service"], temporary: TemporaryFiles["Service"], limit: number) => (url: string) =>
+    Effect.flatMap(hosts.fetch(url, limit), (bytes) => temporary.receive(bytes, limit)).pipe(
       Effect.timeoutOrElse({
         duration: timeLimit,
         orElse: () => Effect.fail(new PictureDelayed({ message: `did not come within ${timeLimit}` }))
@@ -55,16 +62,16 @@ export const pictureArrivals =
 
 const makeFetches = Effect.gen(function*() {
   const [repo, assets, links] = [yield* ForeignPictureRepo, yield* MediaRepo, yield* MediaLinkRepo]
-  const [hosts, staging, uploads] = [yield* PictureHosts, yield* Staging, yield* Uploads]
+  const [hosts, temporary, uploads] = [yield* PictureHosts, yield* TemporaryFiles, yield* Uploads]
   const { maxUploadSize } = yield* MediaSettings
 
-  const received = pictureArrivals(hosts, staging, maxUploadSize)
+  const received = pictureArrivals(hosts, temporary, maxUploadSize)
 
   /** The same rules as for an upload, and a picture only. What the host says of its type is not asked: many guess. */
   const stored = Effect.fnUntraced(
     function*({ alt, url }: ForeignPicture) {
       const file = yield* received(url)
-      if (detectedType(file.head)?.contentType.startsWith("image/") !== true) {
+      if (file.contentType?.startsWith("image/") !== true) {
         return yield* new PictureRefused({ message: "is not a picture" })
       }
       return yield* uploads.put({ file, filename: nameOf(url), declared: "", alt, isPublic: false, origin: "imported" })

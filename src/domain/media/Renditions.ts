@@ -5,9 +5,8 @@ import { type MediaFile, MediaFileRepo } from "./MediaFileRepo.ts"
 import { MediaImages } from "./MediaImages.ts"
 import { MediaRemovalRepo } from "./MediaRemovalRepo.ts"
 import { MediaSettings } from "./MediaSettings.ts"
-import { MediaStorage } from "./MediaStorage.ts"
+import { MediaStorage, newStorageKey } from "./MediaStorage.ts"
 import { typeNamed } from "./MediaTypes.ts"
-import { newStorageKey } from "./StorageKey.ts"
 import { storageAway } from "./Uploads.ts"
 
 /** Images that a process draws at the same time, and how many may wait for it. */

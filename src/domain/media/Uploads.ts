@@ -7,14 +7,13 @@ import { MediaImages } from "./MediaImages.ts"
 import { MediaRemovalRepo } from "./MediaRemovalRepo.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 import { MediaSettings } from "./MediaSettings.ts"
-import { MediaStorage } from "./MediaStorage.ts"
-import { declaredType, detectedType, type MediaType } from "./MediaTypes.ts"
-import type { StagedFile, StorageFailed } from "./Staging.ts"
-import { newStorageKey } from "./StorageKey.ts"
+import { MediaStorage, newStorageKey } from "./MediaStorage.ts"
+import { declaredType, type MediaType, typeNamed } from "./MediaTypes.ts"
+import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
 
 /** A file as it arrived, with what its sender says of it. */
 export interface ReceivedFile {
-  readonly file: StagedFile
+  readonly file: TemporaryFile
   readonly filename: string
   /** The content type that the client declares, as it stands in the request. */
   readonly declared: string
@@ -57,7 +56,7 @@ const makeUploads = Effect.gen(function*() {
   /** What the file is, and never what its sender says; who says something else is told so. */
   const typeOf = Effect.fnUntraced(function*({ declared, file }: ReceivedFile) {
     if (file.size === 0) return yield* refused("file is required", "required")
-    const type = detectedType(file.head)
+    const type = typeNamed(file.contentType)
     if (type === undefined || !contentTypes.includes(type.contentType)) {
       return yield* refused(`is of a type that is not allowed; allowed are ${contentTypes.join(", ")}`, "type")
     }

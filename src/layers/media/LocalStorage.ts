@@ -3,10 +3,9 @@ import { Effect, Layer } from "effect"
 import { createReadStream } from "node:fs"
 import { mkdir, open, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { type ByteRange, FileMissing, MediaStorage } from "../../domain/media/MediaStorage.ts"
-import { type StagedFile, StorageFailed } from "../../domain/media/Staging.ts"
-import { isStorageKey } from "../../domain/media/StorageKey.ts"
-import { onDisk } from "./LocalStaging.ts"
+import { type ByteRange, FileMissing, isStorageKey, MediaStorage } from "../../domain/media/MediaStorage.ts"
+import { StorageFailed, type TemporaryFile } from "../../domain/media/TemporaryFiles.ts"
+import { onDisk } from "./LocalTemporaryFiles.ts"
 
 const isAbsent = ({ cause }: StorageFailed): boolean =>
   typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"
@@ -48,7 +47,7 @@ export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
 
   return Layer.succeed(MediaStorage, {
     isConfigured: true,
-    put: Effect.fn("MediaStorage.put")(function*(key: string, file: StagedFile) {
+    put: Effect.fn("MediaStorage.put")(function*(key: string, file: TemporaryFile) {
       const path = yield* Effect.catchTag(pathOf(key), "FileMissing", (cause) => new StorageFailed({ cause }))
       yield* onDisk(() => move(file.path, path))
     }),

@@ -7,8 +7,8 @@ import type { SecretsKey } from "../../domain/webhooks/SecretBox.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { hostResolver, targetPolicy } from "../webhooks/WebhookAdapters.ts"
 import { guardedPictures } from "./GuardedPictures.ts"
-import { localStaging } from "./LocalStaging.ts"
 import { localStorage, noStorage } from "./LocalStorage.ts"
+import { localTemporaryFiles } from "./LocalTemporaryFiles.ts"
 import { s3Storage } from "./S3Storage.ts"
 import { sharpImages } from "./SharpImages.ts"
 
@@ -37,6 +37,6 @@ export const mediaAdapters = (settings: AppSettings) => {
     Layer.provide(guardedPictures(targetPolicy(settings)), hostResolver(settings))
   ).pipe(
     Layer.provideMerge(storageOf(settings, folder)),
-    Layer.provideMerge(localStaging(arriving))
+    Layer.provideMerge(localTemporaryFiles(arriving))
   )
 }

@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted, Schedule } from "effect"
 import { createReadStream } from "node:fs"
 import { Readable } from "node:stream"
 import { type ByteRange, FileMissing, MediaStorage, type SignedAnswer } from "../../domain/media/MediaStorage.ts"
-import { type StagedFile, Staging, StorageFailed } from "../../domain/media/Staging.ts"
+import { StorageFailed, type TemporaryFile, TemporaryFiles } from "../../domain/media/TemporaryFiles.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
 /** Longest wait for a connection, in milliseconds. */
@@ -77,7 +77,7 @@ const bodyOf = (key: string, { Body: body }: GetObjectCommandOutput) =>
 type Connected = Effect.Success<ReturnType<typeof connected>>
 
 const putting = ({ client, PutObjectCommand }: Connected, { bucket }: S3Settings) =>
-  Effect.fn("MediaStorage.put")((key: string, file: StagedFile, contentType: string) =>
+  Effect.fn("MediaStorage.put")((key: string, file: TemporaryFile, contentType: string) =>
     persistently(asked((abortSignal) =>
       client.send(
         new PutObjectCommand({
@@ -127,11 +127,11 @@ const signing = (client: S3Client, { GetObjectCommand }: Connected, { bucket }: 
   )
 
 /** Media as objects of a bucket that speaks the protocol of S3. What it signs, its clients fetch from the bucket itself. */
-export const s3Storage = (settings: S3Settings): Layer.Layer<MediaStorage, never, Staging> =>
+export const s3Storage = (settings: S3Settings): Layer.Layer<MediaStorage, never, TemporaryFiles> =>
   Layer.effect(
     MediaStorage,
     Effect.gen(function*() {
-      const staging = yield* Staging
+      const temporary = yield* TemporaryFiles
       const connect = yield* Effect.cached(connected(settings))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.map(connect, ({ client }) => client.destroy())))
       const open = (key: string, range?: ByteRange) =>
@@ -139,7 +139,7 @@ export const s3Storage = (settings: S3Settings): Layer.Layer<MediaStorage, never
       const signedUrl = (key: string, answer: SignedAnswer) =>
         Effect.flatMap(connect, (s3) => signing(s3.client, s3, settings)(key, answer))
       const local = Effect.fn("MediaStorage.local")(function*(key: string) {
-        const received = yield* Effect.flatMap(open(key), (content) => staging.receive(content, mostFetched))
+        const received = yield* Effect.flatMap(open(key), (content) => temporary.receive(content, mostFetched))
         return received.path
       }, Effect.catchTag("FileTooLarge", (cause) => Effect.fail(new StorageFailed({ cause }))))
       return {

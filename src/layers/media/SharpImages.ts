@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises"
 import type { Sharp, SharpOptions } from "sharp"
 import { ImageRefused, MediaImages } from "../../domain/media/MediaImages.ts"
 import type { MediaSettingsValues } from "../../domain/media/MediaSettings.ts"
-import { StorageFailed } from "../../domain/media/Staging.ts"
-import { onDisk, stagedPath } from "./LocalStaging.ts"
+import { StorageFailed } from "../../domain/media/TemporaryFiles.ts"
+import { onDisk, temporaryPath } from "./LocalTemporaryFiles.ts"
 
 /** Longest time for one image, in seconds. */
 const limitSeconds = 20
@@ -67,7 +67,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
   )
 
   const render = Effect.fn("MediaImages.render")(function*(path: string, width: number) {
-    const made = yield* stagedPath(folder)
+    const made = yield* temporaryPath(folder)
     const info = yield* withImage(
       path,
       (image) =>
@@ -80,7 +80,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
       path: made,
       size: bytes.length,
       digest: createHash("sha256").update(bytes).digest("hex"),
-      head: bytes.subarray(0, 64)
+      contentType: "image/webp"
     }
     return { file, width: info.width, height: info.height, contentType: "image/webp", extension: "webp" }
   })

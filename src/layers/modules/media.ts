@@ -16,10 +16,8 @@ import { PictureFetches } from "../../domain/media/PictureFetches.ts"
 import { Renditions } from "../../domain/media/Renditions.ts"
 import { Uploads } from "../../domain/media/Uploads.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { filesHttp } from "../../http/media/FilesHttp.ts"
-import { mediaHttp } from "../../http/media/MediaHttp.ts"
-import { receptionLayer } from "../../http/media/ReceptionLayer.ts"
-import { uploadsHttp } from "../../http/media/UploadsHttp.ts"
+import { filesHttp, mediaHttp, uploadsHttp } from "../../http/media/MediaHttp.ts"
+import { multipartUploads } from "../../http/media/MultipartUploads.ts"
 import { fetchPicture } from "../../workflows/media/FetchPicture.ts"
 
 const repositories = Layer.mergeAll(
@@ -51,6 +49,6 @@ export const media = defineModule({
   routes: Layer.mergeAll(
     mediaHttp,
     filesHttp,
-    uploadsHttp.pipe(Layer.provide(receptionLayer))
+    uploadsHttp.pipe(Layer.provide(multipartUploads))
   )
 })

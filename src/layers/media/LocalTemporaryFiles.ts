@@ -2,22 +2,22 @@ import { Clock, Effect, Layer, Schedule, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { headBytes } from "../../domain/media/MediaTypes.ts"
-import { FileTooLarge, type StagedFile, Staging, StorageFailed } from "../../domain/media/Staging.ts"
+import { FileTooLarge, StorageFailed, TemporaryFiles } from "../../domain/media/TemporaryFiles.ts"
+import { detectContentType, headBytes } from "./ContentTypes.ts"
 
-/** What the disk does, with its failures told as the storage's. */
+/** Runs work on the disk; its failures are the storage's. */
 export const onDisk = <A>(work: () => Promise<A>): Effect.Effect<A, StorageFailed> =>
   Effect.tryPromise({ try: work, catch: (cause) => new StorageFailed({ cause }) })
 
-/** A name in the folder for a file of its own; whatever lies there when the scope closes is removed. */
-export const stagedPath = (folder: string) =>
+/** A free path in the folder. The file there is removed when the scope closes. */
+export const temporaryPath = (folder: string) =>
   Effect.acquireRelease(
     Effect.as(onDisk(() => mkdir(folder, { recursive: true, mode: 0o700 })), join(folder, randomUUID())),
     (path) => Effect.ignore(onDisk(() => rm(path, { force: true })))
   )
 
-/** Writes whole chunks one after the other, and knows what it wrote. */
-class Receipt {
+/** Writes chunks in order, and keeps size, hash and first bytes. */
+class FileWriter {
   readonly #hash = createHash("sha256")
   readonly #head: Array<Uint8Array> = []
   size = 0
@@ -29,12 +29,13 @@ class Receipt {
     for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
   }
 
-  staged(path: string): StagedFile {
-    return { path, size: this.size, digest: this.#hash.digest("hex"), head: Buffer.concat(this.#head) }
+  async written(path: string) {
+    const contentType = await detectContentType(Buffer.concat(this.#head))
+    return { path, size: this.size, digest: this.#hash.digest("hex"), contentType }
   }
 }
 
-const closing = (path: string) =>
+const openFile = (path: string) =>
   Effect.acquireRelease(
     onDisk(() => open(path, "wx", 0o600)),
     (file) => Effect.ignore(onDisk(() => file.close()))
@@ -42,25 +43,25 @@ const closing = (path: string) =>
 
 const receiveAt = Effect.fnUntraced(
   function*<E>(path: string, content: Stream.Stream<Uint8Array, E>, limit: number) {
-    const file = yield* closing(path)
-    const receipt = new Receipt()
+    const file = yield* openFile(path)
+    const writer = new FileWriter()
     const take = Effect.fnUntraced(function*(chunk: Uint8Array) {
-      if (receipt.size + chunk.length > limit) return yield* new FileTooLarge({ limit })
-      yield* onDisk(() => receipt.write(file, chunk))
+      if (writer.size + chunk.length > limit) return yield* new FileTooLarge({ limit })
+      yield* onDisk(() => writer.write(file, chunk))
     })
     yield* Stream.runForEach(content, take)
-    // What is stored next is renamed or sent from here: it has to be on the disk before anybody is told that it is.
+    // The file is renamed or sent next, so its bytes have to be on the disk before success is reported.
     yield* onDisk(() => file.sync())
-    return receipt.staged(path)
+    return yield* onDisk(() => writer.written(path))
   },
   Effect.scoped
 )
 
-/** Files that a process which died left behind; nothing takes this long to arrive. */
+/** Age at which a file belongs to a process that died; no upload takes this long. */
 const abandonedAfterMs = 3_600_000
 
-/** Removes what has lain in the folder for longer than anything may. Gives how many files that were. */
-export const clearAbandoned = Effect.fn("Staging.clearAbandoned")(function*(folder: string) {
+/** Removes abandoned files from the folder. Gives their number. */
+export const clearAbandoned = Effect.fn("TemporaryFiles.clearAbandoned")(function*(folder: string) {
   const now = yield* Clock.currentTimeMillis
   const names = yield* onDisk(() => readdir(folder)).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
   const removed = yield* Effect.forEach(names, (name) =>
@@ -74,18 +75,18 @@ export const clearAbandoned = Effect.fn("Staging.clearAbandoned")(function*(fold
 })
 
 /**
- * Files that arrive, in a folder of this machine. Each process clears its own: a scheduled task would see the disk of
- * one process alone.
+ * Temporary files in a folder of this machine. Each process clears its folder: a scheduled job would see the disk of one
+ * process only.
  */
-export const localStaging = (folder: string): Layer.Layer<Staging> =>
+export const localTemporaryFiles = (folder: string): Layer.Layer<TemporaryFiles> =>
   Layer.effect(
-    Staging,
+    TemporaryFiles,
     Effect.gen(function*() {
       yield* Effect.forkScoped(Effect.repeat(clearAbandoned(folder), Schedule.spaced("1 hour")))
-      return Staging.of({
+      return TemporaryFiles.of({
         receive: (content, limit) =>
-          Effect.flatMap(stagedPath(folder), (path) => receiveAt(path, content, limit)).pipe(
-            Effect.withSpan("Staging.receive")
+          Effect.flatMap(temporaryPath(folder), (path) => receiveAt(path, content, limit)).pipe(
+            Effect.withSpan("TemporaryFiles.receive")
           )
       })
     })

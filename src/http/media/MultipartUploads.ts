@@ -9,22 +9,21 @@ import {
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
 import { MediaSettings } from "../../domain/media/MediaSettings.ts"
-import { type StagedFile, Staging } from "../../domain/media/Staging.ts"
+import { type TemporaryFile, TemporaryFiles } from "../../domain/media/TemporaryFiles.ts"
 import { type ReceivedFile, storageAway, Uploads } from "../../domain/media/Uploads.ts"
 import { BodyDigest } from "../middleware/Idempotency.ts"
-import { formBytes, ReceivedUpload, Reception } from "./Reception.ts"
-import { Upload } from "./Upload.ts"
+import { formBytes, maxAltLength, MultipartUpload, ReceivedUpload } from "./UploadsApi.ts"
 
-/** Forms that a process takes in at the same time: each holds a connection, and up to a whole file of the disk. */
-const atOnce = 32
+/** Uploads that a process receives at the same time; each holds a connection and up to a whole file on the disk. */
+const maxConcurrent = 32
 
-/** What has arrived of a form. */
+/** The parts of a form that were received so far. */
 interface Form {
   readonly fields: Map<string, string>
-  file?: { readonly staged: StagedFile; readonly name: string; readonly contentType: string }
+  file?: { readonly temporary: TemporaryFile; readonly name: string; readonly contentType: string }
 }
 
-/** The rest of what is too large stays unread, so that the connection cannot serve another request. */
+/** The rest of a body that is too large stays unread, so the connection cannot serve another request. */
 const tooLarge = (limit: number) =>
   Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -33,7 +32,7 @@ const tooLarge = (limit: number) =>
     Effect.fail(PayloadTooLarge.of(`The file exceeds the limit of ${limit} bytes.`))
   )
 
-const ofForm = (error: Multipart.MultipartError, limit: number) => {
+const formError = (error: Multipart.MultipartError, limit: number) => {
   switch (error.reason._tag) {
     case "FileTooLarge":
     case "BodyTooLarge":
@@ -46,63 +45,76 @@ const ofForm = (error: Multipart.MultipartError, limit: number) => {
   }
 }
 
-const taking = (staging: Staging["Service"], form: Form, limit: number) =>
+const readPart = (files: TemporaryFiles["Service"], form: Form, limit: number) =>
   Effect.fnUntraced(function*(part: Multipart.Part) {
     if (part._tag === "Field") return void form.fields.set(part.key, part.value)
     if (part.key !== "file") return yield* Stream.runDrain(part.content)
     if (form.file !== undefined) return yield* Effect.fail(ValidationFailed.of("file", "expected one file"))
-    const staged = yield* staging.receive(part.content, limit)
-    form.file = { staged, name: part.name, contentType: part.contentType }
+    const temporary = yield* files.receive(part.content, limit)
+    form.file = { temporary, name: part.name, contentType: part.contentType }
   })
 
-/** Two requests are the same when they bring the same file and say the same of it. */
+/** Requests are the same if file, name, declared type and fields are. */
 const digestOf = ({ alt, declared, file, filename, isPublic }: ReceivedFile): string =>
   createHash("sha256").update(JSON.stringify([file.digest, filename, declared, alt, isPublic])).digest("hex")
 
-const receivedOf = Effect.fnUntraced(function*({ fields, file }: Form) {
+const receivedFile = Effect.fnUntraced(function*({ fields, file }: Form) {
   if (file === undefined) return yield* Effect.fail(ValidationFailed.of("file", "file is required", "required"))
-  const said = yield* Upload.fields(Object.fromEntries(fields))
-  const received: ReceivedFile = { file: file.staged, filename: file.name, declared: file.contentType, ...said }
+  const [alt, isPublic] = [fields.get("alt") ?? "", fields.get("isPublic") ?? "false"]
+  if (alt.length > maxAltLength) {
+    return yield* Effect.fail(ValidationFailed.of("alt", `expected at most ${maxAltLength} characters`))
+  }
+  if (isPublic !== "true" && isPublic !== "false") {
+    return yield* Effect.fail(ValidationFailed.of("isPublic", "expected true or false"))
+  }
+  const received: ReceivedFile = {
+    file: file.temporary,
+    filename: file.name,
+    declared: file.contentType,
+    // A blank description is none (contract §10).
+    alt: alt.trim() === "" ? null : alt,
+    isPublic: isPublic === "true"
+  }
   return received
 })
 
 const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /^multipart\/form-data\s*;/i.test(headers["content-type"] ?? "")
 
-const makeReception = Effect.gen(function*() {
-  const [{ admit }, staging, { maxUploadSize }] = [yield* Uploads, yield* Staging, yield* MediaSettings]
+const makeMultipartUpload = Effect.gen(function*() {
+  const [{ admit }, files, { maxUploadSize }] = [yield* Uploads, yield* TemporaryFiles, yield* MediaSettings]
   const limits = Multipart.limitsServices({
     maxParts: 10,
     maxFieldSize: ByteSize.bytes(16_384),
     maxTotalSize: ByteSize.bytes(maxUploadSize + formBytes)
   })
 
-  const arriving = yield* Semaphore.make(atOnce)
+  const permits = yield* Semaphore.make(maxConcurrent)
 
-  const receive = Effect.fn("Reception.receive")(function*(request: HttpServerRequest.HttpServerRequest) {
+  const receive = Effect.fn("MultipartUpload.receive")(function*(request: HttpServerRequest.HttpServerRequest) {
     yield* admit
     if (!isForm(request)) {
       return yield* Effect.fail(UnsupportedMediaType.of("The content type is not supported; send multipart/form-data."))
     }
     const form: Form = { fields: new Map() }
-    yield* Stream.runForEach(request.multipartStream, taking(staging, form, maxUploadSize)).pipe(
+    yield* Stream.runForEach(request.multipartStream, readPart(files, form, maxUploadSize)).pipe(
       Effect.provideContext(limits),
       Effect.catchTags({
         FileTooLarge: () => tooLarge(maxUploadSize),
-        MultipartError: (error) => ofForm(error, maxUploadSize),
+        MultipartError: (error) => formError(error, maxUploadSize),
         StorageFailed: storageAway
       })
     )
-    return yield* receivedOf(form)
+    return yield* receivedFile(form)
   })
 
   const received = Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const form = yield* arriving.withPermitsIfAvailable(1)(receive(request))
+    const form = yield* permits.withPermitsIfAvailable(1)(receive(request))
     return Option.isSome(form) ? form.value : yield* Unavailable.of("Too many files are arriving. Try again shortly.")
   })
 
-  return Reception.of((handler) =>
+  return MultipartUpload.of((handler) =>
     Effect.scoped(Effect.flatMap(
       received,
       (received) =>
@@ -114,8 +126,6 @@ const makeReception = Effect.gen(function*() {
   )
 })
 
-/** Needs where files arrive and what may be uploaded. */
-export const receptionLayer: Layer.Layer<Reception, never, Uploads | Staging | MediaSettings> = Layer.effect(
-  Reception,
-  makeReception
-)
+/** The middleware that reads multipart uploads. */
+export const multipartUploads: Layer.Layer<MultipartUpload, never, Uploads | TemporaryFiles | MediaSettings> = Layer
+  .effect(MultipartUpload, makeMultipartUpload)
