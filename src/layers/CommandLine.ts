@@ -13,7 +13,6 @@ import { examine } from "./Doctor.ts"
 import { sayWhy, watchEnd } from "./EndOfProcess.ts"
 import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange/ExchangeCommand.ts"
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
-import { verifyJournalOf } from "./JournalCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { answersOn, farewellLayer, runMain } from "./RunMain.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
@@ -106,10 +105,6 @@ const jobs = Command.make("jobs").pipe(
   Command.withSubcommands([runJobs])
 )
 
-const verify = Command.make("verify", {}, () => Effect.flatMap(readSettings(deployment), verifyJournalOf)).pipe(
-  Command.withDescription("Compute the chains of the journal anew; exit code 1 when an entry is not what was written")
-)
-
 const org = Flag.String("org").pipe(
   Flag.withDescription("Organization of the key; the default one when absent"),
   Flag.optional
@@ -163,11 +158,6 @@ const revokeKey = Command.make(
 const apiKey = Command.make("api-key").pipe(
   Command.withDescription("API keys of integrations"),
   Command.withSubcommands([createKey, listKeys, revokeKey])
-)
-
-const audit = Command.make("audit").pipe(
-  Command.withDescription("The journal of changes"),
-  Command.withSubcommands([verify])
 )
 
 const fileArgument = Argument.String("file").pipe(Argument.withDescription("File to read"))
@@ -251,7 +241,6 @@ const stoa = Command.make("stoa").pipe(
     openapi,
     apiKey,
     jobs,
-    audit,
     doctor,
     pluginCommands
   ])

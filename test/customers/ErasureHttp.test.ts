@@ -1,12 +1,9 @@
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
-import { JournalCheckRepo, journalCheckRepoLayer } from "../../src/domain/events/JournalCheckRepo.ts"
+import { Effect } from "effect"
 import { holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import type { Entry } from "../events/Journal.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { sharedClient } from "../support/SharedClients.ts"
-import { api, asAdmin, asCustomer, at, inOrganization, TestApp, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../support/TestApp.ts"
 import { journalAtRest, tables } from "../tenancy/Footprint.ts"
 import { anAddress } from "../tenancy/Stores.ts"
 
@@ -97,28 +94,8 @@ const remembering = Effect.flatMap(tables, (all) =>
     (found) => found.flat()
   ))
 
-const verified = Effect.flatMap(
-  TestApp,
-  ({ databaseUrl }) =>
-    Effect.flatMap(JournalCheckRepo, ({ verify }) => verify).pipe(
-      Effect.map((reports) => reports.map(({ broken }) => broken)),
-      Effect.provide(
-        journalCheckRepoLayer.pipe(
-          Layer.provide(sharedClient(databaseUrl))
-        )
-      ),
-      Effect.orDie
-    )
-)
-
 const entriesOf = (entityId: string) =>
   onDatabase((sql) => sql<Entry>`select * from journal_entries where entity_id = ${entityId} order by entry_number`)
-
-/** What only somebody with all rights on the database can do: past the triggers. */
-const behindTheTriggers = (change: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>) =>
-  onDatabase((sql) =>
-    sql.withTransaction(Effect.andThen(sql`set local session_replication_role = replica`, change(sql)))
-  )
 
 withApp("the right to see what is kept", (it) => {
   it.effect("gives everything of one's own and nothing of others", () =>
@@ -179,7 +156,6 @@ withApp("what was written about somebody's orders", (it) => {
         typeof one === "string"
       )
       assert.includeMembers(reasons, ["erased", "paid_in_cash"])
-      assert.deepStrictEqual([...new Set(yield* verified)], [null])
     }))
 })
 
@@ -221,7 +197,7 @@ withApp("the right to be forgotten", (it) => {
       assert.deepStrictEqual(members.list("data"), [])
     }))
 
-  it.effect("is told once as a change of the profile, keeps the chain of the journal, and cannot be exchanged", () =>
+  it.effect("is recorded once as a change of the profile, and the earlier entries no longer name the person", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-2" }
       const known = yield* somebodyKnown(who)
@@ -229,7 +205,6 @@ withApp("the right to be forgotten", (it) => {
       yield* journalAtRest
       yield* as(who, "DELETE", "/api/me")
       yield* journalAtRest
-      assert.deepStrictEqual([...new Set(yield* verified)], [null])
       const entries = yield* entriesOf(known.id)
       const [update, erase] = entries.slice(-2)
       assert.deepInclude(update, { type: "customers.update", actor_id: "annabel-2", ip: null, user_agent: null })
@@ -244,15 +219,6 @@ withApp("the right to be forgotten", (it) => {
           assert.deepStrictEqual([entry.ip, entry.user_agent], [null, null], entry.type)
         }
       }
-      const forged = (payload: string) =>
-        behindTheTriggers((sql) =>
-          sql`update journal_entries set payload = ${payload}::jsonb where id = ${first?.id ?? ""}::uuid`
-        )
-      yield* forged(JSON.stringify({ ...first?.payload, groupIds: ["forged"] }))
-      const flaws = (yield* verified).filter((flaw) => flaw !== null)
-      assert.match(flaws.join(), /is not what its redaction left/)
-      yield* forged(JSON.stringify(first?.payload))
-      assert.deepStrictEqual([...new Set(yield* verified)], [null])
     }))
 
   it.effect("waits until every order is at its end, and changes nothing before", () =>

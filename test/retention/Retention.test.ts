@@ -52,9 +52,9 @@ describe("the sweeps", () => {
             select 'old ' || n, now() - interval '100 days', 1 from generate_series(1, 2500) n`,
           sql`insert into journal_heads (organization_id, position) values ('org_default', 2500)`,
           sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
-              created_at, position, hash)
+              created_at, position)
             select gen_random_uuid(), 'org_default', 'cart.create', 'cart', 'c', '{}', 'user', 'rest',
-              now() - interval '1000 days', n, '' from generate_series(1, 2500) n`
+              now() - interval '1000 days', n from generate_series(1, 2500) n`
         ]))
       yield* onDatabase(databaseUrl, (sql) =>
         Effect.gen(function*() {

@@ -1,9 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { spawnSync } from "node:child_process"
 import { onDatabase } from "./Audit.ts"
 import { eventually } from "./Eventually.ts"
-import { madeProgram, stoaProgram } from "./MadeProgram.ts"
 import { placeOf } from "./Places.ts"
 import { freshDatabase } from "./Postgres.ts"
 import { startService, talkingTo } from "./Service.ts"
@@ -85,12 +83,6 @@ const auditRelay = Effect.fnUntraced(function*(url: string) {
       where not exists (select 1 from journal_entries e where e.id = t.event_id and e.event_sequence is not null)`
   )
   assert.deepStrictEqual(found, [])
-  const program = madeProgram(stoaProgram)
-  const verified = spawnSync(process.execPath, [program.file, "audit", "verify"], {
-    encoding: "utf8",
-    env: { ...process.env, ...program.environment, NODE_ENV: "test", NODE_OPTIONS: "", DATABASE_URL: url }
-  })
-  assert.strictEqual(verified.status, 0, verified.stdout + verified.stderr)
 })
 
 /** Sequences of an organization's events as the API tells them, page by page. */

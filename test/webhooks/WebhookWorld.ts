@@ -53,9 +53,9 @@ export const relay = (events: ReadonlyArray<SequencedEvent>) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
-        source, created_at, position, hash, event_sequence)
+        source, created_at, position, event_sequence)
       select id, "organizationId", type, "entityType", "entityId", payload, 'user', 'rest', "createdAt",
-        ${behindAll}::bigint + sequence, '', ${behindAll}::bigint + sequence
+        ${behindAll}::bigint + sequence, ${behindAll}::bigint + sequence
       from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as e(id uuid, "organizationId" text, type text,
         "entityType" text, "entityId" text, payload jsonb, "createdAt" timestamptz, sequence bigint)
       on conflict (id) do nothing`

@@ -5,7 +5,6 @@ import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { redactJournal } from "../events/RedactionRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
-import { newId } from "../ids/Id.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
 import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
@@ -19,7 +18,7 @@ export type Erased =
 export class ErasureRepo extends Context.Service<ErasureRepo, {
   /**
    * Erases the person behind a profile in one transaction: profile, addresses, notes and groups go, orders and carts stay
-   * without a word about him, and so do the entries of the journal, whose chain still holds. Announces `customers.update`
+   * without a word about him, and so do the entries of the journal. Announces `customers.update`
    * with what is left, which it gives. Nobody when the organization has no such profile (any more); Open, with the numbers of
    * the orders, while something is still to be paid for or to be sent to him.
    */
@@ -150,11 +149,10 @@ export const erasureRepoLayer = Layer.effect(
         if (open.length > 0) return { _tag: "Open", orderNumbers: open.filter((number) => number !== "") } as const
         const own = yield* eraseOwn(sql, actor, profile, now)
         yield* anonymize(sql, actor, { orderIds, cartIds }, now)
-        const entryId = newId()
         const actorId = profile.userId ?? profile.id
         const others = yield* recordsOf(sql, actor, orderIds)
-        const redaction = { organizationId, entryId, customerId, orderIds, cartIds, others, actorId }
-        const redacted = yield* redactJournal(sql, redaction)
+        const redaction = { organizationId, customerId, orderIds, cartIds, others, actorId }
+        yield* redactJournal(sql, redaction)
         const left: Customer = {
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
           createdAt: profile.createdAt
@@ -163,9 +161,9 @@ export const erasureRepoLayer = Layer.effect(
         const { groupIds, updatedAt, userId } = profile
         const about = { entityType: "customer", entityId: customerId } as const
         const counts = { ...own, orders: orderIds.length, carts: cartIds.length }
-        const changes: ReadonlyArray<Change & { readonly id?: string }> = [
+        const changes: ReadonlyArray<Change> = [
           { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
-          { ...about, type: "customers.erase", id: entryId, payload: { ...counts, redacted }, before: { ...counts } }
+          { ...about, type: "customers.erase", payload: counts, before: counts }
         ]
         yield* sql`with event as (${journalInsert(sql, actor, changes)})${mark(sql, actor)} select 1`
         return { _tag: "Erased", left } as const

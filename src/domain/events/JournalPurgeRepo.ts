@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 export class JournalPurgeRepo extends Context.Service<JournalPurgeRepo, {
   /**
    * Deletes the oldest entries of all organizations that are older than this, at most `limit` a call; gives how many.
-   * The head of each chain says from where on it can still be verified.
+   * The head of each journal says how many entries were purged, which the audit trail subtracts from its total.
    */
   readonly purge: (limit: number, olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/events/JournalPurgeRepo") {}
@@ -35,13 +35,8 @@ export const journalPurgeRepoLayer = Layer.effect(
       if (next === undefined) return 0
       const { organization_id: organization, upto } = next
       yield* sql`select set_config('stoa.journal_purge', 'on', true)`
-      // First the head says where the chain begins, then what lies before that may go.
-      yield* sql`update journal_heads h set purged_position = e.position, purged_hash = e.hash,
-          purged_sequence = coalesce((select max(event_sequence) from journal_entries s
-            where s.organization_id = h.organization_id and s.position > h.purged_position and s.position <= e.position),
-            h.purged_sequence)
-        from journal_entries e where h.organization_id = ${organization} and e.organization_id = h.organization_id
-          and e.position = ${upto}::bigint`
+      // The head first: the trigger refuses a delete past what it says.
+      yield* sql`update journal_heads set purged_position = ${upto}::bigint where organization_id = ${organization}`
       const gone = yield* sql`delete from journal_entries where organization_id = ${organization}
         and position <= ${upto}::bigint returning 1`
       return gone.length

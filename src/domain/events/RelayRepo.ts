@@ -1,6 +1,5 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Link, linkAfter } from "./Chain.ts"
 import { announcedNames } from "./DeclaredEvents.ts"
 import type { EventNotice } from "./EventSubscribers.ts"
 
@@ -16,12 +15,11 @@ export interface BatchLimit {
 
 /** Gives entries of the journal their places. */
 export class RelayRepo extends Context.Service<RelayRepo, {
-  /** Is there an entry without a place? */
+  /** Whether an entry waits for its place. */
   readonly waits: Effect.Effect<boolean>
   /**
-   * Gives the oldest waiting entries, within the limit, their places in the chains of their organizations, and tells of
-   * the events among them, all in one transaction. Gives how many; what they tell stays in the database. Two relays at once take turns organization by
-   * organization: whoever has the row of its head goes on from where the other one ended.
+   * Gives the oldest waiting entries, within the limit, their places in the journals of their organizations, and tells
+   * of the events among them, in one transaction. Returns the number of entries. Two relays take turns per organization.
    */
   readonly seal: (limit: BatchLimit, tell: Tell) => Effect.Effect<number>
 }>()("stoa/domain/events/RelayRepo") {}
@@ -29,25 +27,30 @@ export class RelayRepo extends Context.Service<RelayRepo, {
 interface HeadRow {
   readonly organization_id: string
   readonly position: bigint
-  readonly hash: string
   readonly event_sequence: bigint
+}
+
+/** Where the journal of an organization ends. */
+interface End {
+  readonly position: number
+  readonly sequence: number
 }
 
 interface WaitingRow {
   readonly id: string
   readonly organization_id: string
   readonly type: string
-  readonly digest: string
 }
 
 /**
  * Reads behind the locks of the heads, so that what another relay has just placed is not seen as waiting. The sizes are
- * added up first and without opening a record; digests are made of what fits only.
+ * added up without opening a record.
  */
 const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, { bytes, entries }: BatchLimit) => {
   const next = sql`position is null and organization_id = any(${organizations}::text[])`
-  return sql<WaitingRow>`select id, organization_id, type, encode(journal_written(e), 'hex') as digest
-    from journal_entries e where ${next} and entry_number <= (select max(entry_number)
+  return sql<
+    WaitingRow
+  >`select id, organization_id, type from journal_entries where ${next} and entry_number <= (select max(entry_number)
       from (select entry_number, sum(size) over (order by entry_number) - size as ahead
         from (select entry_number, pg_column_size(payload) + coalesce(pg_column_size(before), 0) as size
           from journal_entries where ${next} order by entry_number limit ${entries}) waiting) sized
@@ -61,9 +64,9 @@ const lockHeads = (sql: SqlClient.SqlClient, limit: number) =>
     select distinct organization_id from (select organization_id from journal_entries where position is null
       order by entry_number limit ${limit}) next order by organization_id
     on conflict (organization_id) do update set organization_id = excluded.organization_id
-    returning organization_id, position, encode(hash, 'hex') as hash, event_sequence`
+    returning organization_id, position, event_sequence`
 
-interface PositionedRow extends Link {
+interface PositionedRow extends End {
   readonly id: string
   readonly announced: boolean
 }
@@ -71,21 +74,20 @@ interface PositionedRow extends Link {
 interface Batch {
   readonly placed: ReadonlyArray<PositionedRow>
   readonly events: ReadonlyArray<EventNotice>
-  readonly heads: ReadonlyArray<Link & { readonly organization: string; readonly from: number }>
+  readonly heads: ReadonlyArray<End & { readonly organization: string; readonly from: number }>
 }
 
-/** Chains the entries on to the heads. */
-const chain = (
+/** Continues the numbers of the heads. */
+const number = (
   heads: ReadonlyArray<HeadRow>,
   rows: ReadonlyArray<WaitingRow>,
   announces: ReadonlySet<string>
 ): Batch => {
   const first = new Map(heads.map((head) => [head.organization_id, {
     position: Number(head.position),
-    hash: head.hash,
     sequence: Number(head.event_sequence)
   }]))
-  const last = new Map<string, Link>(first)
+  const last = new Map<string, End>(first)
   const placed: Array<PositionedRow> = []
   const events: Array<EventNotice> = []
   for (const row of rows) {
@@ -94,7 +96,7 @@ const chain = (
     // Only organizations whose heads are locked were asked for.
     if (before === undefined) continue
     const announced = announces.has(type)
-    const link = linkAfter(before, row.digest, announced)
+    const link = { position: before.position + 1, sequence: before.sequence + (announced ? 1 : 0) }
     last.set(organizationId, link)
     placed.push({ ...link, id, announced })
     if (announced) events.push({ organizationId, sequence: link.sequence, id, type })
@@ -110,13 +112,13 @@ const chain = (
 const place = (sql: SqlClient.SqlClient, { heads, placed }: Batch) =>
   sql<{ readonly entries: number; readonly heads: number }>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(placed)}::jsonb)
-      as i(id uuid, position bigint, hash text, sequence bigint, announced boolean)),
-    placed as (update journal_entries e set position = i.position, hash = decode(i.hash, 'hex'),
+      as i(id uuid, position bigint, sequence bigint, announced boolean)),
+    placed as (update journal_entries e set position = i.position,
         event_sequence = case when i.announced then i.sequence end
       from input i where e.id = any(array(select id from input)) and e.id = i.id and e.position is null returning 1),
-    moved as (update journal_heads h set position = m.position, hash = decode(m.hash, 'hex'), event_sequence = m.sequence
+    moved as (update journal_heads h set position = m.position, event_sequence = m.sequence
       from jsonb_to_recordset(${JSON.stringify(heads)}::jsonb)
-        as m(organization text, "from" bigint, position bigint, hash text, sequence bigint)
+        as m(organization text, "from" bigint, position bigint, sequence bigint)
       where h.organization_id = m.organization and h.position = m."from" returning 1)
     select (select count(*) from placed)::int as entries, (select count(*) from moved)::int as heads`
 
@@ -131,10 +133,10 @@ export const relayRepoLayer = Layer.effect(
       if (heads.length === 0) return 0
       const rows = yield* waiting(sql, heads.map((head) => head.organization_id), limit)
       if (rows.length === 0) return 0
-      const batch = chain(heads, rows, announces)
+      const batch = number(heads, rows, announces)
       const [written] = yield* place(sql, batch)
       if (written?.entries !== rows.length || written.heads !== batch.heads.length) {
-        return yield* Effect.die(new Error("The journal was written by somebody else behind the lock of its head."))
+        return yield* Effect.die(new Error("The journal was written by another process behind the lock of its head."))
       }
       if (batch.events.length > 0) yield* tell(batch.events)
       return rows.length

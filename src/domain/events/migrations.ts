@@ -21,9 +21,9 @@ const content = [
 
 const of = (row: string) => content.map((column) => `${row}.${column}`).join(", ")
 
-/** What of an entry no redaction changes, with its place in the chain. */
+/** What of an entry no redaction changes, with its place. */
 const kept = (row: string) =>
-  [...content.filter((column) => !["payload", "before", "ip", "user_agent"].includes(column)), "position", "hash"]
+  [...content.filter((column) => !["payload", "before", "ip", "user_agent"].includes(column)), "position"]
     .concat("event_sequence").map((column) => `${row}.${column}`).join(", ")
 
 /** Keys whose values are nobody's to read, in any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
@@ -52,12 +52,7 @@ const tables = [
     source text not null check (source in ('rest', 'local', 'job')),
     created_at timestamptz not null default clock_timestamp(),
     position bigint,
-    hash bytea,
     event_sequence bigint,
-    written_digest bytea,
-    redacted_by uuid,
-    check ((written_digest is null) = (redacted_by is null)),
-    check ((position is null) = (hash is null)),
     check (event_sequence is null or position is not null)
   )`,
   // A writer pays for the key and this index alone; the others take an entry in when the relay gives it its position.
@@ -74,31 +69,14 @@ const tables = [
     where position is not null`,
   `create index journal_entries_actor on journal_entries (organization_id, actor_id, created_at, entry_number)
     where position is not null`,
-  // The end of an organization's chain, and where its beginning is since older entries were purged.
+  // The last place and sequence of an organization, and the last place that was purged.
   `create table journal_heads (
     organization_id text primary key,
     position bigint not null default 0,
-    hash bytea not null default '',
     event_sequence bigint not null default 0,
-    purged_position bigint not null default 0 check (purged_position <= position),
-    purged_hash bytea not null default '',
-    purged_sequence bigint not null default 0 check (purged_sequence <= event_sequence)
+    purged_position bigint not null default 0 check (purged_position <= position)
   ) with (fillfactor = 50)`
 ]
-
-/** The digest of what a writer said, which the chain is made of. */
-const digest = `create function journal_digest(e journal_entries) returns bytea language sql stable as $$
-  select sha256(convert_to(jsonb_build_array(${
-  of("e").replace("e.created_at", "extract(epoch from e.created_at)")
-})::text,
-    'UTF8')) $$`
-
-/**
- * What the chain is made of: the digest of what was written, also where an entry was redacted since. It has the place of
- * its content then, and the entry `redacted_by` names the digest of what is left, so that neither can be exchanged.
- */
-const written = `create function journal_written(e journal_entries) returns bytea language sql stable as $$
-  select coalesce(e.written_digest, journal_digest(e)) $$`
 
 /** Keys whose values say who somebody is, wherever they stand in an entry about him. */
 const personalKeys = [
@@ -188,8 +166,8 @@ const refusals = [
         using errcode = 'restrict_violation';
     end $$`,
   /*
-   * One change of an entry is allowed, and only to whoever says that it is one: what it says of a person goes, and where
-   * it came from. The digest of what was written stays.
+   * One change of an entry is allowed, in a transaction that declares it: what the entry says of a person goes, and
+   * where it came from.
    */
   `create function journal_change() returns trigger language plpgsql as $$
     begin
@@ -198,16 +176,14 @@ const refusals = [
   }) is not distinct from row(${kept("old")})
         and (new.payload = old.payload or new.payload = journal_anonymous(old.payload))
         and (new.before is not distinct from old.before or new.before = journal_anonymous(old.before))
-        and new.ip is null and new.user_agent is null and new.redacted_by is not null
-        and new.written_digest = coalesce(old.written_digest, journal_digest(old)) then
+        and new.ip is null and new.user_agent is null then
         return new;
       end if;
       raise exception 'the journal only grows: % of % is refused', tg_op, tg_table_name
         using errcode = 'restrict_violation';
     end $$`,
   `create trigger journal_entries_update before update on journal_entries for each row
-    when (old.position is not null or new.position is null or row(${of("old")}) is distinct from row(${of("new")})
-      or new.written_digest is distinct from old.written_digest or new.redacted_by is distinct from old.redacted_by)
+    when (old.position is not null or new.position is null or row(${of("old")}) is distinct from row(${of("new")}))
     execute function journal_change()`,
   `create trigger journal_entries_delete before delete on journal_entries for each row
     when (old.position is null or coalesce(current_setting('stoa.journal_purge', true), '') <> 'on')
@@ -228,8 +204,7 @@ const refusals = [
   `create trigger journal_entries_truncate before truncate on journal_entries execute function journal_refuse()`,
   `create trigger journal_heads_update before update on journal_heads for each row
     when (old.organization_id <> new.organization_id or new.position < old.position
-      or new.event_sequence < old.event_sequence or new.purged_position < old.purged_position
-      or new.purged_sequence < old.purged_sequence)
+      or new.event_sequence < old.event_sequence or new.purged_position < old.purged_position)
     execute function journal_refuse()`,
   `create trigger journal_heads_delete before delete on journal_heads for each row execute function journal_refuse()`,
   `create trigger journal_heads_truncate before truncate on journal_heads execute function journal_refuse()`
@@ -237,5 +212,5 @@ const refusals = [
 
 /** The journal of changes (ADR 6): append-only by its triggers. */
 export const migrations = {
-  "0001_journal": statements(...tables, digest, written, ...anonymous, ...redaction, ...refusals)
+  "0001_journal": statements(...tables, ...anonymous, ...redaction, ...refusals)
 }

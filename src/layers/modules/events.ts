@@ -6,7 +6,6 @@ import { eventReadRepoLayer } from "../../domain/events/EventReadRepo.ts"
 import { Events } from "../../domain/events/Events.ts"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { EventTailer } from "../../domain/events/EventTailer.ts"
-import { journalCheckRepoLayer } from "../../domain/events/JournalCheckRepo.ts"
 import { journalPurgeRepoLayer } from "../../domain/events/JournalPurgeRepo.ts"
 import { migrations } from "../../domain/events/migrations.ts"
 import { Relay } from "../../domain/events/Relay.ts"
@@ -19,8 +18,7 @@ const repositories = Layer.mergeAll(
   relayRepoLayer,
   eventReadRepoLayer,
   auditRepoLayer,
-  journalPurgeRepoLayer,
-  journalCheckRepoLayer
+  journalPurgeRepoLayer
 )
 
 /** One relay in the deployment; another process takes over when it dies. */
