@@ -1,7 +1,7 @@
 import { Effect, Schedule, Stream } from "effect"
 import type { EventType } from "../../domain/events/Event.ts"
 import type { StoreEvent } from "../../http/events/EventsApi.ts"
-import type { Refusal } from "../../http/rpc/RpcErrors.ts"
+import type { Refusal } from "../../http/rpc/RpcContract.ts"
 import { StoaRpc } from "./StoaRpc.ts"
 
 /** Which events are followed, and from where. */

@@ -1,9 +1,8 @@
-import { Context, type Duration, Effect, Layer, Schedule } from "effect"
+import { Context, type Duration, Layer, Schedule } from "effect"
 import { FetchHttpClient, Headers } from "effect/http"
 import { RpcClient, type RpcClientError, RpcMiddleware, RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
-import { joiningFrames } from "../../http/rpc/JoinedFrames.ts"
-import { RpcAccess } from "../../http/rpc/RpcAccess.ts"
+import { RpcAccess } from "../../http/rpc/RpcContract.ts"
 import { StoaRpcs } from "../../http/rpc/StoaRpcs.ts"
 import { type Connection, credentialHeaders } from "../Credentials.ts"
 
@@ -15,8 +14,6 @@ const credentials = (connection: Connection) =>
     RpcAccess,
     ({ next, request }) => next({ ...request, headers: Headers.setAll(request.headers, credentialHeaders(connection)) })
   )
-
-const joinedFrames = Layer.effect(Socket.Socket, Effect.flatMap(Socket.Socket, joiningFrames))
 
 /**
  * The calls of a Stoa (docs/rpc.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`. What the
@@ -35,7 +32,6 @@ export class StoaRpc
   static readonly layerSocket = (connection: Connection): Layer.Layer<StoaRpc> =>
     Layer.effect(StoaRpc, RpcClient.make(StoaRpcs)).pipe(
       Layer.provide(RpcClient.layerProtocolSocket({ retryTransientErrors: true, retryPolicy: whileAway })),
-      Layer.provide(joinedFrames),
       Layer.provide(Socket.layerWebSocket(`${connection.url.replace(/^http/, "ws")}/rpc`)),
       Layer.provide([Socket.layerWebSocketConstructorGlobal, RpcSerialization.layerNdjson, credentials(connection)])
     )

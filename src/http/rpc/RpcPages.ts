@@ -1,20 +1,22 @@
 import { Context, Effect, Option, Stream } from "effect"
 import type { PageOf, PageRequest } from "../../domain/paging/Paging.ts"
 
-/**
- * What a stream waits for before it reads its next page: it counts as a request of its caller, and where that is one too
- * many the stream pauses until the next window instead of failing.
- */
+/** What a stream waits for before its next page: each page counts as a request, and the stream waits for the limit. */
 export const PagePace = Context.Reference<Effect.Effect<void>>("stoa/http/rpc/PagePace", {
   defaultValue: () => Effect.void
 })
 
-/** Records of a page of a stream; read while the caller takes the ones before. */
 const pageSize = 100
+
+/** The page that a call asks for. */
+export const askedPage = ({ limit = 20, page = 1 }: {
+  readonly page?: number | undefined
+  readonly limit?: number | undefined
+}) => ({ page, limit })
 
 /**
  * All records of a list, page by page, as fast as the caller takes them. A record that is added meanwhile moves the
- * others down: those of the page before are not given again.
+ * others down, so records of the previous page are not sent again.
  */
 export const allPages = <A extends { readonly id: string }, E, R>(
   read: (page: PageRequest) => Effect.Effect<PageOf<A>, E, R>

@@ -1,72 +1,51 @@
-import { Effect, Layer, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
-import { SocketServer } from "effect/socket"
 import { envelope } from "../server/Failure.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
-import { Connection, RpcConnection } from "./RpcConnection.ts"
-import { isBatch, lines, whole } from "./RpcFrames.ts"
+import { newConnection, RpcConnection } from "./RpcConnection.ts"
+import { holdsMessages, lines, whole } from "./RpcMessages.ts"
 import { RpcSockets } from "./RpcSockets.ts"
 import { StoaRpcs } from "./StoaRpcs.ts"
-
-/** What the routes of `/rpc` know of the deployment. */
-export interface RpcOptions {
-  /** Nobody receives traces: none are made. */
-  readonly untraced: boolean
-}
 
 /** Methods of `/rpc`, for the edge's 405. */
 export const rpcEndpoints = [{ method: "GET", path: "/rpc" }, { method: "POST", path: "/rpc" }]
 
-const readBody = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
-
-const serverOptions = ({ untraced }: RpcOptions) => ({
-  disableTracing: untraced,
-  // A call that breaks is answered as broken; the others on its connection go on.
-  disableFatalDefects: true,
-  spanPrefix: "rpc"
-})
-
-/** One message or up to 100 of them as JSON; the answers come together when all calls have ended. */
-const overHttp = (options: RpcOptions) =>
+/** `/rpc` on the port of the API (docs/rpc.md): a WebSocket with one message a line, and JSON over HTTP. */
+export const rpcRoutes = (options: {
+  /** No traces are exported, so none are made. */
+  readonly untraced: boolean
+}) =>
   HttpRouter.use(Effect.fnUntraced(function*(router) {
-    const answer = yield* Effect.provideService(
-      RpcServer.toHttpEffect(StoaRpcs, serverOptions(options)),
+    // With fatal defects a call that breaks would end the others on its connection.
+    const server = { disableTracing: options.untraced, disableFatalDefects: true, spanPrefix: "rpc" }
+    const sockets = yield* RpcSockets
+
+    const { httpEffect: overSocket, protocol } = yield* Effect.provideService(
+      RpcServer.makeProtocolWithHttpEffectWebsocket,
+      RpcSerialization.RpcSerialization,
+      lines
+    )
+    yield* Effect.forkScoped(
+      Effect.provideService(RpcServer.make(StoaRpcs, server), RpcServer.Protocol, protocol)
+    )
+    yield* router.add("GET", "/rpc", sockets.serve(overSocket))
+
+    const overHttp = yield* Effect.provideService(
+      RpcServer.toHttpEffect(StoaRpcs, server),
       RpcSerialization.RpcSerialization,
       whole
     )
-    yield* router.add(
-      "POST",
-      "/rpc",
-      Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const body = yield* Effect.catch(request.text, Effect.die)
-        const read = readBody(body)
-        if (read._tag === "None" || !isBatch(read.value)) return envelope(400)
-        const facts = (yield* CurrentRequest) ?? {}
-        const { headers, remoteAddress } = request
-        return yield* Effect.provideService(
-          answer,
-          RpcConnection,
-          new Connection("http", { headers, remoteAddress, facts })
-        )
-      })
-    )
+    const post = Effect.gen(function*() {
+      const { remoteAddress, text } = yield* HttpServerRequest.HttpServerRequest
+      // A body that cannot be read is a defect here as on every route; the edge answers it.
+      if (!holdsMessages(yield* Effect.catch(text, Effect.die))) return envelope(400)
+      const facts = (yield* CurrentRequest) ?? {}
+      return yield* Effect.provideService(
+        overHttp,
+        RpcConnection,
+        newConnection({ kind: "http", remoteAddress, facts })
+      )
+    })
+    yield* router.add("POST", "/rpc", post)
   }))
-
-/** A WebSocket with one message a line. */
-const overSockets = (options: RpcOptions) =>
-  HttpRouter.use(Effect.fnUntraced(function*(router) {
-    const { serve, server } = yield* RpcSockets
-    const protocol = yield* RpcServer.makeProtocolSocketServer.pipe(
-      Effect.provideService(SocketServer.SocketServer, server),
-      Effect.provideService(RpcSerialization.RpcSerialization, lines)
-    )
-    yield* Effect.forkScoped(
-      Effect.provideService(RpcServer.make(StoaRpcs, serverOptions(options)), RpcServer.Protocol, protocol)
-    )
-    yield* router.add("GET", "/rpc", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
-  }))
-
-/** `/rpc` on the port of the API (docs/rpc.md). */
-export const rpcRoutes = (options: RpcOptions) => Layer.merge(overSockets(options), overHttp(options))

@@ -1,113 +1,166 @@
-import { Context, Deferred, Effect, Layer, Schedule, type Scope } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { NetAddress } from "effect/net"
-import type { Socket, SocketServer } from "effect/socket"
+import { Context, Effect, Layer, Metric, Option, Schedule, type Scope } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Socket } from "effect/socket"
+import { IncomingMessage } from "node:http"
+import type { Socket as NodeSocket } from "node:net"
 import { envelope } from "../server/Failure.ts"
 import { addressSubject } from "../server/RateLimiting.ts"
-import { dismissOverdue, type Open, opening, type SocketLimits, usualLimits } from "./OpenSocket.ts"
-import { RpcConnection } from "./RpcConnection.ts"
-import { countConnections } from "./RpcMetrics.ts"
+import { CurrentRequest } from "../server/RequestId.ts"
+import { type Connection, newConnection, RpcConnection } from "./RpcConnection.ts"
 
-type Handler = (socket: Socket.Socket) => Effect.Effect<unknown>
+const defaultLimits = {
+  /** Sockets in all; the next one is answered 503. */
+  connections: 1_000,
+  /** Sockets of one address that have not shown a key yet. */
+  unknownPerAddress: 16,
+  /** Concurrent calls of one socket, without streams; the next ones are read when these have ended. */
+  callsPerConnection: 256,
+  /** Bytes that wait for a slow reader; above it nothing more is read from that client. */
+  unsentBytes: 1_048_576,
+  /** Milliseconds until a socket is closed that has not shown a key. */
+  unknownMs: 10_000,
+  /** Milliseconds until a silent socket is closed. Clients send a ping every five seconds. */
+  idleMs: 60_000,
+  /** Milliseconds that the other side has to agree to the end of a socket. */
+  farewellMs: 1_000,
+  /** Milliseconds that calls under way have when the process ends. */
+  drainMs: 3_000
+}
 
-/**
- * The WebSockets at `/rpc`: how many there may be, how long a silent or unknown one stays, and that all of them end when
- * the process does. Calls on them are the RPC server's, which is given each socket through `server`.
- */
+/** Limits of the WebSockets of one process. */
+export type SocketLimits = Readonly<typeof defaultLimits>
+
+const openSockets = Metric.gauge("stoa_rpc_connections", { description: "Open WebSockets at /rpc" })
+
+interface OpenSocket {
+  readonly connection: Connection
+  readonly subject: string
+  readonly writer: Socket.Writer
+  readonly wire: NodeSocket
+  readonly since: number
+  heardAt: number
+  closedAt: number | undefined
+}
+
+type HttpEffect = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+/** Admits WebSockets at `/rpc` within limits, and ends them with the process. */
 export class RpcSockets extends Context.Service<RpcSockets, {
-  /** Where the RPC server takes its sockets from. */
-  readonly server: SocketServer.SocketServer["Service"]
-  /** Answers the request that wants to become a socket, and lasts as long as that does. */
-  readonly serve: (
-    request: HttpServerRequest.HttpServerRequest
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
-  /** Admits no more, gives what is under way a moment, and closes all: for the end of the process. */
+  /** Upgrades the current request, and serves the socket with `rpc` until it ends. */
+  readonly serve: (rpc: HttpEffect) => HttpEffect
+  /** Admits no more sockets, waits for the calls under way, and closes all. */
   readonly end: Effect.Effect<void>
 }>()("stoa/http/rpc/RpcSockets") {
   static readonly layerOf = (limits: Partial<SocketLimits> = {}) =>
-    Layer.effect(RpcSockets, make({ ...usualLimits, ...limits }))
+    Layer.effect(RpcSockets, make({ ...defaultLimits, ...limits }))
 }
 
-/** Waits until it is so, or for so many milliseconds. */
+const close = (open: OpenSocket, code: number, reason: string) => {
+  open.closedAt ??= performance.now()
+  return Effect.ignore(Effect.timeout(open.writer.write(new Socket.CloseEvent(code, reason)), 500))
+}
+
+/** The request, whose socket reads only while the client has room for more calls and takes its answers. */
+const restrained = (
+  request: HttpServerRequest.HttpServerRequest,
+  socket: Socket.Socket,
+  open: OpenSocket,
+  { callsPerConnection, unsentBytes }: SocketLimits
+) => {
+  const room: Effect.Effect<void> = Effect.suspend(() =>
+    open.connection.calls < callsPerConnection && open.wire.writableLength <= unsentBytes
+      ? Effect.void
+      : Effect.andThen(Effect.sleep("5 millis"), room)
+  )
+  const reader = Effect.map(socket.reader, ({ pull, upgrade }) => ({
+    upgrade,
+    pull: Effect.map(Effect.andThen(room, pull), (frames) => {
+      open.heardAt = performance.now()
+      return frames
+    })
+  }))
+  const upgrade = Effect.succeed(Socket.make({ writer: socket.writer, reader }))
+  return new Proxy(request, { get: (target, key) => key === "upgrade" ? upgrade : Reflect.get(target, key) })
+}
+
 const within = (ms: number, isSo: () => boolean) =>
-  Effect.suspend(() => isSo() ? Effect.void : Effect.sleep("10 millis")).pipe(
-    Effect.repeat({ until: isSo }),
+  Effect.sync(isSo).pipe(
+    Effect.repeat({ until: (so) => so, schedule: Schedule.spaced("10 millis") }),
     Effect.timeoutOption(ms)
   )
 
 const make = Effect.fnUntraced(function*(limits: SocketLimits) {
-  const handler = yield* Deferred.make<Handler>()
-  const sockets = new Set<Open>()
-  /** Served to their end, with a connection below that may still be there, and since when. */
-  const left = new Map<Open, number>()
+  const sockets = new Set<OpenSocket>()
   let ended = false
 
-  const unknownOf = (subject: string): number =>
+  const unknownOf = (subject: string) =>
     [...sockets].filter((one) => !one.connection.known && one.subject === subject).length
 
-  const refused = (request: HttpServerRequest.HttpServerRequest, subject: string) => {
-    if (request.headers["upgrade"]?.toLowerCase() !== "websocket") return envelope(426, { upgrade: "websocket" })
+  const refusal = ({ headers }: HttpServerRequest.HttpServerRequest, subject: string) => {
+    if (headers["upgrade"]?.toLowerCase() !== "websocket") return envelope(426, { upgrade: "websocket" })
     if (unknownOf(subject) >= limits.unknownPerAddress) return envelope(429, { "retry-after": "10" })
     return ended || sockets.size >= limits.connections ? envelope(503, { "retry-after": "1" }) : undefined
   }
 
-  yield* Effect.forkScoped(Effect.repeat(dismissOverdue(sockets, left, limits), Schedule.spaced("1 second")))
-
-  yield* countConnections(0)
-
-  const opened = Effect.fnUntraced(function*(
-    request: HttpServerRequest.HttpServerRequest,
-    subject: string,
-    socket: Socket.Socket
-  ) {
-    const { open, own } = yield* opening(request, subject, socket, limits)
-    yield* Effect.acquireRelease(
-      Effect.sync(() => sockets.add(open)),
-      () =>
-        Effect.suspend(() => {
-          sockets.delete(open)
-          left.set(open, performance.now())
-          return countConnections(sockets.size)
-        })
-    )
-    yield* countConnections(sockets.size)
-    yield* Effect.provideService((yield* Deferred.await(handler))(own), RpcConnection, open.connection)
-    return HttpServerResponse.empty()
-  })
-
-  const serve = (request: HttpServerRequest.HttpServerRequest) =>
+  /** Closes sockets that are silent or without a key, and destroys those whose other side does not agree to the end. */
+  const expire = (open: OpenSocket) =>
     Effect.suspend(() => {
+      const now = performance.now()
+      if (open.closedAt !== undefined) {
+        if (now - open.closedAt < limits.farewellMs) return Effect.void
+        // Deleted here too: a connection that was lost while it was upgraded has no `close` event any more.
+        return Effect.sync(() => sockets.delete(open) && open.wire.destroy())
+      }
+      if (!open.connection.known && now - open.since > limits.unknownMs) return close(open, 1008, "no key was shown")
+      return now - open.heardAt > limits.idleMs ? close(open, 1008, "nothing was sent") : Effect.void
+    })
+  const expireAll = Effect.suspend(() => Effect.forEach([...sockets], expire, { concurrency: "unbounded" }))
+  yield* Effect.forkScoped(Effect.repeat(expireAll, Schedule.spaced("1 second")))
+  yield* Metric.update(openSockets, 0)
+
+  const serve = (rpc: HttpEffect): HttpEffect =>
+    Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
       const subject = addressSubject(request)
-      const refusal = refused(request, subject)
-      if (refusal !== undefined) return Effect.succeed(refusal)
-      return Effect.matchEffect(request.upgrade, {
-        onFailure: () => Effect.succeed(envelope(400)),
-        onSuccess: (socket) => opened(request, subject, socket)
+      const refused = refusal(request, subject)
+      if (refused !== undefined || !(request.source instanceof IncomingMessage)) return refused ?? envelope(400)
+      const wire = request.source.socket
+      const socket = yield* Effect.option(request.upgrade)
+      if (Option.isNone(socket)) return envelope(400)
+      const facts = (yield* CurrentRequest) ?? {}
+      const connection = newConnection({ kind: "socket", remoteAddress: request.remoteAddress, facts })
+      const since = performance.now()
+      const writer = yield* socket.value.writer
+      const open: OpenSocket = { connection, subject, writer, wire, since, heardAt: since, closedAt: undefined }
+      sockets.add(open)
+      // Counted until the connection below is gone, which may be later than the end of the calls on it.
+      wire.once("close", () => sockets.delete(open))
+      yield* Metric.modify(openSockets, 1)
+      const release = Effect.suspend(() => {
+        open.closedAt ??= performance.now()
+        return Metric.modify(openSockets, -1)
       })
+      // What breaks a connection ends it alone.
+      yield* Effect.ignoreCause(rpc).pipe(
+        Effect.provideService(RpcConnection, connection),
+        Effect.provideService(HttpServerRequest.HttpServerRequest, restrained(request, socket.value, open, limits)),
+        Effect.ensuring(release)
+      )
+      return HttpServerResponse.empty()
     })
 
   const end = Effect.gen(function*() {
     ended = true
     for (const { connection } of sockets) connection.draining = true
     yield* within(limits.drainMs, () => [...sockets].every(({ connection }) => connection.calls === 0))
-    yield* Effect.forEach([...sockets], ({ close }) => close(1001, "the process ends"), { discard: true })
-    yield* within(limits.farewellMs, () => sockets.size === 0 && [...left.keys()].every(({ isGone }) => isGone()))
-    for (const { destroy } of [...sockets, ...left.keys()]) destroy()
+    yield* Effect.forEach([...sockets], (open) => close(open, 1001, "the process ends"), { concurrency: "unbounded" })
+    yield* within(limits.farewellMs, () => sockets.size === 0)
+    for (const { wire } of sockets) wire.destroy()
   })
 
-  const server: SocketServer.SocketServer["Service"] = {
-    address: NetAddress.unixPathAddress("/rpc"),
-    run: <R, E, _>(serveSocket: (socket: Socket.Socket) => Effect.Effect<_, E, R>) =>
-      Effect.flatMap(
-        Effect.context<R>(),
-        (context) =>
-          Effect.andThen(
-            Deferred.succeed(handler, (socket) =>
-              Effect.ignoreCause(Effect.provideContext(serveSocket(socket), context))),
-            Effect.never
-          )
-      )
-  }
-
-  return RpcSockets.of({ server, serve, end })
+  return RpcSockets.of({ serve, end })
 })
