@@ -6,12 +6,13 @@ import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLine
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { UndoCreateOrderRepo, undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
+import { claimCart } from "../../src/workflows/checkout/CheckoutSteps.ts"
 import type { CheckoutPayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
-import { claimCart } from "../../src/workflows/checkout/ClaimStep.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -138,7 +139,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       const promotion = yield* aPromotion()
       const newOrder = yield* aPlacement([promotion])
       yield* inStore((yield* CreateOrderRepo).create(newOrder))
-      yield* inStore((yield* UndoCreateOrderRepo).undo(newOrder.order.id))
+      yield* inStore((yield* UndoCreateOrder).undo(newOrder.order.id))
       yield* inStore((yield* ClaimRepo).release(newOrder.cartId, newOrder.order.id))
       const left = yield* sql`select c.status, p.used_count from carts c, promotions p
         where c.id = ${newOrder.cartId}::uuid and p.id = ${promotion.promotionId}::uuid`
@@ -177,7 +178,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { create } = yield* CreateOrderRepo
-      const { undo } = yield* UndoCreateOrderRepo
+      const { undo } = yield* UndoCreateOrder
       const promotions = [yield* aPromotion(), yield* aPromotion(), yield* aPromotion()]
       const customerId = newId()
       const [old, young] = [yield* aPlacement(promotions, customerId), yield* aPlacement(promotions, customerId)]
@@ -234,7 +235,7 @@ layer(repos, { excludeTestServices: true })("taking back what an order took", (i
 
   it.effect("leaves an order alone that is not cancelled", () =>
     Effect.gen(function*() {
-      const { undo } = yield* UndoCreateOrderRepo
+      const { undo } = yield* UndoCreateOrder
       const newOrder = yield* aUsedPromotion()
       yield* inStore(undo(newOrder.order.id))
       assert.deepStrictEqual(yield* after(newOrder), { cart: "checked_out", used: 1, by_customer: 1, usages: 1 })
@@ -243,7 +244,7 @@ layer(repos, { excludeTestServices: true })("taking back what an order took", (i
   it.effect("gives usage and cart back once, however often it is done", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { undo } = yield* UndoCreateOrderRepo
+      const { undo } = yield* UndoCreateOrder
       const newOrder = yield* aUsedPromotion()
       yield* sql`update orders set status = 'cancelled' where id = ${newOrder.order.id}::uuid`
       yield* inStore(Effect.all([undo(newOrder.order.id), undo(newOrder.order.id)], { concurrency: 2 }))
@@ -254,7 +255,7 @@ layer(repos, { excludeTestServices: true })("taking back what an order took", (i
   it.effect("keeps the cart of an order that was paid: its goods were bought, whatever became of them", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { undo } = yield* UndoCreateOrderRepo
+      const { undo } = yield* UndoCreateOrder
       const newOrder = yield* aUsedPromotion()
       yield* sql`update orders set status = 'cancelled', amount_captured = 1000 where id = ${newOrder.order.id}::uuid`
       yield* inStore(undo(newOrder.order.id))

@@ -2,7 +2,6 @@ import { assert, describe } from "@effect/vitest"
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
@@ -21,7 +20,7 @@ import { TestDatabase } from "../support/Postgres.ts"
 const shipments = Shipments.layer.pipe(
   Layer.provide(Orders.layer),
   Layer.provide(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, shipmentRepoLayer, Hooks.layerNone)),
-  Layer.provide(Layer.mergeAll(OrderStock.layer, UndoCreateOrder.layer, Handover.layer)),
+  Layer.provide(Layer.mergeAll(OrderStock.layer, Handover.layer)),
   Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
@@ -28,7 +27,7 @@ const refundsOf = (order: BuiltOrder) =>
 
 describe("a transition of an order", () => {
   it.layer(orderStatusRepoLayer.pipe(
-    Layer.provide(Layer.mergeAll(OrderStock.layer, UndoCreateOrder.layer, Handover.layer)),
+    Layer.provide(Layer.mergeAll(OrderStock.layer, Handover.layer)),
     Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
     Layer.provideMerge(TestDatabase)
   ))((it) => {

@@ -5,7 +5,6 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
@@ -85,7 +84,7 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
 
 const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
-  Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, UndoCreateOrder.layer, Handover.layer)),
+  Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, Handover.layer)),
   Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { CartReaderRepo, cartReaderRepoLayer } from "../../src/domain/checkout/CartReaderRepo.ts"
+import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { ShippingRateRepo, shippingRateRepoLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
 import { ShippingRuleRepo, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
@@ -15,7 +15,7 @@ const repos = Layer.mergeAll(
   shippingRateRepoLayer,
   shippingRuleRepoLayer,
   shippingZoneRepoLayer,
-  cartReaderRepoLayer
+  basketRepoLayer
 ).pipe(Layer.provide(recording), Layer.provideMerge(TestDatabase))
 
 /** 300 organizations with 20 zones of 5 rates each: 30,000 rates. */
@@ -48,7 +48,7 @@ describe("shipping rates among 30,000", () => {
           [2, inStore(rates.list({ zoneId: zone?.id }, page))],
           [2, inStore(zones.list(page))],
           [1, (yield* ShippingRuleRepo).rules("many-7")],
-          [1, inStore((yield* CartReaderRepo).find(newId()))]
+          [1, inStore((yield* BasketRepo).ofCart(newId()))]
         ] as const
         for (const [count, list] of asked) {
           const plans = yield* plansOf<unknown, unknown, never>(list)

@@ -2,13 +2,14 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
-import { CartReaderRepo, cartReaderRepoLayer } from "../../src/domain/checkout/CartReaderRepo.ts"
+import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatementRepo.ts"
 import { OrderEditRepo, orderEditRepoLayer } from "../../src/domain/checkout/OrderEditRepo.ts"
 import { orderUpdated } from "../../src/domain/checkout/OrderEditStatementRepo.ts"
-import { UndoCreateOrderRepo, undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { EditedStock } from "../../src/domain/inventory/EditedStock.ts"
 import { aPlacement } from "../checkout/NewOrder.ts"
@@ -17,7 +18,7 @@ import { TestDatabase } from "../support/Postgres.ts"
 import { elsewhere, here, openElsewhere, stranger } from "./Strangers.ts"
 
 const Repos = Layer.mergeAll(
-  cartReaderRepoLayer,
+  basketRepoLayer,
   claimRepoLayer,
   Layer.provide(orderEditRepoLayer, Layer.mock(EditedStock, {})),
   createOrderRepoLayer,
@@ -120,7 +121,7 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
         "0"
       ]])
       yield* sql`update orders set status = 'cancelled' where id = ${newOrder.order.id}::uuid`
-      yield* here((yield* UndoCreateOrderRepo).undo(newOrder.order.id))
+      yield* here((yield* UndoCreateOrder).undo(newOrder.order.id))
       assert.deepStrictEqual(yield* told, [["org_default", "0", "0"], ["org_elsewhere", "3", "0"], [
         "null",
         "null",
@@ -131,10 +132,10 @@ it.layer(Repos, { excludeTestServices: true })("the checkout of two organization
   it.effect("a cart is neither read, nor claimed, nor given back, and nobody waits for it", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const [claims, carts] = [yield* ClaimRepo, yield* CartReaderRepo]
+      const [claims, carts] = [yield* ClaimRepo, yield* BasketRepo]
       const { cartId, order } = yield* aPlacement()
       const visitor = { actor: systemActor("org_elsewhere"), customerId: null, secretHash: "hash" }
-      assert.isUndefined(yield* stranger(carts.find(cartId)))
+      assert.isUndefined(yield* stranger(carts.ofCart(cartId)))
       assert.isUndefined(yield* stranger(claims.claim(cartId, order.id, visitor, "USD")))
       yield* stranger(claims.release(cartId, order.id))
       assert.isTrue(

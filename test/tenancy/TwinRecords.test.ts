@@ -7,7 +7,8 @@ import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLine
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { UndoCreateOrderRepo, undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
+import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
+import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
 import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
 import { FulfillmentRepo, fulfillmentRepoLayer } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
@@ -196,7 +197,7 @@ it.layer(Repos, { excludeTestServices: true })("records of another organization"
   it.effect("cancelled orders: their cart and their usage are not given back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const undoing = yield* UndoCreateOrderRepo
+      const undoing = yield* UndoCreateOrder
       const { id: order } = yield* buildOrder({ captured: null, status: "cancelled" })
       const [ours, theirs] = [yield* aCart("org_default"), yield* aCart("org_elsewhere")]
       yield* sql`update carts set status = 'checked_out', checkout_id = ${order}::uuid

@@ -1,6 +1,6 @@
 import type { CheckoutRequest } from "./Checkout.ts"
 
-/** A line to be sold with what its order line will remember of the catalog. */
+/** A cart line with the catalog data that its order line will keep. */
 export interface ClaimedLine {
   readonly entityId: string
   readonly variantId: string | null
@@ -11,43 +11,43 @@ export interface ClaimedLine {
   readonly sku: string | null
   readonly categorySlugs: ReadonlyArray<string>
   readonly weightGrams: number
-  /** Name of the tax class the variant says, else the entity (contract §3.5). */
+  /** Tax class of the variant, else of the entity (contract §3.5). */
   readonly taxClass: string | null
 }
 
-/** What staff agreed with the customer about a line, or what stands in his order already. Minor units. */
+/** Terms that staff set for a line, or that its order line already has. Minor units. */
 export interface Agreement {
-  /** The line of an order that is there already keeps its id. */
+  /** Id of the existing order line. */
   readonly lineId?: string | undefined
-  /** Absent: the catalog's price of today. */
+  /** Absent: the current catalog price. */
   readonly unitPrice?: number | undefined
-  /** The unit price was given by staff and stays, whatever the catalog says. */
+  /** Staff set the unit price; the catalog never replaces it. */
   readonly isCustomPrice: boolean
-  /** Off the whole line, given by staff; before promotions, and never more than the line comes to. */
+  /** Discount by staff on the full line, before promotions; at most the line's total. */
   readonly discount: number
 }
 
-/** A line to be priced: from a cart, from a request of staff, or of an order that is edited. */
+/** A line to be priced: of a cart, a staff request or an edited order. */
 export interface BasketLine extends ClaimedLine {
   readonly agreed?: Agreement | undefined
 }
 
-/** What a priced cart is about. A cart is one, and so are the lines of a quote and of a manual order (contract §3.8, §4.4). */
+/** The lines to price and their customer: a cart, a quote or a manual order (contract §3.8, §4.4). */
 export interface Basket {
   readonly currency: string
   readonly customerId: string | null
   /** Groups of that customer. */
   readonly customerGroupIds: ReadonlyArray<string>
-  /** Of the cart or the order; what a guest is known by. */
+  /** Identifies a guest. */
   readonly email: string | null
-  /** Of the cart; empty without one. */
+  /** Hash of the cart's secret; empty without a cart. */
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>
-  /** Promotions that this very order has used: it does not stand in its own way at their limits. Absent: no order yet. */
+  /** Promotions that this order already uses; its usage does not count against their limits. Absent without an order. */
   readonly used?: ReadonlyArray<string> | undefined
 }
 
-/** What of a request decides the price beside the lines. */
+/** The parts of a request, besides the lines, that decide the price. */
 export type PricingRequest = Pick<
   CheckoutRequest,
   "customerId" | "customerGroupIds" | "promotionCodes" | "shippingAddress" | "shippingRateId" | "metadata"

@@ -1,11 +1,11 @@
-import { Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import { FreeText, ShopperObject, ShortText, Text } from "../text/Storable.ts"
 
-/** Where the goods go; kept with the order (contract §3.1). */
+/** Delivery address; stored with the order (contract §3.1). */
 export const ShippingAddress = Schema.Struct({
   line1: Text,
   line2: Schema.optional(Schema.NullOr(ShortText)),
@@ -18,8 +18,8 @@ export type ShippingAddress = typeof ShippingAddress.Type
 
 /**
  * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider of the deployment, or
- * is a token for the default one. `customerGroupIds` and `customerId` count only for actors with `customers:read`.
- * `shippingRateId` is one of the rates that `POST /shipping/quotes` offers for the cart and the address.
+ * is a token for the default one. `customerGroupIds` and `customerId` need `customers:read`. `shippingRateId` comes from
+ * `POST /shipping/quotes`.
  */
 export const CheckoutRequest = Schema.Struct({
   cartId: Uuid,
@@ -38,7 +38,7 @@ export type CheckoutRequest = typeof CheckoutRequest.Type
 
 const Minor = Schema.Int
 
-/** A line of the priced cart: what is sold, at which price, with its share of discount and tax. Minor units. */
+/** A priced line with its share of discount and tax. Minor units. */
 export const PricedCartLine = Schema.Struct({
   id: Uuid,
   entityId: Uuid,
@@ -51,16 +51,16 @@ export const PricedCartLine = Schema.Struct({
   totalPrice: Minor,
   discountAmount: Minor,
   taxAmount: Minor,
-  /** The price row behind `unitPrice`, null for the entity's own base price, and what modifiers made of it. */
+  /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
-  /** The unit price was given by staff, and so was this part of `discountAmount`. */
+  /** Staff set the unit price; `manualDiscount` is their part of `discountAmount`. */
   isCustomPrice: Schema.optional(Schema.Boolean),
   manualDiscount: Schema.optional(Minor)
 })
 export type PricedCartLine = typeof PricedCartLine.Type
 
-/** A promotion as it was applied; `perCustomer` is its limit for one customer, guarded again when the order is placed. */
+/** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
 export const PricedCartPromotion = Schema.Struct({
   promotionId: Uuid,
   code: Schema.NullOr(Schema.String),
@@ -72,9 +72,8 @@ export const PricedCartPromotion = Schema.Struct({
 })
 
 /**
- * What a checkout decided before it asked for money. Pinned beside its stock hold in one statement, and read from there
- * when the checkout runs again after a crash: a price that changed meanwhile must not change what was authorized.
- * It lies on disk, so new fields are optional with a default.
+ * The prices of a checkout. Stored with its stock reservation and read again after a crash: a later price change must not
+ * change the authorized amount. New fields are optional with a default, because older values are stored.
  */
 export const PricedCart = Schema.Struct({
   currency: Schema.String,
@@ -88,22 +87,38 @@ export const PricedCart = Schema.Struct({
   taxTotal: Minor,
   shippingTotal: Minor,
   grandTotal: Minor,
-  /** Groups the prices and promotions were decided for. */
+  /** Customer groups that the prices and promotions are for. */
   customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
-  /** The prices contain the tax. Absent in priced carts of older versions: they do not. */
+  /** Prices contain the tax. Absent, in older values: false. */
   taxIncluded: Schema.optional(Schema.Boolean),
-  /** The tax adapter that has to hear of the order; absent when the store's own rules said the tax. */
+  /** The tax adapter that must receive the order; absent when the store's rules decided the tax. */
   taxProvider: Schema.optional(Schema.String),
-  /** Name and id of the rate that `shippingTotal` comes from; absent or null where there was none to choose. */
+  /** Name and id of the rate of `shippingTotal`; absent or null without a choice of rates. */
   shippingMethod: Schema.optional(Schema.NullOr(Schema.String)),
   shippingRateId: Schema.optional(Schema.NullOr(Schema.String)),
-  /** The provider that is asked for the money. */
   paymentProvider: Schema.optional(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
 export type PricedCart = typeof PricedCart.Type
 
-/** The answer of a checkout: the order, and what the shopper should know beside it (contract §3.1). */
+const StoredPricedCart = Schema.fromJsonString(Schema.toCodecJson(PricedCart))
+const encode = Schema.encodeEffect(StoredPricedCart)
+const decode = Schema.decodeEffect(StoredPricedCart)
+
+/** Encodes a priced cart for storage; dies if it cannot be encoded. */
+export const encodePricedCart = (pricedCart: PricedCart): Effect.Effect<string> =>
+  Effect.catch(encode(pricedCart), Effect.die)
+
+/** Decodes a priced cart stored by this or an older version. */
+export const decodePricedCart = (stored: string): Effect.Effect<PricedCart> => Effect.catch(decode(stored), Effect.die)
+
+/** The totals of a priced cart, as its order and its quote carry them. */
+export const totalsOf = (pricedCart: PricedCart) => ({
+  ...Struct.pick(pricedCart, ["subtotal", "discountTotal", "taxTotal", "shippingTotal", "grandTotal"]),
+  taxIncluded: pricedCart.taxIncluded ?? false
+})
+
+/** The response of a checkout (contract §3.1). */
 export const CheckoutAnswer = Schema.Struct({
   data: Schema.Struct({ ...Order.fields, paymentClientSecret: Schema.optional(Schema.String) }),
   meta: Schema.optional(Schema.Struct({

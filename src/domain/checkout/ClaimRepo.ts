@@ -7,23 +7,22 @@ import type { CartVisitor } from "../carts/CartRules.ts"
 import type { Basket } from "./Basket.ts"
 import { type Claim, type ClaimRow, claimStatement } from "./ClaimStatementRepo.ts"
 
-/** The cart as the claim found it. `claimed` is false when it could not be had; `status` and the rest say why. */
+/** A cart as the claim read it. If `claimed` is false, the other fields say why. */
 export interface ClaimedCart extends Basket {
   readonly claimed: boolean
   readonly admitted: boolean
   readonly status: string
   readonly expired: boolean
-  /** The claim is this checkout's, made by a run before or beside this one; `claimed` says whether this one has it too. */
+  /** An earlier or concurrent run of this checkout holds the claim; `claimed` says whether this run does. */
   readonly ours: boolean
-  /** This checkout has ordered its order already, in a run before this one. */
+  /** An earlier run of this checkout created the order. */
   readonly ordered: boolean
 }
 
-/** Takes and gives back carts for checkouts. */
+/** Claims and releases carts for checkouts. */
 export class ClaimRepo extends Context.Service<ClaimRepo, {
   /**
-   * Claims an active cart for this checkout and reads everything about it, in one statement for all checkouts that wait
-   * for it. Repeating it for the same
+   * Claims an active cart and reads it for pricing, in one statement for all waiting checkouts. Repeating it for the same
    * checkout finds the claim again. Undefined when the organization has no such cart.
    */
   readonly claim: (
@@ -32,7 +31,7 @@ export class ClaimRepo extends Context.Service<ClaimRepo, {
     visitor: CartVisitor,
     currency: string
   ) => Effect.Effect<ClaimedCart | undefined, never, CurrentActor>
-  /** Gives the cart back to the shopper, if this checkout holds it (contract §3.2). */
+  /** Releases the cart if this checkout holds it (contract §3.2). */
   readonly release: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/checkout/ClaimRepo") {}
 
@@ -46,8 +45,8 @@ export const claimRepoLayer = Layer.effect(
       name: "checkout.claim",
       together: (claims) =>
         Effect.map(claimStatement(sql, claims, "skip locked"), (rows) => {
-          const found = new Map(rows.map((row) => [row.n, { row }]))
-          return claims.map((_, n) => found.get(n))
+          const byIndex = new Map(rows.map((row) => [row.n, { row }]))
+          return claims.map((_, n) => byIndex.get(n))
         }),
       alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([row]) => ({ row }))
     })
@@ -80,17 +79,9 @@ export const claimRepoLayer = Layer.effect(
   })
 )
 
-const toClaimed = (row: ClaimRow): ClaimedCart => ({
-  claimed: row.claimed,
-  admitted: row.admitted,
-  status: row.status,
-  expired: row.expired,
-  currency: row.currency,
-  customerId: row.customer_id,
-  email: row.email,
-  customerGroupIds: row.group_ids ?? [],
-  secretHash: row.secret_hash,
-  lines: row.lines,
-  ours: row.ours,
-  ordered: row.ordered
+const toClaimed = ({ customer_id, group_ids, n: _, secret_hash, ...row }: ClaimRow): ClaimedCart => ({
+  ...row,
+  customerId: customer_id,
+  customerGroupIds: group_ids ?? [],
+  secretHash: secret_hash
 })

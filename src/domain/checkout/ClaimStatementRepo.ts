@@ -1,15 +1,21 @@
 import type { SqlClient } from "effect/sql"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import type { ClaimedLine } from "./Basket.ts"
-import { catalogOf, sellableSnapshot } from "./SellableSnapshotRepo.ts"
-import { unflushed } from "./UnflushedRepo.ts"
+import { linesOfCart } from "./SellableSnapshotRepo.ts"
 
-/** A checkout that wants a cart, and what its visitor shows for it. */
+/**
+ * Commits the surrounding statement without waiting for the disk. Safe for a checkout step that only a later, flushed
+ * step makes durable: PostgreSQL writes its log in order, so a crash that loses this step loses the later ones too, and
+ * the checkout repeats them. Never use it before a step that calls an external service.
+ */
+export const unflushed = (sql: SqlClient.SqlClient) => sql`set_config('synchronous_commit', 'off', true) as durability`
+
+/** A checkout's claim of a cart, with the visitor's credentials. */
 export interface Claim {
   readonly cart: string
   readonly checkout: string
   readonly organization: string
-  /** Profile of the visitor, hash of the secret he showed; what he may do with a guest's cart and with any cart. */
+  /** The visitor's profile and secret hash; whether they may serve guests or open any cart. */
   readonly customer: string | null
   readonly secret: string | null
   readonly serves: boolean
@@ -33,16 +39,10 @@ export interface ClaimRow {
   readonly lines: ReadonlyArray<ClaimedLine>
 }
 
-/** The lines of the cart `c` as `ClaimedLine`, with what the catalog says of them now: an SQL text. */
-export const linesOfCart = `coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
-        from cart_lines l ${catalogOf} where l.cart_id = c.id), '[]')`
-
 /**
- * Claims carts for checkouts and reads everything about them. Carts are locked in the order of their ids; one that is
- * locked already is waited for or left out. `admitted` is the same test as `admit`, here because the claim itself must
- * not touch a stranger's cart. Carts are picked by their ids and not by the joins alone, whose plan would read the whole
- * table while it is young; for the same reason nothing outside is asked with `exists`, which may be answered by reading
- * it all.
+ * Claims carts for checkouts and reads their lines. Locks carts in id order; `locking` waits for locked carts or skips
+ * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
+ * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
  */
 export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
   sql<ClaimRow>`with input as materialized (
@@ -66,7 +66,7 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
         and ((t.status = 'active' and t.expires_at > now())
           or (t.status = 'checking_out' and t.checkout_id = c.checkout))
         and (select true from cart_lines l where l.cart_id = t.id limit 1)
-        and t.version = c.version -- a line that was added after this statement began would be missing below
+        and t.version = c.version -- a line added after this statement began would be missing below
       returning c.n)
     select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired, c.currency, c.customer_id, c.email,

@@ -23,10 +23,10 @@ import {
   settleStatement
 } from "./CreateOrderStatementRepo.ts"
 
-/** How a placing ended: now, in an earlier run, or not at all since the reservation had run out. */
+/** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
 export type CreateOrderResult = "created" | "exists" | "reservation-expired"
 
-/** What a settlement may have changed of an order, and its status as it is by then. */
+/** The fields that a settlement may change. */
 export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
 
 const toSettled = (row: SettledRow): Settled | undefined =>
@@ -35,24 +35,23 @@ const toSettled = (row: SettledRow): Settled | undefined =>
     : { status: row.status, amountCaptured: Number(row.amount_captured), updatedAt: row.updated_at }
 
 /**
- * Places orders and writes down that they were paid. The one place where several modules' tables are written, because
- * one statement is what makes an order, its stock, its usage, its cart and its announcement one event.
+ * Creates orders and settles their payments. It writes tables of several modules, because an order must change together
+ * with its stock, promotion usage, cart and event.
  */
 export class CreateOrderRepo extends Context.Service<CreateOrderRepo, {
-  /** Writes the order. Fails when a promotion reached its limit meanwhile: the constraints count, not this process. */
+  /** Creates an order; fails when a promotion has reached its limit, which a table constraint checks. */
   readonly create: (newOrder: NewOrder) => Effect.Effect<CreateOrderResult, CheckoutFailed, CurrentActor>
   /**
-   * The same for an order of staff, by a statement of its own, and `also` in the same transaction. Repeating it is
-   * `reservation-gone`: its hold is sold.
+   * Creates a manual order, and runs `also` in the same transaction. Repeating it gives `reservation-expired`, because
+   * its hold is sold.
    */
   readonly createManual: (
     newOrder: NewManualOrder,
     also: Effect.Effect<void, CheckoutFailed, CurrentActor>
   ) => Effect.Effect<CreateOrderResult, CheckoutFailed, CurrentActor>
   /**
-   * Records the captured amount, once, and gives the order's row as it is then. `intentId` is the provider's payment;
-   * `captured` in minor units. Undefined when the order was cancelled meanwhile: that cancellation saw no money to give
-   * back, so whoever took it must.
+   * Records the payment `intentId` and the captured amount (minor units) once, and gives the order's fields. Undefined
+   * when the order was cancelled meanwhile: the caller must then undo the payment.
    */
   readonly settle: (
     orderId: string,
@@ -61,31 +60,31 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo, {
   ) => Effect.Effect<Settled | undefined, never, CurrentActor>
 }>()("stoa/domain/checkout/CreateOrderRepo") {}
 
-/** The driver tells the class of a violated constraint but keeps its name in the cause. */
+/** The driver reports the constraint's name only in the cause. */
 const usageExhausted = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConstraintError" &&
   /promotions_(usage|customer)_limit/.test(`${JSON.stringify(reason.cause)} ${String(reason.cause)}`)
 
-/** A promotion that reached its limit while the order was being decided is a refusal, and anything else a defect. */
+/** A promotion that reached its limit meanwhile fails the checkout; other SQL errors are defects. */
 export const usageRefusal = (error: SqlError.SqlError): Effect.Effect<never, CheckoutFailed> =>
   usageExhausted(error)
     ? Effect.fail(CheckoutFailed.of("A promotion code has reached its usage limit."))
     : Effect.die(error)
 
-/** Undefined when a follower failed: nothing happened, and each order is to be tried alone. */
+/** Undefined when a projection failed and nothing was written; each order is then tried alone. */
 const unlessProjectionFails = <A>(work: Effect.Effect<A, SqlError.SqlError | ProjectionFailed>) =>
   Effect.catchTag(
     work,
     "ProjectionFailed",
-    ({ cause }) => Effect.as(Effect.logError("a plugin that follows orders failed", cause), undefined)
+    ({ cause }) => Effect.as(Effect.logError("an order projection of a plugin failed", cause), undefined)
   )
 
-/** A settlement and what the followers of its orders do, in one transaction; the statement alone where nobody follows. */
-const followedBy =
+/** Settles orders and updates their projections in one transaction; without projections, the statement alone. */
+const settleWith =
   (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) =>
   (settlements: ReadonlyArray<Settlement>, locking: Locking) => {
     const statement = settleStatement(sql, settlements, locking)
-    // Of the orders that it locked: others are left for `alone`.
+    // Only the locked orders; `alone` settles the others.
     const changed = (rows: ReadonlyArray<SettledRow>) =>
       rows.flatMap(({ n }) => settlements.slice(n, n + 1)).map(({ id, organization }) => ({
         id,
@@ -96,12 +95,12 @@ const followedBy =
       : statement
   }
 
-/** The same for one order: a follower that fails is a defect of the change. */
-const followedAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError>) =>
+/** Dies when the projection of a single order failed. */
+const orDieAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError>) =>
   Effect.flatMap(
     rows,
     (found) =>
-      found === undefined ? Effect.die(new Error("A plugin that follows orders failed.")) : Effect.succeed(found)
+      found === undefined ? Effect.die(new Error("An order projection of a plugin failed.")) : Effect.succeed(found)
   )
 
 /** `CreateOrderRepo` over the database of the process. */
@@ -110,7 +109,7 @@ export const createOrderRepoLayer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const projections = yield* orderProjections
-    const followed = followedBy(sql, projections)
+    const settleAll = settleWith(sql, projections)
 
     const outcomeOf = (row: CreatedOrderRow | undefined) =>
       row?.created === true ? "created" as const : row?.existed === true ? "exists" as const : undefined
@@ -125,19 +124,19 @@ export const createOrderRepoLayer = Layer.effect(
       name: "checkout.create",
       together: (creations) =>
         Effect.map(created(creations, "skip locked"), (rows) => {
-          const found = new Map((rows ?? []).map((row) => [row.n, outcomeOf(row)]))
-          return creations.map((_, n) => found.get(n))
+          const results = new Map((rows ?? []).map((row) => [row.n, outcomeOf(row)]))
+          return creations.map((_, n) => results.get(n))
         }),
       alone: Effect.fnUntraced(function*(one) {
-        const [row] = yield* followedAlone(created([one], ""))
+        const [row] = yield* orDieAlone(created([one], ""))
         const outcome = outcomeOf(row)
         if (outcome !== undefined) return outcome
-        // Two runs may place at once (a partition): the later one waits for the hold and then sees it sold, but not the
-        // order, which is younger than its snapshot. Taking that for a lost reservation would void a paid order.
+        // A concurrent run may have created the order after this statement's snapshot. Reporting an expired reservation
+        // would void a paid order, so look again.
         const { order } = one.newOrder
-        const found = yield* sql`select 1 from orders
+        const existing = yield* sql`select 1 from orders
           where id = ${order.id}::uuid and organization_id = ${order.organizationId}`
-        return found.length > 0 ? "exists" : "reservation-expired"
+        return existing.length > 0 ? "exists" : "reservation-expired"
       })
     })
 
@@ -163,11 +162,11 @@ export const createOrderRepoLayer = Layer.effect(
     const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined }>({
       name: "checkout.settle",
       together: (settlements) =>
-        Effect.map(followed(settlements, "skip locked"), (rows) => {
-          const found = new Map((rows ?? []).map((row) => [row.n, { settled: toSettled(row) }]))
-          return settlements.map((_, n) => found.get(n))
+        Effect.map(settleAll(settlements, "skip locked"), (rows) => {
+          const results = new Map((rows ?? []).map((row) => [row.n, { settled: toSettled(row) }]))
+          return settlements.map((_, n) => results.get(n))
         }),
-      alone: (one) => Effect.map(followedAlone(followed([one], "")), ([row]) => ({ settled: row && toSettled(row) }))
+      alone: (one) => Effect.map(orDieAlone(settleAll([one], "")), ([row]) => ({ settled: row && toSettled(row) }))
     })
 
     const settle = Effect.fn("CreateOrderRepo.settle")(function*(id: string, intent: string, captured: number) {

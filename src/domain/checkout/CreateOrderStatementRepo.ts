@@ -8,9 +8,9 @@ import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "../orders/Order.ts"
 import { buyerKeys } from "../promotions/BuyerKey.ts"
 import type { PricedCart } from "./Checkout.ts"
-import { unflushed } from "./UnflushedRepo.ts"
+import { unflushed } from "./ClaimStatementRepo.ts"
 
-/** An order to be placed: the record as it will be, and what its placing consumes. */
+/** An order to create, with the cart and prices that it comes from. */
 export interface NewOrder {
   readonly order: Order
   readonly pricedCart: PricedCart
@@ -19,7 +19,7 @@ export interface NewOrder {
   readonly provider: string
 }
 
-/** An order that staff writes: it comes from no cart, and nobody was asked for its money. */
+/** A manual order: it has no cart and no payment. */
 export interface NewManualOrder extends Pick<NewOrder, "order" | "pricedCart"> {
   readonly email: string | null
 }
@@ -30,7 +30,7 @@ export interface CreatedOrderRow {
   readonly existed: boolean
 }
 
-/** A placement and who places it. */
+/** An order to create and its actor. */
 export interface OrderCreation {
   readonly newOrder: NewOrder
   readonly actor: Actor
@@ -58,7 +58,7 @@ const toInput = ({ actor, newOrder }: OrderCreation, n: number) => ({
   key: newOrder.idempotencyKey
 })
 
-/** The orders to be made, one row each: `orderInput` with the columns that only a cart or only staff has. */
+/** The part `input`: one row per order, with null for columns that only a cart or only staff sets. */
 const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
   sql`input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
@@ -66,8 +66,8 @@ const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
         origin jsonb, history uuid, event uuid, email text, o jsonb))`
 
 /**
- * Counters of promotions, each limited by a constraint of its table, so that 10 × L buyers use a code exactly L times.
- * Rows are locked by id, so that two checkouts with the same promotions never wait for each other in a circle.
+ * Counts promotion usage. Table constraints enforce the limits, so that concurrent buyers never exceed them. Rows are
+ * locked by id, so that checkouts with the same promotions cannot deadlock.
  */
 export const usage = (sql: SqlClient.SqlClient) =>
   sql`wanted as materialized (
@@ -92,9 +92,20 @@ export const usage = (sql: SqlClient.SqlClient) =>
         set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
 
 /**
- * Orders, lines, history and announcements of the rows of `cart (n, email)`, with what `input` says of them: the parts
- * `created`, `lines`, `history` and `event` of every statement that makes orders.
+ * Returns the usage of the part `usages (promotion_id, buyers)` to its counters. Locks promotions by id before the
+ * counters of their customers, as `usage` does.
  */
+export const usageReturned = (sql: SqlClient.SqlClient, organization: string) =>
+  sql`limited as materialized (select id from promotions where id = any(array(select promotion_id from usages))
+      order by id for update),
+    totals as (update promotions set used_count = used_count - 1 where id = any(array(select id from limited))
+      returning id),
+    customers_counted as (update promotion_buyer_usages c set used_count = c.used_count - 1
+      from usages join totals on totals.id = usages.promotion_id
+      where c.organization_id = ${organization} and c.promotion_id = usages.promotion_id
+        and c.buyer = any(usages.buyers))`
+
+/** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>
   sql`created as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
         tax_included, tax_provider, shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
@@ -123,11 +134,9 @@ const records = (sql: SqlClient.SqlClient) =>
       from created p join input i on i.id = p.id)`
 
 /**
- * The statement that makes the orders of checkouts: their stock, the end of their carts, promotion usage, orders, lines, history and
- * announcements. Everything of an order hangs on its hold and its cart: a reservation that has run out, or a cart that
- * is not this checkout's any more, and nothing of it is written. An order travels as one JSON value, however many lines
- * it has. Holds and carts that others have locked are waited for or left out. `projections` are what plugins write with it.
- * Lock order: holds by key, carts by id, promotions by id, then inserts.
+ * Creates the orders of checkouts with their lines, history, events and promotion usage, and ends their holds and carts.
+ * Nothing of an order is written without its held reservation and its claimed cart. `locking` waits for locked rows or
+ * skips them; `projections` are statements of plugins. Lock order: holds by key, carts by id, promotions by id.
  */
 export const createOrderStatement = (
   sql: SqlClient.SqlClient,
@@ -166,10 +175,7 @@ export const createOrderStatement = (
         where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed
     from input i`
 
-/**
- * Makes an order that staff wrote, with everything a checkout's order has but a cart and a payment. It hangs on its hold
- * in the same way, and bears the mark of its request.
- */
+/** Creates a manual order, if its hold is still held, and records the request's idempotency key. */
 export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Actor, newOrder: NewManualOrder) =>
   sql<CreatedOrderRow>`with
     ${input(sql, [{ ...orderInput(actor, newOrder, 0), email: newOrder.email }])},
@@ -182,7 +188,7 @@ export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Acto
     ${records(sql)}${mark(sql, actor, "created")}
     select 0 as n, exists (select 1 from created) as created, false as existed`
 
-/** A payment to be written down: the provider's id of it and the captured amount in minor units. */
+/** A payment to record: the provider's id of it and the captured amount in minor units. */
 export interface Settlement {
   readonly id: string
   readonly organization: string
@@ -198,7 +204,7 @@ const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
   origin: originOf(actor)
 })
 
-/** Nulls for an order that was cancelled before. */
+/** All null for an order that was cancelled before. */
 export interface SettledRow {
   readonly n: number
   readonly status: Order["status"] | null
@@ -206,14 +212,11 @@ export interface SettledRow {
   readonly updated_at: Date | null
 }
 
-/** What a capture changes of an order; the event of its placing has the rest. */
+/** The payload of the capture event. */
 const capture = (captured: string, intent: string) =>
   `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
 
-/**
- * Writes captured amounts down, once each; an order that was cancelled before its money came is left out. Orders are
- * locked in the order of their ids.
- */
+/** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
 export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
   sql<SettledRow>`with
     input as materialized (

@@ -6,10 +6,10 @@ import { Amount, maybe } from "../pricing/Bounds.ts"
 import { keyText } from "../text/Storable.ts"
 import { CheckoutRequest } from "./Checkout.ts"
 
-/** As many of a thing as a cart takes (contract §2). */
+/** The quantity limit of a cart line (contract §2). */
 export const LineQuantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 
-/** What only `orders:manage` may say of a line; amounts in minor units. */
+/** Line fields that need `orders:manage`; amounts in minor units. */
 export const lineMoney = {
   isCustomPrice: Schema.optional(
     Schema.Boolean.annotate({ description: "unitPrice counts and not the catalog. Needs orders:manage." })
@@ -18,7 +18,7 @@ export const lineMoney = {
   discountAmount: maybe(Amount.annotate({ description: "Off the whole line, at most all of it. Needs orders:manage." }))
 }
 
-/** A line of a quote, of a manual order, or to be put into one (contract §3.8, §4.4). */
+/** A line of a quote or manual order, or to add to an order (contract §3.8, §4.4). */
 export const LineRequest = Schema.Struct({
   entityId: Uuid,
   variantId: maybe(Uuid),
@@ -27,7 +27,7 @@ export const LineRequest = Schema.Struct({
 }).annotate({ identifier: "OrderLineRequest" })
 export type LineRequest = typeof LineRequest.Type
 
-/** A change of a line; what is left out stays. A new quantity asks the catalog again, unless the price is staff's own. */
+/** A change of a line; absent fields stay. A new quantity takes the current catalog price, unless staff set the price. */
 export const LineChange = Schema.Struct({ quantity: Schema.optional(LineQuantity), ...lineMoney }).annotate({
   identifier: "OrderLineChange"
 })
@@ -36,12 +36,11 @@ export type LineChange = typeof LineChange.Type
 const { customerGroupIds, customerId, metadata, promotionCodes, shippingAddress, shippingRateId } =
   CheckoutRequest.fields
 
-/** A thousand things are no order that a person writes. */
 const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, 500))
 
 /**
- * Body of `POST /orders/quote` (contract §3.8): the lines, or a cart that has them. `customerId` and `customerGroupIds`
- * count only for actors with `customers:read`, as at checkout.
+ * Body of `POST /orders/quote` (contract §3.8): lines or a cart. `customerId` and `customerGroupIds` need
+ * `customers:read`, as at checkout.
  */
 export const QuoteRequest = Schema.Struct({
   cartId: Schema.optional(Uuid),
@@ -55,7 +54,7 @@ export const QuoteRequest = Schema.Struct({
 }).annotate({ identifier: "QuoteRequest" })
 export type QuoteRequest = typeof QuoteRequest.Type
 
-/** Body of `POST /orders` (contract §4.4). Totals in it are not read: they are made from the lines. */
+/** Body of `POST /orders` (contract §4.4). Totals are computed from the lines, never read from the body. */
 export const ManualOrderRequest = Schema.Struct({
   currency: CurrencyCode,
   lineItems: LineRequests,
@@ -76,14 +75,14 @@ export type ManualOrderRequest = typeof ManualOrderRequest.Type
 
 const Minor = Schema.Int
 
-/** What lines would cost now; nothing is stored and no stock is held. Amounts in minor units of `currency`. */
+/** The current price of lines. Amounts in minor units of `currency`. */
 export const Quote = Schema.Struct({
   currency: Schema.String,
   subtotal: Minor,
   discountTotal: Minor,
   shippingTotal: Minor,
   taxTotal: Minor,
-  /** The prices contain the tax, so that it is no part of the sum. */
+  /** Prices contain the tax: the grand total does not add it. */
   taxIncluded: Schema.Boolean,
   grandTotal: Minor,
   lineItems: Schema.Array(Schema.Struct({

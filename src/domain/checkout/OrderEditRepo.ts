@@ -15,19 +15,19 @@ import { usageRefusal } from "./CreateOrderRepo.ts"
 import { orderUpdated, promotionsReturned, promotionsUsed } from "./OrderEditStatementRepo.ts"
 import { catalogOf, sellableSnapshot } from "./SellableSnapshotRepo.ts"
 
-/** What an edit has to know of an order beside its record. */
+/** The data that an edit needs besides the order. */
 export interface EditedOrder {
-  /** Counts the edits: an edit is written only on the revision it was decided on. */
+  /** Number of edits; an edit applies only to the revision that it read. */
   readonly revision: number
   readonly customerGroupIds: ReadonlyArray<string>
   readonly email: string | null
-  /** Promotions it has used. */
+  /** Ids of the promotions that the order uses. */
   readonly used: ReadonlyArray<string>
-  /** What the catalog says today of its lines, in their order. */
-  readonly things: ReadonlyArray<ClaimedLine>
+  /** Current catalog data of its lines, in their order. */
+  readonly snapshots: ReadonlyArray<ClaimedLine>
 }
 
-/** An edit as it was decided: the order before and after it, and what it holds from then on. */
+/** An edit: the order before and after it, its new prices and the change of its hold. */
 export interface OrderEdit {
   readonly type: Extract<AuditedType, `orders.${string}Line`>
   readonly before: Order
@@ -38,14 +38,14 @@ export interface OrderEdit {
   readonly hold: HoldChange
 }
 
-/** Writes edits of orders that nobody has paid. */
+/** Writes edits of unpaid orders. */
 export class OrderEditRepo extends Context.Service<OrderEditRepo, {
   /** In one statement. Undefined when the organization has no such order. */
   readonly find: (orderId: string) => Effect.Effect<EditedOrder | undefined, never, CurrentActor>
   /**
-   * Order, lines, stock, usage of promotions and journal in one transaction, with the same number of statements however
-   * many lines there are. False, and nothing is written, when the order was edited, paid, or left pending meanwhile:
-   * the revision is the guard. Locks the order, then its stock, then promotions, as a change of status does.
+   * Writes order, lines, stock, promotion usage and event in one transaction, with a constant number of statements. False
+   * when the order was edited, paid or left pending meanwhile, and nothing is written. Locks the order, then its stock,
+   * then promotions, as a change of status does.
    */
   readonly write: (edit: OrderEdit) => Effect.Effect<boolean, CheckoutFailed | UnitsShort, CurrentActor>
 }>()("stoa/domain/checkout/OrderEditRepo") {}
@@ -55,7 +55,7 @@ interface EditedRow {
   readonly email: string | null
   readonly group_ids: ReadonlyArray<string> | null
   readonly used: ReadonlyArray<string>
-  readonly things: ReadonlyArray<ClaimedLine>
+  readonly snapshots: ReadonlyArray<ClaimedLine>
 }
 
 /** `OrderEditRepo` over the database of the process. */
@@ -71,14 +71,14 @@ export const orderEditRepoLayer = Layer.effect(
           (select group_ids from customers u where u.id = c.customer_id) as group_ids,
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
           coalesce((select jsonb_agg(${sql.literal(sellableSnapshot)} order by l.position)
-            from order_lines l ${sql.literal(catalogOf)} where l.order_id = c.id), '[]') as things
+            from order_lines l ${sql.literal(catalogOf)} where l.order_id = c.id), '[]') as snapshots
         from orders c where c.id = ${orderId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return row && {
         revision: row.revision,
         email: row.email,
         customerGroupIds: row.group_ids ?? [],
         used: row.used,
-        things: row.things
+        snapshots: row.snapshots
       }
     }, Effect.orDie)
 
@@ -88,11 +88,11 @@ export const orderEditRepoLayer = Layer.effect(
         const updated = yield* orderUpdated(sql, actor, after, revision, pricedCart.taxProvider ?? null)
         if (updated.length === 0) return false
         yield* stock.change(hold)
-        const now = pricedCart.promotions.map(({ promotionId }) => promotionId)
-        const gone = used.filter((one) => !now.includes(one))
-        const come = pricedCart.promotions.filter(({ promotionId }) => !used.includes(promotionId))
-        if (gone.length > 0) yield* promotionsReturned(sql, actor, after.id, gone)
-        if (come.length > 0) yield* promotionsUsed(sql, actor, after, come)
+        const applied = pricedCart.promotions.map(({ promotionId }) => promotionId)
+        const removed = used.filter((id) => !applied.includes(id))
+        const added = pricedCart.promotions.filter(({ promotionId }) => !used.includes(promotionId))
+        if (removed.length > 0) yield* promotionsReturned(sql, actor, after.id, removed)
+        if (added.length > 0) yield* promotionsUsed(sql, actor, after, added)
         const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
         yield* sql`with event as (${journalInsert(sql, actor, [change])})${mark(sql, actor)} select 1`
         yield* updateProjections(projections, after.id)

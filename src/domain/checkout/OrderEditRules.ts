@@ -4,18 +4,18 @@ import type { AuditedType } from "../events/Event.ts"
 import type { HoldChange } from "../inventory/HoldChange.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import type { Agreement, BasketLine, ClaimedLine } from "./Basket.ts"
-import { type PricedCart, ShippingAddress } from "./Checkout.ts"
+import { type PricedCart, ShippingAddress, totalsOf } from "./Checkout.ts"
 import type { LineChange } from "./ManualOrder.ts"
 import { appliedIn, orderLineOf, shippedBy } from "./PendingOrder.ts"
 
-/** The lines of an order as an edit wants them, what kind of edit it is, and what the order holds more or less by it. */
+/** The edited lines of an order, the kind of edit and the change of its hold. */
 export interface EditedLines {
   readonly type: Extract<AuditedType, `orders.${string}Line`>
   readonly lines: ReadonlyArray<BasketLine>
   readonly hold: HoldChange
 }
 
-/** What an order has on a line beside the catalog's price; of a line that nobody wrote by hand, nothing. */
+/** The discount by staff in the line's metadata, limited to the line's total; else 0. */
 const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
   const { manualDiscount } = metadata
   return typeof manualDiscount === "number" && Number.isSafeInteger(manualDiscount)
@@ -23,8 +23,8 @@ const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
     : 0
 }
 
-/** A line as it stands: at its price, and under its name, whatever has become of the thing in the catalog since. */
-export const standingLine = (line: OrderLine, thing: ClaimedLine | undefined): BasketLine => ({
+/** An existing line with the price and title of its order, whatever the catalog says now. */
+export const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): BasketLine => ({
   entityId: line.entityId,
   variantId: line.variantId,
   quantity: line.quantity,
@@ -32,9 +32,9 @@ export const standingLine = (line: OrderLine, thing: ClaimedLine | undefined): B
   available: true,
   title: line.title,
   sku: line.sku,
-  categorySlugs: thing?.categorySlugs ?? [],
-  weightGrams: thing?.weightGrams ?? 0,
-  taxClass: thing?.taxClass ?? null,
+  categorySlugs: snapshot?.categorySlugs ?? [],
+  weightGrams: snapshot?.weightGrams ?? 0,
+  taxClass: snapshot?.taxClass ?? null,
   agreed: {
     lineId: line.id,
     unitPrice: line.unitPrice,
@@ -50,13 +50,13 @@ const holdOf = (order: Order, { entityId, variantId }: BasketLine, units: number
   units
 })
 
-/** One more line, or more units of the line that has the same thing at the catalog's price, as in a cart. */
+/** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. */
 export const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: BasketLine): EditedLines => {
   const isSame = (one: BasketLine) =>
     line.agreed === undefined && one.agreed?.isCustomPrice !== true && one.entityId === line.entityId &&
     one.variantId === line.variantId
   const hold = holdOf(order, line, line.quantity)
-  // One of them where there are several: what is held grows once.
+  // Only one of several equal lines: the hold grows once.
   const same = lines.find(isSame)
   if (same === undefined) return { type: "orders.addLine", lines: [...lines, line], hold }
   const more = (one: BasketLine): BasketLine => ({
@@ -68,7 +68,7 @@ export const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: B
   return { type: "orders.changeLine", lines: lines.map((one) => (one === same ? more(one) : one)), hold }
 }
 
-/** What was agreed before, with what the change says of it. A price of the catalog is asked anew for a new quantity. */
+/** The previous agreement with the change. A catalog price is resolved again for a new quantity. */
 const changedAgreement = (
   before: Agreement,
   { discountAmount, isCustomPrice }: LineChange,
@@ -76,33 +76,34 @@ const changedAgreement = (
   sameQuantity: boolean
 ): Agreement => {
   const custom = isCustomPrice ?? before.isCustomPrice
-  const kept = custom === before.isCustomPrice && (custom || sameQuantity) ? before.unitPrice : undefined
+  const previous = custom === before.isCustomPrice && (custom || sameQuantity) ? before.unitPrice : undefined
   return {
     lineId: before.lineId,
     isCustomPrice: custom,
-    unitPrice: isCustomPrice === true ? given?.unitPrice : kept,
+    unitPrice: isCustomPrice === true ? given?.unitPrice : previous,
     discount: discountAmount === undefined ? before.discount : discountAmount ?? 0
   }
 }
 
-/** The lines without one of them; 404 for an unknown one, 422 for the last. */
+/** Removes a line; 404 for an unknown line, 422 for the last one. */
 export const withoutLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
   lineId: string
 ): Result.Result<EditedLines, NotFound | ValidationFailed> => {
-  const gone = lines.find((one) => one.agreed?.lineId === lineId)
-  if (gone === undefined) return Result.fail(NotFound.of("Line not found."))
+  const removed = lines.find((one) => one.agreed?.lineId === lineId)
+  if (removed === undefined) return Result.fail(NotFound.of("Line not found."))
   if (lines.length === 1) {
     return Result.fail(
       ValidationFailed.of("lineId", "is the last line: cancel the order instead", "last_line")
     )
   }
-  const left = lines.filter((one) => one !== gone)
-  return Result.succeed({ type: "orders.removeLine", lines: left, hold: holdOf(order, gone, -gone.quantity) })
+  const remaining = lines.filter((one) => one !== removed)
+  const hold = holdOf(order, removed, -removed.quantity)
+  return Result.succeed({ type: "orders.removeLine", lines: remaining, hold })
 }
 
-/** The lines with one of them changed; undefined when it is so already, 404 for an unknown one. */
+/** Changes a line; undefined when nothing changes, 404 for an unknown line. */
 export const changedLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
@@ -132,36 +133,31 @@ const textsAt = ({ metadata }: Order, key: string): ReadonlyArray<string> | unde
   return Array.isArray(value) ? value.filter(isText) : undefined
 }
 
-/** The codes that were given with the order. */
+/** The promotion codes of the order. */
 export const codesOf = (order: Order): ReadonlyArray<string> => textsAt(order, "promotionCodes") ?? []
 
-/** The groups that staff named for the order; undefined: those of its customer. */
+/** The customer groups that staff set for the order; undefined: those of its customer. */
 export const groupsOf = (order: Order): ReadonlyArray<string> | undefined => textsAt(order, "customerGroupIds")
 
-/** The rate of shipping that was chosen for the order; null: whichever fits. */
+/** The chosen shipping rate of the order; null without a choice. */
 export const rateOf = ({ metadata: { shippingRateId } }: Order): string | null =>
   isText(shippingRateId) ? shippingRateId : null
 
 const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
 
-/** Where the order goes; null when nobody said so in a form that prices go by. */
+/** The order's address; null when it is not usable for pricing. */
 export const addressOf = ({ shippingAddress }: Order): ShippingAddress | null =>
   Option.getOrNull(decodeAddress(shippingAddress))
 
-/** The order with what was decided for it anew. What else its metadata say stays. */
+/** The order with its new prices; it keeps other metadata. */
 export const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order => ({
   ...order,
-  subtotal: pricedCart.subtotal,
-  discountTotal: pricedCart.discountTotal,
-  taxTotal: pricedCart.taxTotal,
-  taxIncluded: pricedCart.taxIncluded ?? false,
-  shippingTotal: pricedCart.shippingTotal,
-  grandTotal: pricedCart.grandTotal,
+  ...totalsOf(pricedCart),
   metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
   updatedAt,
   lineItems: pricedCart.lines.map((line) => {
-    const { manualDiscount: _, ...kept } = order.lineItems.find(({ id }) => id === line.id)?.metadata ?? {}
+    const { manualDiscount: _, ...metadata } = order.lineItems.find(({ id }) => id === line.id)?.metadata ?? {}
     const edited = orderLineOf(order.id, line)
-    return { ...edited, metadata: { ...kept, ...edited.metadata } }
+    return { ...edited, metadata: { ...metadata, ...edited.metadata } }
   })
 })

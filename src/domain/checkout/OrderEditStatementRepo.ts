@@ -2,13 +2,11 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Order } from "../orders/Order.ts"
 import type { PricedCart } from "./Checkout.ts"
-import { usage } from "./CreateOrderStatementRepo.ts"
-import { usageReturned } from "./UsageReturnRepo.ts"
+import { usage, usageReturned } from "./CreateOrderStatementRepo.ts"
 
 /**
- * Totals and lines of an order that is edited, only on this revision and while nobody has paid it or been asked to: an
- * authorization over another amount must not exist. A line keeps its place, a new one is the last. No row when the guard
- * refuses.
+ * Updates the totals and lines of a pending order of this revision whose payment has not begun: an authorization of
+ * another amount must not exist. Lines keep their positions, new ones come last. No row when a guard refuses.
  */
 export const orderUpdated = (
   sql: SqlClient.SqlClient,
@@ -46,7 +44,7 @@ export const orderUpdated = (
         tax_amount = excluded.tax_amount, discount_amount = excluded.discount_amount, metadata = excluded.metadata)
     select id from edited`
 
-/** Promotions that an edited order does not use any more go back to their counters. */
+/** Returns the usage of promotions that the order no longer uses. */
 export const promotionsReturned = (
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -59,7 +57,7 @@ export const promotionsReturned = (
     ${usageReturned(sql, actor.organizationId)}
     select 1`
 
-/** Promotions that an edited order uses from now on, guarded by their limits as at its placing. */
+/** Counts the usage of newly applied promotions, within their limits. */
 export const promotionsUsed = (
   sql: SqlClient.SqlClient,
   actor: Actor,

@@ -15,33 +15,32 @@ import {
   codesOf,
   type EditedLines,
   editedOrder,
+  existingLine,
   groupsOf,
   rateOf,
-  standingLine,
   withLine,
   withoutLine
 } from "./OrderEditRules.ts"
 
-/** Why an order stays as it is: 403, 404, 409 or 422. */
+/** Reasons why an edit fails: 403, 404, 409 or 422. */
 export type OrderEditError = BasketError | CheckoutFailed | Conflict
 
-/** How often an edit is decided anew because others edit the same order. */
-const rounds = 8
+const maxAttempts = 8
 
 /**
- * Lines of orders that nobody has paid (contract §4.4). Lines that are not touched keep the price they were sold at; a
- * new line, and one whose quantity changes, has the price of today. Promotions, shipping and tax are decided anew for the
- * whole order. Of edits at the same time none is lost: each is decided on what the one before left.
+ * Edits the lines of unpaid orders (contract §4.4). Unchanged lines keep their prices; a new line or quantity takes the
+ * current price. Promotions, shipping and tax are priced again for the full order. Concurrent edits apply one after
+ * another.
  */
 export class OrderEdits extends Context.Service<OrderEdits, {
-  /** Puts a thing in; one that is there at the catalog's price gets more units. */
+  /** Adds a line, or its quantity to an equal line at the catalog price. */
   readonly addLine: (orderId: string, request: LineRequest) => Effect.Effect<Order, OrderEditError, CurrentActor>
   readonly changeLine: (
     orderId: string,
     lineId: string,
     change: LineChange
   ) => Effect.Effect<Order, OrderEditError, CurrentActor>
-  /** 422 for the last line: an order of nothing is cancelled, not edited. */
+  /** 422 for the last line: cancel the order instead. */
   readonly removeLine: (orderId: string, lineId: string) => Effect.Effect<Order, OrderEditError, CurrentActor>
 }>()("stoa/domain/checkout/OrderEdits") {
   static readonly layer = Layer.effect(
@@ -49,7 +48,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
     Effect.gen(function*() {
       const [baskets, pricing, orders, repo] = yield* Effect.all([Baskets, CheckoutPricing, Orders, OrderEditRepo])
 
-      /** Revision first and record after it: what is older than the record is found out by the guard. */
+      /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
       const read = Effect.fnUntraced(function*(orderId: string) {
         const state = yield* repo.find(orderId)
         const stored = yield* orders.find(orderId)
@@ -67,14 +66,14 @@ export class OrderEdits extends Context.Service<OrderEdits, {
           lines: ReadonlyArray<BasketLine>
         ) => Result.Result<EditedLines | undefined, NotFound | ValidationFailed>
       ) {
-        for (let round = 0; round < rounds; round++) {
+        for (let attempt = 0; attempt < maxAttempts; attempt++) {
           const { order, state } = yield* read(orderId)
-          const standing = order.lineItems.map((line, index) => standingLine(line, state.things[index]))
-          const wanted = yield* Effect.fromResult(rule(order, standing))
-          if (wanted === undefined) return order
-          const decided = yield* price(order, state, wanted)
-          const written = yield* Effect.mapError(repo.write(decided), refusal)
-          if (written) return decided.after
+          const lines = order.lineItems.map((line, index) => existingLine(line, state.snapshots[index]))
+          const edited = yield* Effect.fromResult(rule(order, lines))
+          if (edited === undefined) return order
+          const priced = yield* price(order, state, edited)
+          const written = yield* Effect.mapError(repo.write(priced), refusal)
+          if (written) return priced.after
         }
         return yield* Conflict.of("The order is being changed by other requests. Try again.")
       })
@@ -102,7 +101,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
   )
 }
 
-/** Decides the whole order anew, with the lines as the edit wants them. */
+/** Prices the full order with the edited lines. */
 const pricer = (pricing: CheckoutPricing["Service"]) =>
   Effect.fnUntraced(function*(order: Order, state: EditedOrder, { hold, lines, type }: EditedLines) {
     const basket = {
@@ -138,7 +137,7 @@ const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.status !== "pending") {
     return Effect.fail(Conflict.of(`The order is ${order.status}: only pending orders can be edited.`))
   }
-  // An edit prices the order anew and reserves its stock, which is the matter of the system that sold it.
+  // The system that sold an imported order owns its prices and stock.
   if (order.importedAt !== undefined) {
     return Effect.fail(Conflict.of("The order was placed in another system: its lines cannot be edited."))
   }

@@ -1,30 +1,29 @@
 import type { Order, OrderLine } from "../orders/Order.ts"
 import type { PricingRequest } from "./Basket.ts"
-import type { PricedCart, PricedCartLine } from "./Checkout.ts"
+import { type PricedCart, type PricedCartLine, totalsOf } from "./Checkout.ts"
 
-/** What an order has besides what was decided. `metadata` goes over what the priced cart carries. */
-export type OrderHead =
-  & Pick<
-    Order,
-    | "id"
-    | "organizationId"
-    | "orderNumber"
-    | "paymentIntentId"
-    | "paymentMethodId"
-    | "idempotencyKey"
-    | "placedAt"
-    | "isDraft"
-  >
-  & { readonly metadata: Order["metadata"] }
+/** The fields of an order that do not come from its priced cart. `metadata` overrides the priced cart's. */
+export type OrderHead = Pick<
+  Order,
+  | "id"
+  | "organizationId"
+  | "orderNumber"
+  | "paymentIntentId"
+  | "paymentMethodId"
+  | "idempotencyKey"
+  | "placedAt"
+  | "isDraft"
+  | "metadata"
+>
 
-/** What the promotions of a priced cart leave in the order's metadata. */
+/** The promotions in the order's metadata. */
 export const appliedIn = ({ promotions }: PricedCart) => promotions.map(({ perCustomer: _, ...applied }) => applied)
 
-/** The rate that was chosen, by whomever. */
+/** The shipping rate in the order's metadata. */
 export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
   shippingRateId ? { shippingMethod, shippingRateId } : {}
 
-/** The line of an order that a decided line becomes; staff's discount on it is kept for later edits. */
+/** The order line of a priced line; its metadata keeps the discount by staff for later edits. */
 export const orderLineOf = (
   orderId: string,
   { basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
@@ -37,30 +36,19 @@ export const orderLineOf = (
   metadata: manualDiscount === undefined ? {} : { manualDiscount }
 })
 
-/** The order that a priced cart becomes: pending, and nobody has been asked for its money yet (contract §4). */
+/** The pending, unpaid order of a priced cart (contract §4). */
 export const pendingOrder = (
   pricedCart: PricedCart,
   { promotionCodes, shippingAddress }: Pick<PricingRequest, "promotionCodes" | "shippingAddress">,
-  { id, idempotencyKey, isDraft, metadata, orderNumber, organizationId, paymentIntentId, paymentMethodId, placedAt }:
-    OrderHead
+  { isDraft, metadata, ...head }: OrderHead
 ): Order => ({
-  id,
-  organizationId,
-  orderNumber,
+  ...head,
   customerId: pricedCart.customerId,
   status: "pending",
   currency: pricedCart.currency,
-  subtotal: pricedCart.subtotal,
-  taxTotal: pricedCart.taxTotal,
-  taxIncluded: pricedCart.taxIncluded ?? false,
-  shippingTotal: pricedCart.shippingTotal,
-  discountTotal: pricedCart.discountTotal,
-  grandTotal: pricedCart.grandTotal,
+  ...totalsOf(pricedCart),
   amountCaptured: null,
   refundedTotal: 0,
-  paymentIntentId,
-  paymentMethodId,
-  idempotencyKey,
   shippingAddress: shippingAddress ?? null,
   metadata: {
     ...pricedCart.metadata,
@@ -71,9 +59,8 @@ export const pendingOrder = (
     ...(shippingAddress ? { shippingAddress } : {})
   },
   ...(isDraft === true ? { isDraft } : {}),
-  placedAt,
-  updatedAt: placedAt,
+  updatedAt: head.placedAt,
   fulfilledAt: null,
   cancelledAt: null,
-  lineItems: pricedCart.lines.map((line) => orderLineOf(id, line))
+  lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
 })

@@ -1,17 +1,18 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Struct } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { CheckoutFailed, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Basket } from "./Basket.ts"
 import { type BasketError, Baskets } from "./Baskets.ts"
-import type { PricedCart } from "./Checkout.ts"
+import { type PricedCart, totalsOf } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import type { Quote, QuoteRequest } from "./ManualOrder.ts"
+import { appliedIn } from "./PendingOrder.ts"
 
-/** What lines would cost if they were bought now (contract §3.8). */
+/** Prices lines as if they were bought now (contract §3.8). */
 export class Quotes extends Context.Service<Quotes, {
   /**
-   * Prices the lines, or those of a cart, with the same steps as a checkout and to the same unit. Nothing is written and
-   * no stock is looked at. 422 CHECKOUT_FAILED where a checkout would fail at its prices.
+   * Prices the lines, or those of a cart, exactly as a checkout does. Writes nothing and ignores stock. Fails with 422
+   * CHECKOUT_FAILED where the checkout's pricing would fail.
    */
   readonly quote: (request: QuoteRequest) => Effect.Effect<Quote, BasketError | CheckoutFailed, CurrentActor>
 }>()("stoa/domain/checkout/Quotes") {
@@ -41,7 +42,7 @@ export class Quotes extends Context.Service<Quotes, {
   )
 }
 
-/** Lines of nobody's cart; whose order it is, the request says. */
+/** A basket without a cart; the request names its customer. */
 export const basketWithout = (
   currency: string,
   lines: Basket["lines"],
@@ -57,25 +58,11 @@ export const basketWithout = (
 
 const quoteOf = (pricedCart: PricedCart): Quote => ({
   currency: pricedCart.currency,
-  subtotal: pricedCart.subtotal,
-  discountTotal: pricedCart.discountTotal,
-  shippingTotal: pricedCart.shippingTotal,
-  taxTotal: pricedCart.taxTotal,
-  taxIncluded: pricedCart.taxIncluded ?? false,
-  grandTotal: pricedCart.grandTotal,
+  ...totalsOf(pricedCart),
   lineItems: pricedCart.lines.map(({ isCustomPrice = false, ...line }) => ({
-    entityId: line.entityId,
-    entityType: line.entityType,
-    variantId: line.variantId,
-    sku: line.sku,
-    title: line.title,
-    quantity: line.quantity,
-    unitPrice: line.unitPrice,
-    totalPrice: line.totalPrice,
-    discountAmount: line.discountAmount,
-    taxAmount: line.taxAmount,
+    ...Struct.omit(line, ["id", "basePriceId", "priceSteps", "manualDiscount"]),
     isCustomPrice
   })),
-  appliedPromotions: pricedCart.promotions.map(({ perCustomer: _, ...applied }) => applied),
+  appliedPromotions: appliedIn(pricedCart),
   rejectedPromotionCodes: pricedCart.rejectedCodes
 })

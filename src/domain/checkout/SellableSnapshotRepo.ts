@@ -1,6 +1,6 @@
 /**
- * What an order line will remember of the catalog, and what prices, promotions, shipping and tax go by (`ClaimedLine`), as
- * JSON, an SQL text: over a line `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
+ * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
+ * `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
  */
 export const sellableSnapshot = `jsonb_build_object(
     'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
@@ -15,6 +15,10 @@ export const sellableSnapshot = `jsonb_build_object(
     'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories ec
       join categories k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))`
 
-/** The entity and the variant of a line `l`; the organization is that of `c`, whatever the line belongs to. */
+/** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
 export const catalogOf = `left join catalog_entities e on e.id = l.entity_id and e.organization_id = c.organization_id
     left join variants v on v.id = l.variant_id and v.entity_id = e.id`
+
+/** SQL of the lines of the cart `c`, each a `ClaimedLine` with current catalog data. */
+export const linesOfCart = `coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
+        from cart_lines l ${catalogOf} where l.cart_id = c.id), '[]')`

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CheckoutRequest, ShippingAddress } from "./Checkout.ts"
 
-/** Body of `POST /shipping/quotes`: a cart, where it shall go, and the codes the checkout will send. */
+/** Body of `POST /shipping/quotes`: a cart, its destination and the promotion codes of the checkout. */
 export const ShippingQuoteRequest = Schema.Struct({
   cartId: Uuid,
   shippingAddress: ShippingAddress,
@@ -13,9 +13,8 @@ export const ShippingQuoteRequest = Schema.Struct({
 export type ShippingQuoteRequest = typeof ShippingQuoteRequest.Type
 
 /**
- * The ways a cart may be shipped, in minor units of `currency`; the one that a checkout takes without `shippingRateId`
- * first. `id` and `name` are null where there is one price and nothing to choose. No rates at all: nothing has to be
- * carried.
+ * Shipping rates of a cart, in minor units of `currency`; first the default of a checkout without `shippingRateId`.
+ * `id` and `name` are null when there is one price only. No rates: nothing needs shipping.
  */
 export const ShippingQuote = Schema.Struct({
   currency: Schema.String,

@@ -4,16 +4,15 @@ import { changeable } from "../carts/CartRules.ts"
 import { Carts } from "../carts/Carts.ts"
 import { CheckoutFailed, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
-import { CartReaderRepo } from "./CartReaderRepo.ts"
+import { BasketRepo } from "./BasketRepo.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import type { ShippingQuote, ShippingQuoteRequest } from "./ShippingQuote.ts"
 
-/** What shipping a cart would cost, before it is checked out (contract §3.4). Nothing is kept. */
+/** Prices the shipping of a cart before its checkout (contract §3.4). Stores nothing. */
 export class ShippingQuotes extends Context.Service<ShippingQuotes, {
   /**
-   * The rates that fit the cart at the address, priced as the checkout prices them: after promotions, in the same
-   * statements. 404 for a cart that is not the visitor's, 422 for one that is not active, that is empty, or whose address
-   * nobody serves.
+   * Rates that fit the cart and the address, priced after promotions as in the checkout. 404 for a cart of another
+   * visitor; 422 for an inactive or empty cart, or an address without a shipping rate.
    */
   readonly quote: (
     request: ShippingQuoteRequest
@@ -23,14 +22,14 @@ export class ShippingQuotes extends Context.Service<ShippingQuotes, {
     ShippingQuotes,
     Effect.gen(function*() {
       const carts = yield* Carts
-      const repo = yield* CartReaderRepo
+      const repo = yield* BasketRepo
       const pricing = yield* CheckoutPricing
       const prices = yield* ShippingPrices
 
       const quote = Effect.fn("ShippingQuotes.quote")(function*(request: ShippingQuoteRequest) {
         const stored = yield* carts.get(request.cartId)
         yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
-        const cart = yield* repo.find(request.cartId)
+        const cart = yield* repo.ofCart(request.cartId)
         if (cart === undefined) return yield* NotFound.of("Cart not found.")
         if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
         const { customerId } = yield* carts.visitor

@@ -22,22 +22,22 @@ export interface LineTotals {
   readonly taxAmount: Minor
 }
 
-/** Everything the totals of an order are made of. All amounts in minor units of one currency. */
+/** The parts of an order's totals. All amounts in minor units of one currency. */
 export interface TotalsInput<L extends TotalsLine> {
   readonly currency: string
   readonly lines: ReadonlyArray<L>
   /** In order of application. Together they are limited to the subtotal. */
   readonly discounts: ReadonlyArray<TotalsDiscount>
   readonly shippingTotal: number
-  /** Tax known per line, one entry for each line; absent when tax was only computed for the order. */
+  /** Tax per line, one entry for each line; absent when tax was only computed for the order. */
   readonly lineTaxes?: ReadonlyArray<number>
-  /** Tax of the order; absent: the sum of lineTaxes. What exceeds lineTaxes (tax of shipping) is spread over lines. */
+  /** Tax of the order; absent: the sum of lineTaxes. The excess over lineTaxes (tax of shipping) is spread over lines. */
   readonly taxTotal?: number
-  /** Prices and shipping contain their tax: it is a part of the total and not added to it. Default false. */
+  /** Prices and shipping contain their tax: the total does not add it. Default false. */
   readonly taxIncluded?: boolean
 }
 
-/** A priced order. Sums over lines equal the order's subtotal, discountTotal and taxTotal always (contract 3.3). */
+/** A priced order. The lines always add up to its subtotal, discountTotal and taxTotal (contract 3.3). */
 export interface OrderTotals<L extends TotalsLine> {
   readonly currency: string
   readonly lines: ReadonlyArray<L & LineTotals>
@@ -49,7 +49,7 @@ export interface OrderTotals<L extends TotalsLine> {
   readonly grandTotal: Minor
 }
 
-/** The parts do not describe an order: a quantity that is no whole number, or tax that fits no line. */
+/** The input is not an order: a fractional quantity, or tax without a line. */
 export class TotalsRefused extends Data.TaggedError("TotalsRefused")<{ readonly reason: string }> {
   override get message(): string {
     return this.reason
@@ -69,50 +69,51 @@ const minorSum = (amounts: ReadonlyArray<number>, subject: string) =>
 const total = (amounts: ReadonlyArray<number>): number => amounts.reduce((left, right) => left + right, 0)
 
 /**
- * Splits discounts over lines by the largest remainder (contract 3.3): first those of certain lines, over what these
- * lines still cost, then those of the whole order, over what is left of every line. So a line never costs less than
- * nothing. What a promotion of certain lines cannot place there, because other promotions already made them free,
- * goes with the order's part, so that nothing of the discount is lost. The result adds up to
- * min(sum of discounts, sum of totals). Totals and amounts are minor units, not negative, indices are of `totals`.
+ * Allocates discounts to lines by the largest remainder (contract 3.3): first discounts of certain lines, then those of
+ * the order, each over the remaining prices, so that no line becomes negative. The part of a line discount that its
+ * lines cannot take, because they are free already, is spread over the order. The result adds up to min(sum of
+ * discounts, sum of totals). All amounts are minor units and not negative; indices refer to `totals`.
  */
 export const allocateDiscounts = (
   totals: ReadonlyArray<number>,
   discounts: ReadonlyArray<TotalsDiscount>
 ): ReadonlyArray<number> => {
-  const left = [...totals]
+  const remaining = [...totals]
   let unspent = total(totals)
-  let ofOrder = 0
+  let orderDiscount = 0
   for (const { amount, eligibleLines = null } of discounts) {
     const granted = Math.min(amount, unspent)
     unspent -= granted
     const eligible = new Set(eligibleLines)
-    const weights = left.map((cost, index) => eligible.has(index) ? cost : 0)
-    const placed = Math.min(granted, total(weights))
-    if (placed > 0) allocate(placed, weights).forEach((part, index) => left[index] = (left[index] ?? 0) - part)
-    ofOrder += granted - placed
+    const weights = remaining.map((cost, index) => eligible.has(index) ? cost : 0)
+    const onLines = Math.min(granted, total(weights))
+    if (onLines > 0) {
+      allocate(onLines, weights).forEach((part, index) => remaining[index] = (remaining[index] ?? 0) - part)
+    }
+    orderDiscount += granted - onLines
   }
-  const parts = allocate(ofOrder, left)
-  return totals.map((cost, index) => cost - (left[index] ?? 0) + (parts[index] ?? 0))
+  const parts = allocate(orderDiscount, remaining)
+  return totals.map((cost, index) => cost - (remaining[index] ?? 0) + (parts[index] ?? 0))
 }
 
-/** Tax that belongs to no line goes to the lines by what they cost after discount, else by what they cost before. */
+/** Spreads tax without a line over the lines by their price after discount, else by their price before it. */
 const taxPerLine = (
-  known: ReadonlyArray<number>,
+  lineTaxes: ReadonlyArray<number>,
   taxTotal: number,
   totals: ReadonlyArray<number>,
   discounts: ReadonlyArray<number>
 ): Result.Result<ReadonlyArray<number>, TotalsRefused> => {
-  const rest = taxTotal - total(known)
+  const rest = taxTotal - total(lineTaxes)
   if (rest < 0) return refuse("The tax of the lines exceeds the tax of the order.")
   if (rest > 0 && totals.length === 0) return refuse("Tax without a line.")
   const net = totals.map((cost, index) => cost - (discounts[index] ?? 0))
   const parts = allocate(rest, total(net) > 0 ? net : totals)
-  return Result.succeed(known.map((tax, index) => tax + (parts[index] ?? 0)))
+  return Result.succeed(lineTaxes.map((tax, index) => tax + (parts[index] ?? 0)))
 }
 
 /**
- * What amounts come to: after discount, and with their tax where they do not contain it already. The one place that knows
- * what included tax means: the grand total of an order (with its shipping) and the refund of a line both come from it.
+ * The amount to pay after discount, with its tax unless the prices contain it. Order totals and line refunds both use it,
+ * so included tax has one meaning.
  */
 export const payable = (
   { discount, taxIncluded, tax, total: before }: {
@@ -140,13 +141,13 @@ export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result
     yield* minors(input.discounts.map((discount) => discount.amount), "discount")
     const discounts = allocateDiscounts(totals, input.discounts)
     const discountTotal = yield* minorSum(discounts, "discount")
-    const known = yield* minors(input.lineTaxes ?? lines.map(() => 0), "tax")
-    if (known.length !== lines.length) return yield* refuse("The taxes of the lines do not match the lines.")
-    const knownTax = yield* minorSum(known, "tax")
-    const taxTotal = yield* minor(input.taxTotal ?? knownTax, "tax")
-    const taxes = yield* taxPerLine(known, taxTotal, totals, discounts)
+    const lineTaxes = yield* minors(input.lineTaxes ?? lines.map(() => 0), "tax")
+    if (lineTaxes.length !== lines.length) return yield* refuse("The taxes of the lines do not match the lines.")
+    const lineTaxTotal = yield* minorSum(lineTaxes, "tax")
+    const taxTotal = yield* minor(input.taxTotal ?? lineTaxTotal, "tax")
+    const taxes = yield* taxPerLine(lineTaxes, taxTotal, totals, discounts)
     const shippingTotal = yield* minor(input.shippingTotal, "shipping")
-    // The only subtraction comes first, so a sum beyond 2^53 - 1 cannot become a smaller one by being inexact.
+    // Subtract first: an inexact sum beyond 2^53 - 1 must not become a valid smaller one.
     const charged = payable({ total: subtotal, discount: discountTotal, tax: taxTotal, taxIncluded }) + shippingTotal
     const grandTotal = yield* minor(charged, "grand total")
     if (taxIncluded && taxTotal > grandTotal) return yield* refuse("The included tax exceeds the order.")

@@ -1,24 +1,15 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { usageReturned } from "./UsageReturnRepo.ts"
+import { currentOrganization } from "../access/Actor.ts"
+import { usageReturned } from "./CreateOrderStatementRepo.ts"
+import { UndoCreateOrder } from "./UndoCreateOrder.ts"
 
-/** Gives back what the placing of an order took, besides the stock and the money, which have repositories of their own. */
-export class UndoCreateOrderRepo extends Context.Service<UndoCreateOrderRepo, {
-  /**
-   * The promotion usage of a cancelled order goes back to its counters, and when nothing was captured the cart goes back
-   * to the shopper. To be called in the transaction that cancels it. Repeating it changes nothing: the rows that drive
-   * it are gone the first time.
-   */
-  readonly undo: (orderId: string) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/checkout/UndoCreateOrderRepo") {}
-
-/** `UndoCreateOrderRepo` over the database of the process. */
+/** `UndoCreateOrder` over the database of the process. */
 export const undoCreateOrderRepoLayer = Layer.effect(
-  UndoCreateOrderRepo,
+  UndoCreateOrder,
   Effect.map(SqlClient.SqlClient, (sql) =>
-    UndoCreateOrderRepo.of({
-      undo: Effect.fn("UndoCreateOrderRepo.undo")(function*(orderId: string) {
+    UndoCreateOrder.of({
+      undo: Effect.fn("UndoCreateOrder.undo")(function*(orderId: string) {
         const organization = yield* currentOrganization
         yield* sql`with cancelled as (select id, cart_id, amount_captured from orders where id = ${orderId}::uuid
             and organization_id = ${organization} and status = 'cancelled'),

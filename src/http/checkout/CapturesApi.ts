@@ -17,7 +17,7 @@ const CaptureRequest = Schema.Struct({
   )
 }).annotate({ identifier: "CaptureRequest" })
 
-/** Captures of orders whose checkout only authorized their payment (contract §4.4). */
+/** Captures payments that the checkout only authorized (contract §4.4). */
 export const CapturesGroup = HttpApiGroup.make("captures").add(
   HttpApiEndpoint.post("capture", "/api/orders/:id/capture", {
     params: { id: Uuid },

@@ -8,8 +8,8 @@ import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 import { RouteRate } from "../server/RouteRate.ts"
 
 /**
- * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails, and then nothing is left behind: no order,
- * no open authorization, no held stock; the cart can be checked out again.
+ * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails; then no order, authorization or reservation
+ * remains, and the cart can be checked out again.
  */
 export const CheckoutGroup = HttpApiGroup.make("checkout").add(
   HttpApiEndpoint.post("checkout", "/api/checkout", {

@@ -7,13 +7,13 @@ import type { CheckoutResult } from "../../workflows/checkout/CheckoutWorkflow.t
 import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotencyKey.ts"
 import { CheckoutGroup } from "./CheckoutApi.ts"
 
-/** The key may come in the header, which wins, or in the body (contract §3.1). */
+/** The idempotency key of the header, else of the body (contract §3.1). */
 export const checkoutKey = Effect.fnUntraced(function*(shown: Shown, payload: CheckoutRequest, actor: Actor) {
   const key = (yield* sentKey(shown)) ?? payload.idempotencyKey
   return key === undefined ? null : { key, scope: keyScope(actor, shown) }
 })
 
-/** A checkout as it is answered. */
+/** The response body of a checkout. */
 export const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {
   const meta = {
     ...(hookErrors.length > 0 ? { hookErrors } : {}),
@@ -34,8 +34,9 @@ export const checkoutHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       checkout: Effect.fnUntraced(function*({ payload, request }) {
         const hash = fingerprint("POST", "/api/checkout", JSON.stringify(payload))
-        const done = yield* checkouts.start(payload, hash, yield* checkoutKey(request, payload, yield* CurrentActor))
-        return answerOf(done)
+        return answerOf(
+          yield* checkouts.start(payload, hash, yield* checkoutKey(request, payload, yield* CurrentActor))
+        )
       })
     })
   })

@@ -1,7 +1,6 @@
 import { Layer } from "effect"
 import { basketRepoLayer } from "../../domain/checkout/BasketRepo.ts"
 import { Baskets } from "../../domain/checkout/Baskets.ts"
-import { cartReaderRepoLayer } from "../../domain/checkout/CartReaderRepo.ts"
 import { orderEditRepoLayer } from "../../domain/checkout/OrderEditRepo.ts"
 import { OrderEdits } from "../../domain/checkout/OrderEdits.ts"
 import { Quotes } from "../../domain/checkout/Quotes.ts"
@@ -39,7 +38,6 @@ export const adminOrders = defineModule({
     Layer.provideMerge(
       Layer.mergeAll(
         basketRepoLayer,
-        cartReaderRepoLayer,
         orderEditRepoLayer,
         orderLookupRepoLayer,
         orderNoteRepoLayer,

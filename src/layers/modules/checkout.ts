@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { cartReaderRepoLayer } from "../../domain/checkout/CartReaderRepo.ts"
+import { basketRepoLayer } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { createOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
@@ -9,11 +9,10 @@ import { captureRepoLayer } from "../../domain/payments/CaptureRepo.ts"
 import { capturesHttp } from "../../http/checkout/CapturesHttp.ts"
 import { checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingQuotesHttp.ts"
-import { captureOrderLayer } from "../../workflows/checkout/CaptureOrder.ts"
+import { captureOrderLayer, lateCaptureLayer } from "../../workflows/checkout/CaptureOrder.ts"
 import { Captures } from "../../workflows/checkout/Captures.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
-import { lateCaptureLayer } from "../../workflows/checkout/LateCapture.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
 
 /** From a cart to a placed and paid order (contract §3). It has no tables of its own. */
@@ -23,7 +22,7 @@ export const checkout = defineModule({
   requires: ["carts", "pricing", "promotions", "shipping", "tax", "inventory", "orders", "fulfillment", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
-  services: Layer.merge(Checkouts.layer, Layer.provide(ShippingQuotes.layer, cartReaderRepoLayer)).pipe(
+  services: Layer.merge(Checkouts.layer, Layer.provide(ShippingQuotes.layer, basketRepoLayer)).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         CheckoutPricing.layer,

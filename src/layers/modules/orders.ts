@@ -1,5 +1,4 @@
 import { Layer } from "effect"
-import { UndoCreateOrder } from "../../domain/checkout/UndoCreateOrder.ts"
 import { undoCreateOrderRepoLayer } from "../../domain/checkout/UndoCreateOrderRepo.ts"
 import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
 import { Handover } from "../../domain/fulfillment/Handover.ts"
@@ -48,7 +47,7 @@ export const orders = defineModule({
           orderRecordRepoLayer
         )
       ),
-      Layer.provide(Layer.provide(UndoCreateOrder.layer, undoCreateOrderRepoLayer)),
+      Layer.provide(undoCreateOrderRepoLayer),
       Layer.provide(Layer.provide(Handover.layer, handoverRepoLayer))
     ),
   actors: orderEntityLayer,

@@ -1,47 +1,90 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
-import { Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import { Actor, CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import type { Order } from "../../domain/orders/Order.ts"
+import type { Order, StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { CaptureRepo } from "../../domain/payments/CaptureRepo.ts"
-import { PaymentAdapters, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
-import { absentAdapter } from "../payments/AbsentAdapter.ts"
-import { untilAnswered } from "../payments/UntilAnswered.ts"
-import { askCapture, CaptureAnswer, paymentRequestOf } from "./OrderPayment.ts"
-import { captureKey, voidPayment } from "./PaymentStep.ts"
+import type { PaymentAdapter, PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
+import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
+import { cancelOrder } from "./Compensation.ts"
+import { passing } from "./FaultPoint.ts"
+import { captureKey, isCaptured, voidPayment } from "./PaymentStep.ts"
 
 /** How a capture ended. */
 export const CaptureOutcome = Schema.Union([
   Schema.TaggedStruct("Captured", {}),
   Schema.TaggedStruct("Refused", { message: Schema.String }),
-  /** Cancelled while it was captured: the money went back. */
-  Schema.TaggedStruct("TakenBack", {})
+  /** The order was cancelled during the capture, and the payment was voided. */
+  Schema.TaggedStruct("Cancelled", {})
 ])
 
+// A defect of the database or the process must run the execution again and not end it.
+const annotations = Context.make(Workflow.CaptureDefects, false)
+
 /**
- * The capture of an order that its checkout only authorized (contract §4.4): one execution per order and refusal, each
- * with a key of its own, so that a crash asks again and takes nothing twice. A refusal leaves the order authorized: whether
- * to try again or to cancel it is the operator's to say.
+ * Captures an order that its checkout only authorized (contract §4.4). One execution, with its own idempotency key, per
+ * order and refusal: a crash never captures twice. A refusal leaves the order authorized for an operator to decide on.
  */
 export const CaptureOrder = Workflow.make("CaptureOrder", {
   payload: { orderId: Uuid, amount: Schema.Int, refusals: Schema.Int, actor: Actor },
   success: CaptureOutcome,
   idempotencyKey: ({ orderId, refusals }) => `${orderId}:${refusals}`,
-  // What dies here is the database or the process, not the capture: the execution runs again.
-  annotations: Context.make(Workflow.CaptureDefects, false)
+  annotations
 })
 
-type Payload = Omit<typeof CaptureOrder.payloadSchema.Type, "actor">
+/**
+ * Completes a checkout whose shopper had to confirm the payment (contract §3.7): captures and settles, or cancels the
+ * order. One execution per order, with the checkout's own capture key, so that only one of the two can capture.
+ */
+export const LateCapture = Workflow.make("LateCapture", {
+  payload: { orderId: Uuid, organizationId: Schema.String },
+  success: Schema.Literals(["captured", "cancelled", "nothing-to-capture"]),
+  idempotencyKey: ({ orderId }) => orderId,
+  annotations
+})
 
-const keyOf = (request: PaymentRequest, refusals: number): string =>
-  refusals === 0 ? captureKey(request) : `${captureKey(request)}-${refusals}`
+/** A provider's answer to a capture; `amount` in minor units. */
+const CaptureAnswer = Schema.Union([
+  Schema.TaggedStruct("Captured", { amount: Schema.Int }),
+  Schema.TaggedStruct("Refused", { message: Schema.String })
+])
 
-/** The order is paid: it is confirmed, and what of it is digital is handed over; repeating it is harmless. */
+/** Asks until the provider answers; undefined when it never does. A capture of another amount is a refusal. */
+const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string, key: string) =>
+  untilAnswered(
+    CaptureAnswer,
+    adapter.capture(intentId, request.amount, key).pipe(
+      Effect.map((intent) =>
+        isCaptured(intent, request)
+          ? { _tag: "Captured" as const, amount: intent.amountCaptured }
+          : {
+            _tag: "Refused" as const,
+            message: `${intent.status}, ${intent.amountCaptured} of ${request.amount} taken`
+          }
+      ),
+      Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
+    )
+  )
+
+/** The request that authorized the order, for `amount` minor units of it. The provider knows the instrument already. */
+const paymentRequestOf = ({ cartId, order }: StoredOrder, amount = order.grandTotal): PaymentRequest => ({
+  amount,
+  currency: order.currency,
+  orderId: order.id,
+  customerId: order.customerId,
+  paymentMethodToken: null,
+  metadata: { orderId: order.id, organizationId: order.organizationId, checkoutId: order.id, cartId: cartId ?? "" },
+  idempotencyKey: order.id
+})
+
+const deliver = (order: Order) => Effect.flatMap(Fulfillments, (fulfillments) => fulfillments.deliver(order))
+
+/** Confirms a captured order and fulfils its digital lines; repeating it changes nothing. */
 const conclude = Effect.fnUntraced(function*(order: Order) {
   if (order.status === "pending") {
     const request = { status: "confirmed", source: "payment", reason: "payment_captured" } as const
@@ -50,9 +93,11 @@ const conclude = Effect.fnUntraced(function*(order: Order) {
       Effect.catch((error) => Effect.logWarning(`order ${order.id} is captured and not confirmed`, error))
     )
   }
-  yield* (yield* Fulfillments).deliver(order)
+  yield* deliver(order)
   return { _tag: "Captured" as const }
 })
+
+type Payload = Omit<typeof CaptureOrder.payloadSchema.Type, "actor">
 
 const refused = Effect.fnUntraced(function*({ orderId, refusals }: Payload, message: string) {
   yield* Effect.logWarning(`the capture of order ${orderId} was refused: ${message}`)
@@ -60,7 +105,7 @@ const refused = Effect.fnUntraced(function*({ orderId, refusals }: Payload, mess
   return { _tag: "Refused" as const, message }
 })
 
-const run = Effect.fnUntraced(function*(payload: Payload) {
+const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
   const stored = yield* (yield* OrderRepo).find(payload.orderId)
   const intentId = stored?.order.paymentIntentId ?? null
   const provider = stored?.paymentProvider ?? null
@@ -68,23 +113,53 @@ const run = Effect.fnUntraced(function*(payload: Payload) {
     return yield* refused(payload, "nothing to capture")
   }
   if (stored.order.amountCaptured !== null) return yield* conclude(stored.order)
-  const adapter = (yield* PaymentAdapters).byProvider(provider) ?? absentAdapter(provider)
+  const adapter = yield* adapterOf(provider)
   const request = paymentRequestOf(stored, payload.amount)
-  const answer = yield* untilAnswered(
-    CaptureAnswer,
-    askCapture(adapter, request, intentId, keyOf(request, payload.refusals))
-  )
-  // A payment is captured once at its provider, whatever the key: one that stayed silent may be asked anew.
+  const key = payload.refusals === 0 ? captureKey(request) : `${captureKey(request)}-${payload.refusals}`
+  const answer = yield* captureBy(adapter, request, intentId, key)
+  // A provider captures a payment once, whatever the key, so a later request may safely try again.
   if (answer === undefined) return yield* refused(payload, "The payment provider never answered.")
   if (answer._tag === "Refused") return yield* refused(payload, answer.message)
   const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, answer.amount)
   if (settled !== undefined) return yield* conclude({ ...stored.order, ...settled })
-  // Cancelled meanwhile: whoever did it saw no money to give back.
+  // The concurrent cancellation saw no captured amount to refund.
   yield* voidPayment(adapter, request, intentId)
-  return { _tag: "TakenBack" as const }
+  return { _tag: "Cancelled" as const }
 })
 
-// The claim bears the mark of the request that asked for it; what follows is changed for it, and would bear it again.
+// The claim has recorded the request's idempotency key (`workId`); the changes after it must not record it again.
 export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { workId: _, ...actor }, ...payload }) =>
-  Effect.provideService(run(payload), CurrentActor, actor)
+  Effect.provideService(captureOrder(payload), CurrentActor, actor)
+)
+
+const lateCapture = Effect.fnUntraced(function*(orderId: string) {
+  const stored = yield* (yield* OrderRepo).find(orderId)
+  if (stored === undefined || stored.paymentProvider === null || stored.order.paymentIntentId === null) {
+    return "nothing-to-capture" as const
+  }
+  const { cartId, order, paymentProvider } = stored
+  const { paymentIntentId: intentId } = stored.order
+  // A run that captured may have died before it delivered.
+  if (order.amountCaptured !== null) return yield* Effect.as(deliver(order), "captured" as const)
+  if (order.status === "cancelled") return "nothing-to-capture" as const
+  const adapter = yield* adapterOf(paymentProvider)
+  const request = paymentRequestOf(stored)
+  const undoPayment = voidPayment(adapter, request, intentId)
+  const answer = yield* captureBy(adapter, request, intentId, captureKey(request))
+  if (answer?._tag === "Captured") {
+    yield* passing("captured")
+    const settled = yield* (yield* CreateOrderRepo).settle(orderId, intentId, answer.amount)
+    yield* passing("settled")
+    if (settled !== undefined) return yield* Effect.as(deliver(order), "captured" as const)
+    // The concurrent cancellation saw no captured amount to refund.
+    yield* undoPayment
+    return "cancelled" as const
+  }
+  yield* Effect.logWarning(`order ${orderId} is cancelled: ${answer?.message ?? "its provider never answered"}`)
+  const paid = yield* cancelOrder({ orderId, cartId }, undoPayment)
+  return paid === undefined ? "cancelled" as const : yield* Effect.as(deliver(paid), "captured" as const)
+})
+
+export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }) =>
+  Effect.provideService(lateCapture(orderId), CurrentActor, systemActor(organizationId))
 )

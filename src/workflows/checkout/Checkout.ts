@@ -1,9 +1,9 @@
-import { Effect, Result } from "effect"
+import { Effect, Metric, Result } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
+import { decodePricedCart } from "../../domain/checkout/Checkout.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { type ClaimedCart, ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import { decodePricedCart } from "../../domain/checkout/PricedCartCodec.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
@@ -13,11 +13,9 @@ import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.t
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { afterCheckout, afterOrder, beforeCreate, beforePayment } from "./CheckoutHooks.ts"
-import { counted } from "./CheckoutMetrics.ts"
-import { type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
-import { claimCart } from "./ClaimStep.ts"
+import { claimCart, createOrder, reserveFor } from "./CheckoutSteps.ts"
+import { type CheckoutError, type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 import { cancelOrder, releaseCheckout, voidEarlier } from "./Compensation.ts"
-import { createOrder } from "./CreateOrderStep.ts"
 import { passing } from "./FaultPoint.ts"
 import {
   authorizationFailed,
@@ -29,86 +27,95 @@ import {
   voidPayment,
   voidUnknown
 } from "./PaymentStep.ts"
-import { reserveFor } from "./ReserveStep.ts"
 
-/** Decides, asks the hooks, and pins the priced cart with the stock: an earlier run's priced cart wins over this one. */
+/** Prices the cart, runs the hooks and reserves the stock. A priced cart that an earlier run stored wins. */
 const priceAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const { checkoutId, request } = payload
-  const decided = yield* (yield* CheckoutPricing).price(cart, request, payload.customerId)
-  const allowed = yield* beforePayment(payload, decided)
+  const priced = yield* (yield* CheckoutPricing).price(cart, request, payload.customerId)
+  const allowed = yield* beforePayment(payload, priced)
   const pricedCart = { ...allowed, paymentProvider: yield* providerOf(payload) }
   const reserved = yield* reserveFor(checkoutId, pricedCart)
   return reserved.fresh ? pricedCart : yield* decodePricedCart(reserved.pricing)
 })
 
-/** The order of a checkout, for what undoes it. */
 const orderOf = ({ checkoutId, request }: CheckoutPayload) => ({ orderId: checkoutId, cartId: request.cartId })
 
-/** Steps 4 and 5: take the money, write it down, hand over what is digital; whatever fails before that now takes the order back that was placed. */
-const captureAndSettle = Effect.fn("Checkout.capture")(function*(
-  payload: CheckoutPayload,
-  order: Order,
-  payment: Effect.Success<ReturnType<typeof paymentOf>>,
-  intentId: string
-) {
-  const { adapter, request } = payment
-  const undoPayment = voidPayment(adapter, request, intentId)
-  const captured = yield* Effect.result(capture(adapter, request, intentId))
-  if (Result.isFailure(captured)) {
-    return (yield* cancelOrder(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
-  }
-  yield* passing("captured")
-  const settled = yield* (yield* CreateOrderRepo).settle(order.id, intentId, captured.success.amountCaptured)
-  if (settled === undefined) {
-    yield* cancelOrder(orderOf(payload), undoPayment)
-    return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
-  }
-  yield* passing("settled")
-  return yield* (yield* Fulfillments).deliver({ ...order, ...settled })
-})
+type Payment = Effect.Success<ReturnType<typeof paymentOf>>
 
-/** The provider wants the shopper to act first: the order waits for him, but not for ever. */
-const awaitShopper = Effect.fn("Checkout.awaitShopper")(function*(order: Order) {
-  yield* (yield* UnconfirmedOrderRepo).awaitPayment(order.id, (yield* StoreSettings).confirmationMinutes * 60)
-  return order
-})
+/** Captures, records and fulfils. If the capture fails, cancels the order and voids the payment. */
+const captureAndSettle = Effect.fn("Checkout.capture")(
+  function*(payload: CheckoutPayload, order: Order, { adapter, request }: Payment, intentId: string) {
+    const undoPayment = voidPayment(adapter, request, intentId)
+    const captured = yield* Effect.result(capture(adapter, request, intentId))
+    if (Result.isFailure(captured)) {
+      return (yield* cancelOrder(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
+    }
+    yield* passing("captured")
+    const settled = yield* (yield* CreateOrderRepo).settle(order.id, intentId, captured.success.amountCaptured)
+    if (settled === undefined) {
+      yield* cancelOrder(orderOf(payload), undoPayment)
+      return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
+    }
+    yield* passing("settled")
+    return yield* (yield* Fulfillments).deliver({ ...order, ...settled })
+  }
+)
 
-/** The shopper acts first, or an operator captures later; else the money is taken now. Nothing to pay is taken at once. */
+/** Waits for the shopper's confirmation, leaves the capture to an operator, or captures now. */
 const pay = Effect.fn("Checkout.pay")(function*(
   payload: CheckoutPayload,
   order: Order,
-  payment: Effect.Success<ReturnType<typeof paymentOf>>,
-  { status }: Pick<PaymentIntent, "status">,
+  payment: Payment,
+  status: PaymentIntent["status"],
   intentId: string
 ) {
-  if (status === "requires_action") return yield* awaitShopper(order)
-  const later = (yield* StoreSettings).capture === "manual" && status === "requires_capture" && order.grandTotal > 0
+  const settings = yield* StoreSettings
+  if (status === "requires_action") {
+    yield* (yield* UnconfirmedOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
+    return order
+  }
+  // A free order has nothing for an operator to capture.
+  const later = settings.capture === "manual" && status === "requires_capture" && order.grandTotal > 0
   return later ? order : yield* captureAndSettle(payload, order, payment, intentId)
 })
 
-/** The codes that were refused when the checkout was decided, for a run that finds the priced cart made. */
+/** Runs the last hooks and builds the result; `errors` are those of earlier hooks. */
+const finish = Effect.fnUntraced(function*(
+  order: Order,
+  clientSecret: string | null,
+  errors: CheckoutResult["hookErrors"],
+  rejectedCodes: CheckoutResult["rejectedCodes"]
+) {
+  const result: CheckoutResult = {
+    order,
+    clientSecret,
+    hookErrors: [...errors, ...yield* afterCheckout(order)],
+    rejectedCodes
+  }
+  return result
+})
+
+/** Reads the rejected promotion codes from the priced cart that an earlier run stored. */
 const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
   const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
   return hold === undefined || hold.pricing === "null" ? [] : (yield* decodePricedCart(hold.pricing)).rejectedCodes
 })
 
-/** An earlier run placed the order and died: what is left is to take the money, or to finish undoing. */
+/** Continues a checkout whose earlier run created the order and died: pays the order or finishes undoing it. */
 const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) {
   const stored = yield* (yield* OrderRepo).find(payload.checkoutId)
-  if (stored === undefined) return yield* Effect.die(new Error(`order ${payload.checkoutId} is placed and not there`))
+  if (stored === undefined) return yield* Effect.die(new Error(`order ${payload.checkoutId} exists but cannot be read`))
   const { order } = stored
   const rejected = yield* rejectedCodes(payload)
   const payment = yield* paymentOf(payload, { ...order, paymentProvider: stored.paymentProvider ?? undefined })
   const intentId = order.paymentIntentId ?? payload.checkoutId
   const undoPayment = voidPayment(payment.adapter, payment.request, intentId)
   if (order.amountCaptured !== null) {
-    // Paid: nothing the provider says, or does not say, may undo it any more. The cart of one that was cancelled since
-    // may have been with the shopper again, and this run's claim of it must not stay.
+    // A paid order stays, whatever the provider says now. If it was cancelled, release this run's claim of its cart.
     if (order.status === "cancelled") yield* (yield* ClaimRepo).release(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
     const delivered = yield* (yield* Fulfillments).deliver(order)
-    const errors = [...yield* afterOrder(delivered), ...yield* afterCheckout(delivered)]
-    return answer(delivered, secret, errors, rejected)
+    return yield* finish(delivered, secret, yield* afterOrder(delivered), rejected)
   }
   if (order.status === "cancelled") {
     yield* cancelOrder(orderOf(payload), undoPayment)
@@ -116,31 +123,21 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   }
   const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
   if (Result.isFailure(authorized)) {
-    // Whatever it says now, it had set the amount aside when the order was placed.
+    // The order exists, so the amount was authorized before: void that, whatever the provider says now.
     const paid = yield* cancelOrder(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
-    return answer(paid, null, [...yield* afterOrder(paid), ...yield* afterCheckout(paid)], rejected)
+    return yield* finish(paid, null, yield* afterOrder(paid), rejected)
   }
   const intent = authorized.success
-  const created = yield* afterOrder(order)
-  const paid = yield* pay(payload, order, payment, intent, intentId)
-  return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], rejected)
+  const hookErrors = yield* afterOrder(order)
+  const paid = yield* pay(payload, order, payment, intent.status, intentId)
+  return yield* finish(paid, intent.clientSecret, hookErrors, rejected)
 })
 
-const answer = (
-  order: Order,
-  clientSecret: string | null,
-  hookErrors: CheckoutResult["hookErrors"],
-  rejectedCodes: CheckoutResult["rejectedCodes"]
-): CheckoutResult => ({ order, clientSecret, hookErrors, rejectedCodes })
-
-/**
- * From the claimed cart to the paid order; each step names what undoes the ones before it. A defect is no failure: the
- * whole execution is repeated then.
- */
+/** Turns a claimed cart into a paid order. Each step names the compensation of the steps before it. */
 const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const pricedCart = yield* priceAndReserve(payload, cart).pipe(
-    // Stock is released even when the desk said no: a call that timed out may be granted later, the tombstone stops it.
+    // Release after a refusal too: a reservation that timed out may still be granted, and the tombstone stops it.
     Effect.tapError(() => releaseCheckout(payload, voidEarlier(payload)))
   )
   yield* passing("reserved")
@@ -156,10 +153,21 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     Effect.tapError(() => releaseCheckout(payload, () => voidPayment(adapter, request, intent.id)))
   )
   yield* passing("created")
-  const created = yield* afterOrder(order)
-  const paid = yield* pay(payload, order, payment, intent, intent.id)
-  return answer(paid, intent.clientSecret, [...created, ...yield* afterCheckout(paid)], pricedCart.rejectedCodes)
+  const hookErrors = yield* afterOrder(order)
+  const paid = yield* pay(payload, order, payment, intent.status, intent.id)
+  return yield* finish(paid, intent.clientSecret, hookErrors, pricedCart.rejectedCodes)
 })
+
+const checkouts = Metric.counter("stoa_checkouts_total", {
+  description: "Checkouts that ended in this process: created, or the code of the error; a repeated run counts again",
+  incremental: true
+})
+
+const count = (outcome: string) => Metric.update(Metric.withAttributes(checkouts, { outcome }), 1)
+
+/** Counts outcomes. A run that dies has none: another run follows it. */
+const counted = <A, R>(checkout: Effect.Effect<A, CheckoutError, R>): Effect.Effect<A, CheckoutError, R> =>
+  checkout.pipe(Effect.tap(count("created")), Effect.tapError(({ error }) => count(error.code)))
 
 export const checkoutLayer = CheckoutWorkflow.toLayer((payload) =>
   Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { PricingRequest } from "../../domain/checkout/Basket.ts"
-import type { PricedCart, PricedCartLine } from "../../domain/checkout/Checkout.ts"
+import { type PricedCart, type PricedCartLine, totalsOf } from "../../domain/checkout/Checkout.ts"
 import type { CheckoutData } from "../../domain/checkout/CheckoutData.ts"
 import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { HookBroken } from "../../domain/hooks/Hook.ts"
@@ -11,43 +11,41 @@ import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
-/** How the unit price of a line came about, in minor units (contract §0.5). */
+/** The steps that made the unit price of a line, in minor units (contract §0.5). */
 const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => [
   firstStep(priceSteps[0]?.amountBefore ?? unitPrice, basePriceId ?? null),
   ...priceSteps
 ]
 
-/** Whose order it is and what was asked for, beside what was decided. */
-type Asked =
+type RequestData =
   & Pick<CheckoutData, "cartId" | "idempotencyKey" | "orderId" | "paymentMethodId" | "paymentMethodToken">
   & { readonly request: PricingRequest }
 
-const hookData = ({ orderId, request, ...asked }: Asked, pricedCart: PricedCart): CheckoutData => ({
-  ...asked,
-  checkoutId: orderId,
-  orderId,
-  customerId: pricedCart.customerId,
-  customerGroupIds: pricedCart.customerGroupIds ?? [],
-  currency: pricedCart.currency,
-  lineItems: pricedCart.lines.map((line) => ({
-    ...line,
-    resolvedUnitPrice: line.unitPrice,
-    resolvedTotal: line.totalPrice,
-    priceBreakdown: priceBreakdown(line)
-  })),
-  subtotal: pricedCart.subtotal,
-  discountTotal: pricedCart.discountTotal,
-  taxTotal: pricedCart.taxTotal,
-  taxIncluded: pricedCart.taxIncluded ?? false,
-  shippingTotal: pricedCart.shippingTotal,
-  total: pricedCart.grandTotal,
-  promotionCodes: request.promotionCodes ?? [],
-  appliedPromotions: pricedCart.promotions,
-  freeShipping: pricedCart.promotions.some((one) => one.freeShipping),
-  shippingAddress: request.shippingAddress ?? null,
-  shippingMethod: pricedCart.shippingMethod ?? null,
-  metadata: pricedCart.metadata
-})
+const hookData = ({ orderId, request, ...rest }: RequestData, pricedCart: PricedCart): CheckoutData => {
+  const { grandTotal, ...totals } = totalsOf(pricedCart)
+  return {
+    ...rest,
+    checkoutId: orderId,
+    orderId,
+    customerId: pricedCart.customerId,
+    customerGroupIds: pricedCart.customerGroupIds ?? [],
+    currency: pricedCart.currency,
+    lineItems: pricedCart.lines.map((line) => ({
+      ...line,
+      resolvedUnitPrice: line.unitPrice,
+      resolvedTotal: line.totalPrice,
+      priceBreakdown: priceBreakdown(line)
+    })),
+    ...totals,
+    total: grandTotal,
+    promotionCodes: request.promotionCodes ?? [],
+    appliedPromotions: pricedCart.promotions,
+    freeShipping: pricedCart.promotions.some((one) => one.freeShipping),
+    shippingAddress: request.shippingAddress ?? null,
+    shippingMethod: pricedCart.shippingMethod ?? null,
+    metadata: pricedCart.metadata
+  }
+}
 
 const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, pricedCart: PricedCart): CheckoutData =>
   hookData({
@@ -60,10 +58,10 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   }, pricedCart)
 
 /**
- * A refusal of a hook reaches the shopper with its words, a broken hook without any. Both fail the checkout: as a defect
- * it would be repeated for as long as the hook is broken, and keep the cart.
+ * Fails the checkout when a hook refuses it or breaks. The shopper sees the message of a refusal only. A broken hook must
+ * not be a defect: the checkout would repeat, and keep the cart, for as long as the hook is broken.
  */
-const asked = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
+const run = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
   hooks.pipe(
     Effect.mapError((error) => CheckoutFailed.of(error.error.message)),
     Effect.catchDefect((defect) =>
@@ -80,8 +78,8 @@ const isStorable = Schema.is(StorableObject)
 const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
 
 /**
- * What no table can hold would fail every repetition of the checkout alike, and keep its cart and its money for ever:
- * the hook refuses it, whether it knows or not. From here on the metadata is what will be read back.
+ * Reads metadata as the database will give it back. Metadata that cannot be stored is a refusal: as a defect it would
+ * fail every repetition of the checkout.
  */
 const storable = (metadata: unknown) => {
   const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")
@@ -90,15 +88,15 @@ const storable = (metadata: unknown) => {
     : Effect.fail(refusal)
 }
 
-/** Asks `checkout.beforePayment`, after the totals and before any money. The answer carries the hooks' metadata. */
+/** Runs `checkout.beforePayment`, after the totals and before any money moves; gives the hooks' metadata. */
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
   function*(payload: CheckoutPayload, pricedCart: PricedCart) {
-    const hooked = yield* asked((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, pricedCart)))
+    const hooked = yield* run((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, pricedCart)))
     return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
 
-/** Asks `checkout.beforeCreate` and `orders.beforeCreate`, after the authorization and before the order. */
+/** Runs `checkout.beforeCreate` and `orders.beforeCreate`, after the authorization and before the order is created. */
 export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   payload: CheckoutPayload,
   pricedCart: PricedCart,
@@ -110,7 +108,7 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
     paymentIntentId: id,
     paymentClientSecret: clientSecret
   }
-  const hooked = yield* asked(
+  const hooked = yield* run(
     Effect.flatMap(
       hooks.before("checkout.beforeCreate", data),
       (changed) => hooks.before("orders.beforeCreate", changed)
@@ -119,22 +117,22 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
 })
 
-/** Asks `orders.beforeCreate` about an order that staff writes. The answer carries the hooks' metadata. */
+/** Runs `orders.beforeCreate` for a manual order; gives the hooks' metadata. */
 export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
   function*(orderId: string, request: PricingRequest, pricedCart: PricedCart) {
-    const nobody = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
-    const data = hookData({ ...nobody, orderId, request }, pricedCart)
-    const hooked = yield* asked((yield* Hooks).before("orders.beforeCreate", data))
+    const noCart = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
+    const data = hookData({ ...noCart, orderId, request }, pricedCart)
+    const hooked = yield* run((yield* Hooks).before("orders.beforeCreate", data))
     return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
 
 /**
- * After the order is placed nothing may fail it any more: hooks report, they do not decide (contract §0.5). Those of the
- * order's creation run before the money is taken (contract §3.2, 11), so that they know of every order that is cancelled.
+ * Runs the hooks of the created order before the capture, so that they see orders that are cancelled later (contract
+ * §3.2, 11). Their failures are reported and change nothing (contract §0.5).
  */
 export const afterOrder = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("orders.afterCreate", order))
 
-/** Reports the end of the checkout to `checkout.afterCreate`; gives what its handlers failed with. */
+/** Runs `checkout.afterCreate`; gives the failures of its handlers. */
 export const afterCheckout = (order: Order) =>
   Effect.flatMap(Hooks, (hooks) => hooks.after("checkout.afterCreate", order))

@@ -8,23 +8,23 @@ import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 import { newId } from "../../domain/ids/Id.ts"
 import { type CheckoutError, type CheckoutPayload, type CheckoutResult, CheckoutWorkflow } from "./CheckoutWorkflow.ts"
 
-/** A key the client chose, whose it is, and the fingerprint of the request it came with. */
+/** A client's idempotency key and the scope (client and route) that it is unique in. */
 export interface CheckoutKey {
   readonly key: string
   readonly scope: string
 }
 
-/** Keys of checkouts lie apart from those of other routes: their answers are remembered by the checkout itself. */
+/** Separates checkout keys from those of other routes: a checkout stores its result itself. */
 const scopeOf = (scope: string): string => `checkout:${scope}`
 
-/** How long a shopper waits for an answer. The checkout goes on without him; the same key gives its outcome later. */
+/** How long a request waits. The checkout continues without it, and the same key gives its result later. */
 const timeout = Duration.seconds(30)
 
 /** Starts durable checkouts and waits for their outcome (contract §3). */
 export class Checkouts extends Context.Service<Checkouts, {
   /**
-   * Checks a cart out. With a key: the same request gives the same order, another request 409, a running one 409 with
-   * `Retry-After` (contract §3.8). The key decides the checkout's id, so a repeat can only ever meet the first one.
+   * Checks out a cart. With a key, the same request gives the same order, another request fails with 409, and a running
+   * one with 409 and `Retry-After` (contract §3.8). The key decides the checkout id.
    */
   readonly start: (
     request: CheckoutRequest,
@@ -50,8 +50,8 @@ export class Checkouts extends Context.Service<Checkouts, {
         )
 
       /**
-       * An earlier request has the key: its outcome if there is one. Its process may have died after it took the key and
-       * before the checkout was on disk, so the checkout is started here too; the second start of one changes nothing.
+       * The result of an earlier request with this key. Starts its checkout again, which changes nothing if it runs: the
+       * earlier process may have died after it claimed the key and before it stored the checkout.
        */
       const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload) {
         const executionId = yield* CheckoutWorkflow.executionId(payload)
@@ -78,8 +78,8 @@ export class Checkouts extends Context.Service<Checkouts, {
         }
       )
 
-      /** A refused checkout left nothing behind, so its key is free for another try; one that still runs keeps it. */
-      const freeing = <R>(
+      /** Releases the key of a failed checkout, which left nothing behind; a running one keeps it. */
+      const releasing = <R>(
         { key, scope }: CheckoutKey,
         checkoutId: string,
         checkout: Effect.Effect<CheckoutResult, CheckoutError | StillRunning, R>
@@ -97,7 +97,7 @@ export class Checkouts extends Context.Service<Checkouts, {
             return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
           }
           const payload = yield* payloadOf(claim.workId, request, requestHash, key)
-          return yield* freeing(key, claim.workId, claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload))
+          return yield* releasing(key, claim.workId, claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload))
         }
       )
 

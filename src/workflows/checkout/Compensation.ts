@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
+import { decodePricedCart } from "../../domain/checkout/Checkout.ts"
 import { ClaimRepo } from "../../domain/checkout/ClaimRepo.ts"
-import { decodePricedCart } from "../../domain/checkout/PricedCartCodec.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/Reservation.ts"
@@ -14,15 +14,13 @@ import { passing } from "./FaultPoint.ts"
 import { paymentOf, voidLater } from "./PaymentStep.ts"
 
 /*
- * What undoes a checkout. The rows come first and the money after them: the ended reservation, or the cancelled order,
- * is what every later run of the same checkout meets. Were the money first, a run that starts again after a crash could
- * place and capture the very payment that is being voided.
+ * Compensations end the rows first (the reservation or the order) and the payment after them: later runs of the checkout
+ * read the rows. In the other order, a run after a crash could create an order with the payment that is being voided.
  */
 
 /**
- * Ends a checkout that has no order: its reservation, then its money, then the cart goes back. `undoPayment` is given
- * the hold as it was found. A checkout whose order another run has placed meanwhile is not to be undone from here: it
- * dies, and the repetition finds that order.
+ * Ends a checkout without an order: releases its stock, undoes its payment and releases the cart. `undoPayment` gets the
+ * hold. Dies if another run created the order meanwhile; the repetition then finds that order.
  */
 export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R>(
   { checkoutId, request }: CheckoutPayload,
@@ -39,10 +37,7 @@ export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R
   yield* (yield* ClaimRepo).release(request.cartId, checkoutId)
 })
 
-/**
- * For a run that fails before it asks for money. A priced cart pinned with the hold is that of an earlier run, which may
- * have had the amount set aside before it died.
- */
+/** Voids the payment that an earlier run may have authorized: only that run can have stored a priced cart. */
 export const voidEarlier = (payload: CheckoutPayload) =>
   Effect.fn("Checkout.voidEarlier")(function*(hold: PinnedHold | undefined) {
     if (hold === undefined || hold.pricing === "null") return
@@ -50,16 +45,15 @@ export const voidEarlier = (payload: CheckoutPayload) =>
     yield* voidLater(adapter, request, null)
   })
 
-/** How often the cancellation of an order is decided anew because others change its status meanwhile. */
-const rounds = 5
+const maxAttempts = 5
 
 /**
- * Cancels an order that was not paid, whatever status others have given it; gives it when it was paid meanwhile. Hooks
- * are told and not asked: there is no money for the order, so none of them can keep it.
+ * Cancels an unpaid order from whatever status it has; gives the order if it was paid meanwhile. Hooks run after the
+ * cancellation and cannot refuse it, because the order has no money.
  */
 const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: string) {
   let from: OrderStatus = "pending"
-  for (let round = 0; round < rounds; round++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const cancelled = yield* (yield* OrderStatusRepo).transition({
       orderId,
       from,
@@ -69,8 +63,8 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
       unpaid: true
     }).pipe(Effect.result)
     if (Result.isSuccess(cancelled)) {
-      const asked = { orderId, fromStatus: from, newStatus: "cancelled", reason: "payment_failed" }
-      yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order, asked)
+      const change = { orderId, fromStatus: from, newStatus: "cancelled", reason: "payment_failed" }
+      yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order, change)
       return undefined
     }
     const order: Order | undefined = (yield* (yield* OrderRepo).find(orderId))?.order
@@ -82,12 +76,12 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
     }
     from = order.status
   }
-  return yield* Effect.die(new Error(`order ${orderId} could not be cancelled: others keep changing it`))
+  return yield* Effect.die(new Error(`order ${orderId} could not be cancelled: other requests keep changing it`))
 })
 
 /**
- * Takes back an order that could not be paid: it is cancelled, and with it stock, usage and cart go back, then the money
- * (contract §3.6). Gives the order instead when it was paid after all, by another run or as the provider's event says.
+ * Cancels an order that could not be paid, with its stock, usage and cart, and then undoes its payment (contract §3.6).
+ * Gives the order if another run or the provider's event paid it meanwhile.
  */
 export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
   { cartId, orderId }: { readonly orderId: string; readonly cartId: string | null },
@@ -95,7 +89,7 @@ export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
 ) {
   const paid = yield* cancelUnpaid(orderId)
   if (paid !== undefined) return paid
-  // An earlier run had undone everything and died before it could say so: this one has claimed the cart once more.
+  // If an earlier run died after it undid everything, this run has claimed the cart again.
   if (cartId !== null) yield* (yield* ClaimRepo).release(cartId, orderId)
   yield* passing("undone")
   yield* undoPayment

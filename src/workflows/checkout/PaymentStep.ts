@@ -7,55 +7,44 @@ import {
   PaymentDeclined,
   type PaymentIntent,
   type PaymentRequest,
-  PaymentUnknown
+  type PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
-import { absentAdapter } from "../payments/AbsentAdapter.ts"
-import { brokenAdapter } from "../payments/BrokenAdapter.ts"
+import { adapterOf, answerWithin } from "../payments/ProviderCalls.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 /**
- * A provider that does not answer is asked again with the same key, which gives its first answer and moves no money
- * twice; three times here, and if it stays silent a durable process goes on asking (ARCHITECTURE §3). An adapter that
- * breaks has not answered either: repeating the checkout for ever would keep the cart from the shopper.
+ * Asks a provider up to three times with one idempotency key, so that no money moves twice. If it stays silent, a durable
+ * workflow resolves the payment later (ARCHITECTURE §3).
  */
-const asked = <A>(answer: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
-  answer.pipe(
-    Effect.catchDefect(brokenAdapter),
-    Effect.timeoutOrElse({
-      duration: "5 seconds",
-      orElse: () => Effect.fail(new PaymentUnknown({ message: "The payment provider did not answer in time." }))
-    }),
-    Effect.retry({
-      times: 2,
-      schedule: Schedule.exponential("200 millis"),
-      while: (error) => error._tag === "PaymentUnknown"
-    })
-  )
+const ask = <A>(call: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
+  Effect.retry(answerWithin(call, "5 seconds"), {
+    times: 2,
+    schedule: Schedule.exponential("200 millis"),
+    while: (error) => error._tag === "PaymentUnknown"
+  })
 
-/**
- * The adapter that answers for a payment method: the one that was asked first, whatever the configuration says today.
- * Its name is pinned before it is asked, so that money is looked for where it lies.
- */
-const adapterOf = (adapters: PaymentAdapters["Service"], paymentMethodId: string, provider: string | undefined) => {
-  const selected = adapters.select(paymentMethodId)
-  return provider === undefined || provider === selected.adapter.providerId ? selected : {
-    adapter: adapters.byProvider(provider) ?? absentAdapter(provider),
-    token: paymentMethodId === provider ? null : paymentMethodId
-  }
-}
-
-/** The provider that this checkout will ask, by the configuration of now. */
+/** The provider that the current configuration selects for this checkout. */
 export const providerOf = ({ request }: CheckoutPayload) =>
   Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
 
-/** What decides a payment besides the request itself; `paymentProvider` is absent in what older versions pinned. */
+/** The parts of a priced cart or order that a payment needs. `paymentProvider` is absent in older stored payloads. */
 type Payable = Pick<PricedCart, "customerId" | "grandTotal" | "paymentProvider">
 
-/** The adapter of this checkout and what it is asked; the checkout id is the idempotency key of the whole payment. */
+/**
+ * The adapter and the payment request of this checkout; the checkout id is the idempotency key. The provider that was
+ * stored first wins over the current configuration, because it holds the money.
+ */
 export const paymentOf = Effect.fnUntraced(
   function*(payload: CheckoutPayload, { customerId, grandTotal, paymentProvider }: Payable) {
-    const { adapter, token } = adapterOf(yield* PaymentAdapters, payload.request.paymentMethodId, paymentProvider)
+    const { paymentMethodId } = payload.request
+    const selected = (yield* PaymentAdapters).select(paymentMethodId)
+    const { adapter, token } = paymentProvider === undefined || paymentProvider === selected.adapter.providerId
+      ? selected
+      : {
+        adapter: yield* adapterOf(paymentProvider),
+        token: paymentMethodId === paymentProvider ? null : paymentMethodId
+      }
     const request: PaymentRequest = {
       amount: grandTotal,
       currency: payload.request.currency,
@@ -74,68 +63,65 @@ export const paymentOf = Effect.fnUntraced(
   }
 )
 
-/** Makes sure, for as long as it takes, that a payment nobody wants any more is not kept. */
+/** Voids an orphaned payment by a durable workflow, however long the provider is silent. */
 export const voidLater = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string | null) =>
   Effect.asVoid(VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true }))
 
-/** Step 2: the provider sets the amount aside. */
+/** Authorizes the amount. */
 export const authorize = Effect.fn("Checkout.authorize")(function*(adapter: PaymentAdapter, request: PaymentRequest) {
-  const intent = yield* asked(adapter.authorize(request))
+  const intent = yield* ask(adapter.authorize(request))
   if (intent.status !== "canceled") return intent
-  // An earlier run of this checkout failed and voided it, and died before it could say so.
+  // An earlier run of this checkout failed, voided it and died before it reported the failure.
   return yield* new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "it was cancelled." })
 })
 
-/** What the shopper is told when the amount could not be set aside. */
+/** The error of a failed authorization, for the shopper. */
 export const authorizationFailed = ({ message }: PaymentDeclined | PaymentUnknown) =>
   CheckoutFailed.of(`Payment authorization failed: ${message}`)
 
-/** Compensation of a refused authorization: nothing, unless nobody knows whether it was refused. */
+/** Compensation of a failed authorization: voids the payment only if its outcome is unknown. */
 export const voidUnknown = (
   { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest },
   error: PaymentDeclined | PaymentUnknown
 ) => error._tag === "PaymentUnknown" ? voidLater(adapter, request, null) : Effect.void
 
-/** What a shopper needs to confirm a payment, asked for once more by its key; null when the provider does not say. */
+/** Asks again for the secret that confirms a payment; null when the provider gives none. */
 export const clientSecretOf = (
   { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest }
 ) =>
-  asked(adapter.authorize(request)).pipe(
+  ask(adapter.authorize(request)).pipe(
     Effect.map(({ clientSecret }) => clientSecret),
     Effect.catch(() => Effect.succeed(null))
   )
 
-/** The key of a payment's one capture, whoever asks for it. */
+/** The idempotency key of a payment's capture, shared by all who capture it. */
 export const captureKey = ({ idempotencyKey }: PaymentRequest): string => `${idempotencyKey}:capture`
 
-/** Whether a capture took all of the money; anything else is a failure like a refusal. */
-export const isTaken = (intent: PaymentIntent, { amount }: PaymentRequest): boolean =>
+/** Whether the full amount was captured; anything else is a failure. */
+export const isCaptured = (intent: PaymentIntent, { amount }: PaymentRequest): boolean =>
   intent.status === "succeeded" && intent.amountCaptured === amount
 
-/**
- * Step 4: the provider takes what was set aside. An answer that is not all of it, or of a payment that was voided
- * meanwhile, is a failure like a refusal: whatever was taken goes back, and the shopper is asked for all of it again.
- */
+/** Captures the authorized amount. A partial capture, or one of a voided payment, is a failure. */
 export const capture = Effect.fn("Checkout.capture")(function*(
   adapter: PaymentAdapter,
   request: PaymentRequest,
   intentId: string
 ) {
-  const intent = yield* asked(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
+  const intent = yield* ask(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
     Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
   )
-  if (isTaken(intent, request)) return intent
+  if (isCaptured(intent, request)) return intent
   yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
   return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
 })
 
-/** Compensation of an authorization, and of a capture whose outcome is unknown: whatever was taken goes back. */
+/** Compensation of an authorization or of a capture with unknown outcome: voids or refunds the payment. */
 export const voidPayment = Effect.fn("Checkout.voidPayment")(function*(
   adapter: PaymentAdapter,
   request: PaymentRequest,
   intentId: string
 ) {
-  yield* asked(adapter.cancel(intentId, `${request.idempotencyKey}:cancel`)).pipe(
+  yield* ask(adapter.cancel(intentId, `${request.idempotencyKey}:cancel`)).pipe(
     Effect.catch(() => voidLater(adapter, request, intentId))
   )
 })

@@ -20,7 +20,7 @@ import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.t
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { StockClient } from "../../entities/StockClient.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
-import { reserveFor } from "../checkout/ReserveStep.ts"
+import { reserveFor } from "../checkout/CheckoutSteps.ts"
 
 /** Why no order was made; nothing of it is left behind then. */
 export type ManualOrderError = BasketError | CheckoutFailed | Unauthorized

@@ -11,9 +11,8 @@ import {
 import { type Refund, refundKey } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
-import { absentAdapter } from "./AbsentAdapter.ts"
 import { FullRefunds } from "./FullRefunds.ts"
-import { untilAnswered } from "./UntilAnswered.ts"
+import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /** How a refund ended. `unknown`: no such refund. */
 const Outcome = Schema.Literals(["completed", "failed", "undone", "unknown"])
@@ -74,7 +73,7 @@ const settle = Effect.fnUntraced(function*(refundId: string) {
   if (configured !== undefined && !(yield* refunds.send(refundId))) {
     return (yield* refunds.find(refundId))?.status === "undone" ? "undone" as const : "unknown" as const
   }
-  const adapter = configured ?? absentAdapter(refund.provider)
+  const adapter = yield* adapterOf(refund.provider)
   const answer = yield* untilAnswered(Answer, askProvider(adapter, refund.intentId, refund))
   if (answer === undefined) return yield* giveUp("The payment provider never answered.", false)
   if (answer._tag === "Refused") return yield* giveUp(answer.message, true)

@@ -1,9 +1,8 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
-import { PaymentAdapters, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
-import { absentAdapter } from "./AbsentAdapter.ts"
-import { untilAnswered } from "./UntilAnswered.ts"
+import { PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
+import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /**
  * Undoes a payment whose outcome was unknown when its checkout failed: asks the provider by the payment's key until it
@@ -35,7 +34,7 @@ const Outcome = Schema.Struct({ outcome: Schema.Literals(["voided", "nothing-to-
 
 export const voidPaymentLayer = VoidPayment.toLayer(
   Effect.fn("VoidPayment")(function*({ intentId, providerId, request }) {
-    const adapter = (yield* PaymentAdapters).byProvider(providerId) ?? absentAdapter(providerId)
+    const adapter = yield* adapterOf(providerId)
     const answer = yield* untilAnswered(
       Outcome,
       Effect.gen(function*() {

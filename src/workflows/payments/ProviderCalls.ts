@@ -1,0 +1,67 @@
+import { type Duration, Effect, Schema } from "effect"
+import { Activity, DurableClock } from "effect/workflow"
+import {
+  type PaymentAdapter,
+  PaymentAdapters,
+  type PaymentDeclined,
+  PaymentUnknown,
+  WebhookRejected
+} from "../../domain/payments/PaymentAdapter.ts"
+
+/** Fails every call, so that voids and refunds wait until the provider is configured again. */
+const unconfigured = (providerId: string): PaymentAdapter => {
+  const message = `The provider '${providerId}' is not configured.`
+  const unknown = Effect.fail(new PaymentUnknown({ message }))
+  return {
+    providerId,
+    authorize: () => unknown,
+    capture: () => unknown,
+    cancel: () => unknown,
+    refund: () => unknown,
+    verifyWebhook: () => Effect.fail(new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message }))
+  }
+}
+
+/** The adapter of a provider; `PaymentUnknown` from each call when the provider is not configured any more. */
+export const adapterOf = (providerId: string) =>
+  Effect.map(PaymentAdapters, (adapters) => adapters.byProvider(providerId) ?? unconfigured(providerId))
+
+/** Turns a time-out or a defect of an adapter into `PaymentUnknown`: the money may or may not have moved. */
+export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown>(
+  call: Effect.Effect<A, E>,
+  timeout: Duration.Input
+): Effect.Effect<A, E | PaymentUnknown> =>
+  call.pipe(
+    Effect.catchDefect((defect) =>
+      Effect.andThen(
+        Effect.logError("a payment adapter broke", defect),
+        Effect.fail(new PaymentUnknown({ message: "The payment provider could not be asked." }))
+      )
+    ),
+    Effect.timeoutOrElse({
+      duration: timeout,
+      orElse: () => Effect.fail(new PaymentUnknown({ message: "The payment provider did not answer in time." }))
+    })
+  )
+
+/** About a week with the delays below; then an operator has to look at it. */
+const maxAttempts = 200
+const delayAfter = (attempt: number) => `${Math.min(3_600, 2 ** Math.min(attempt, 12))} seconds` as const
+
+/**
+ * Asks a provider from a durable workflow until it answers, first after seconds, then every hour; undefined after about
+ * a week. `ask` carries an idempotency key, since a crash repeats the attempt that it interrupts. Each attempt is an
+ * activity: a plain call would run again at every resume.
+ */
+export const untilAnswered = Effect.fnUntraced(function*<A extends object>(
+  answer: Schema.Codec<A, object>,
+  ask: Effect.Effect<A, PaymentUnknown>
+) {
+  const execute = Effect.catchTag(answerWithin(ask, "20 seconds"), "PaymentUnknown", () => Effect.succeed(null))
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const outcome = yield* Activity.make({ name: `attempt-${attempt}`, success: Schema.NullOr(answer), execute })
+    if (outcome !== null) return outcome
+    yield* DurableClock.sleep({ name: `silent-${attempt}`, duration: delayAfter(attempt) })
+  }
+  return undefined
+})
