@@ -44,7 +44,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
         values (${id}::uuid, 'org_default', 'Kept', 100)`
       const told = () =>
         ({ type: "taxClasses.delete", entityType: "tax_class", entityId: id, payload: {}, before: {} }) as const
-      const again = deleteTold(sql, "tax_classes", id, told).pipe(
+      const again = deleteTold(sql, { table: "tax_classes", columns: "*" }, id, told).pipe(
         Effect.provideService(CurrentActor, { ...systemActor("org_default"), workId })
       )
       assert.isTrue(Exit.isFailure(yield* Effect.exit(again)))

@@ -1,15 +1,16 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Time } from "../pricing/Bounds.ts"
 import { AnyJson, Wording } from "../text/Storable.ts"
 import { Locale } from "./FieldText.ts"
 
 const text = Schema.NullOr(Schema.String)
 
-/** Shoppers see approved words only; a draft is what they would be once it is approved. */
-export const WordsState = Schema.Literals(["approved", "draft"])
-export type WordsState = typeof WordsState.Type
+/** Shoppers see approved attributes only; a draft shows them as they will be once it is approved. */
+export const ApprovalStatus = Schema.Literals(["approved", "draft"])
+export type ApprovalStatus = typeof ApprovalStatus.Type
 
-/** The words of an entity in one locale (spec §2, contract §1.1). */
+/** The texts of an entity in one locale (spec §2, contract §1.1). */
 export const Attributes = Schema.Struct({
   id: Uuid,
   entityId: Uuid,
@@ -20,7 +21,7 @@ export const Attributes = Schema.Struct({
   richDescription: Schema.Unknown,
   seoTitle: text,
   seoDescription: text,
-  status: WordsState
+  status: ApprovalStatus
 }).annotate({ identifier: "EntityAttributes" })
 export type Attributes = typeof Attributes.Type
 
@@ -32,17 +33,25 @@ const wording = {
   richDescription: Schema.optional(AnyJson),
   seoTitle: optionalText,
   seoDescription: optionalText,
-  /** Whether shoppers are to see them at once; absent: as the store has it (docs/catalog.md). */
-  status: Schema.optional(WordsState)
+  /** Whether shoppers see them at once; the store decides when absent (docs/catalog.md). */
+  status: Schema.optional(ApprovalStatus)
 }
 
-/** Words given together with a new entity; `locale` is `en` when absent. */
+/** Attributes of a new entity; `locale` defaults to `en`. */
 export const NewAttributes = Schema.Struct({ locale: Schema.optional(Locale), title: Wording, ...wording })
 export type NewAttributes = typeof NewAttributes.Type
 
-/**
- * Body of PUT attributes: absent keys keep their value, null clears. `title` is required the first time a locale is
- * written (contract §1.2).
- */
+/** Body of PUT attributes: absent keys keep their value, null clears. The first write of a locale needs a title. */
 export const AttributesChange = Schema.Struct({ title: Schema.optional(Wording), ...wording })
 export type AttributesChange = typeof AttributesChange.Type
+
+/** A draft of the attributes of a locale that waits for approval: the changed fields and who proposed them. */
+export const AttributesDraft = Schema.Struct({
+  entityId: Uuid,
+  slug: Schema.String,
+  locale: Schema.String,
+  changes: Schema.Record(Schema.String, Schema.Unknown),
+  proposedBy: Schema.NullOr(Schema.String),
+  proposedAt: Time
+}).annotate({ identifier: "EntityAttributesDraft" })
+export type AttributesDraft = typeof AttributesDraft.Type

@@ -10,13 +10,13 @@ import { EntityRepo } from "./EntityRepo.ts"
 import { EntityFields } from "./fields/EntityFields.ts"
 
 /**
- * Changes of catalog entities (contract §1.2). Each announces `catalog.create`, `.update` or `.delete` together with the
- * change, and runs the hooks of the same names and their `catalog.<type>.…` forms around it.
+ * Changes of catalog entities (contract §1.2). Each emits `catalog.create`, `.update` or `.delete` with the change and
+ * runs the hooks of the same names and their `catalog.<type>.…` forms.
  */
 export class Catalog extends Context.Service<Catalog, {
   /**
-   * A new entity with its first words and custom fields. 409 for a slug or a unique field that is taken, 422 for custom
-   * fields that its type does not allow and when a hook refuses, 403 for words it asks to be approved by somebody else.
+   * Creates an entity with attributes and custom fields. 409 when another entity has the slug or the value of a unique
+   * field, 422 for invalid custom fields and when a hook refuses, 403 for an approval that the actor may not give.
    */
   readonly create: (
     input: NewEntity
@@ -26,15 +26,15 @@ export class Catalog extends Context.Service<Catalog, {
     id: string,
     change: EntityChange
   ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Turns active, visible and published now, from any status and as often as asked. */
+  /** Makes the entity active, visible and published now, from any status. Repeatable. */
   readonly publish: (id: string) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
   readonly archive: (id: string) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
   readonly discontinue: (
     id: string
   ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** 404, 422 when a hook refuses, and 409 while carts, orders or stock movements refer to it: archive it instead. */
+  /** 404, 422 when a hook refuses, and 409 while carts, orders or stock movements refer to the entity. */
   readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Merges the words of one locale, or of its draft. 404, 422 for a first write without title, 403 as above. */
+  /** Merges into the attributes of a locale or its draft. 404, 422 for the first write without title, 403 as above. */
   readonly setAttributes: (
     id: string,
     locale: string,
@@ -48,36 +48,32 @@ export class Catalog extends Context.Service<Catalog, {
       const changes = yield* EntityChanges
       const hooks = yield* Hooks
 
-      const made = creation(repo, changes, yield* EntityFields, yield* CatalogTransactionRepo)
+      const createEntity = creation(repo, changes, yield* EntityFields, yield* CatalogTransactionRepo)
 
       const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
         const general = yield* hooks.before("catalog.beforeCreate", input)
-        const entity = yield* made(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
+        const entity = yield* createEntity(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
         yield* hooks.after("catalog.afterCreate", entity, input)
         yield* hooks.after(`catalog.${entity.type}.afterCreate`, entity, input)
         return entity
       })
 
-      const existing = Effect.fnUntraced(function*(id: string) {
-        return (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
-      })
-
-      const mayRemove = Effect.fnUntraced(function*(id: string) {
+      const beforeRemove = Effect.fnUntraced(function*(id: string) {
         if (!hooks.hasAny(needsDeleted)) return
-        const entity = yield* existing(id)
+        const entity = (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
         yield* hooks.before("catalog.beforeDelete", entity)
         yield* hooks.before(`catalog.${entity.type}.beforeDelete`, entity)
       })
 
-      const update = Effect.fn("Catalog.update")(function*(id: string, sent: EntityChange, publish = false) {
-        const { change, old } = yield* changes.consider(id, sent)
+      const update = Effect.fn("Catalog.update")(function*(id: string, requested: EntityChange, publish = false) {
+        const { change, old } = yield* changes.beforeUpdate(id, requested)
         const entity = yield* changes.write(id, { ...change, publish })
-        yield* changes.updated(entity, old)
+        yield* changes.afterUpdate(entity, old)
         return entity
       })
 
       const remove = Effect.fn("Catalog.remove")(function*(id: string) {
-        yield* mayRemove(id)
+        yield* beforeRemove(id)
         const removal = yield* repo.remove(id)
         if (removal._tag === "Missing") return yield* unknownEntity
         if (removal._tag === "Used") return yield* inUse
@@ -87,11 +83,13 @@ export class Catalog extends Context.Service<Catalog, {
 
       const setAttributes = Effect.fn("Catalog.setAttributes")(
         function*(id: string, locale: string, change: AttributesChange) {
-          if ((yield* changes.stateOf(change.status)) === "draft") return yield* changes.saveDraft(id, locale, change)
-          const written = yield* changes.writeWords(id, locale, change)
+          if ((yield* changes.approvalStatus(change.status)) === "draft") {
+            return yield* changes.saveDraft(id, locale, change)
+          }
+          const written = yield* changes.writeAttributes(id, locale, change)
           if (written._tag === "Changed") {
             const changedFieldPaths = written.fields.map((field) => `attributes.${locale}.${field}`)
-            yield* changes.updated(written.entity, written.old, { changedFieldPaths })
+            yield* changes.afterUpdate(written.entity, written.old, { changedFieldPaths })
           }
         }
       )
@@ -119,9 +117,9 @@ const creation = (
     return yield* repo.create(input, yield* fields.ofNew(input.type, input.customFields ?? {}))
   })
 
-  /** Types without custom fields, and entities without words that wait, need no transaction. */
-  const made = Effect.fnUntraced(function*({ attributes, ...input }: NewEntity) {
-    const state = attributes === undefined ? "approved" : yield* changes.stateOf(attributes.status)
+  /** Only custom fields and drafts need a transaction. */
+  return Effect.fnUntraced(function*({ attributes, ...input }: NewEntity) {
+    const state = attributes === undefined ? "approved" : yield* changes.approvalStatus(attributes.status)
     const hasFields = input.customFields !== undefined || (yield* fields.hasFields(input.type))
     const write = hasFields ? withFields : (entity: NewEntity) => repo.create(entity)
     if (attributes === undefined || state === "approved") {
@@ -133,8 +131,6 @@ const creation = (
       Effect.tap(write(input), (entity) => changes.saveDraft(entity.id, locale, words))
     )
   })
-
-  return made
 }
 
 const needsDeleted = /^catalog\.(.+\.)?beforeDelete$/

@@ -15,18 +15,18 @@ import type { EntityRead, EntityView, Include } from "./Expansion.ts"
 import type { ExpansionView } from "./ExpansionRepo.ts"
 import { localeChain } from "./locales/LocaleChain.ts"
 
-/** How words are read: of the first locale of a chain or of this one alone, drafts included or not. */
-export interface WordsRead {
+/** How to read attributes: with the fallback locales, without drafts. */
+export interface AttributesOptions {
   readonly fallback?: boolean
   readonly approvedOnly?: boolean
 }
 
 /**
- * Reads of the catalog (contract §1.2): what a shopper may not see is 404 to him and left out of lists. A read is one
- * statement whatever it expands; a list one, and one more when it is narrowed to a category or a brand.
+ * Reads of the catalog (contract §1.2). What an actor may not see is 404 and left out of lists. A read takes one statement
+ * with all its expansions; a list one, plus one with a category or brand filter.
  */
 export class CatalogReads extends Context.Service<CatalogReads, {
-  /** With a `locale`, words are those of the first of its chain that has any (docs/catalog.md). */
+  /** With a `locale`, attributes are those of the first locale of its chain that has any (docs/catalog.md). */
   readonly get: (
     idOrSlug: string,
     include: ReadonlyArray<Include>,
@@ -34,11 +34,11 @@ export class CatalogReads extends Context.Service<CatalogReads, {
   ) => Effect.Effect<EntityView, NotFound | ValidationFailed, CurrentActor>
   /** 422 for an unknown category or brand. */
   readonly list: (query: EntityQuery) => Effect.Effect<PageOf<EntityView>, ValidationFailed, CurrentActor>
-  /** Whoever keeps the catalog gets the draft where there is one, unless he asks for what is approved. */
+  /** Catalog staff get the draft if there is one, unless they ask for the approved text. */
   readonly attributes: (
     id: string,
     locale: string,
-    how?: WordsRead
+    options?: AttributesOptions
   ) => Effect.Effect<Attributes, NotFound, CurrentActor>
 }>()("stoa/domain/catalog/CatalogReads") {
   static readonly layer = Layer.effect(
@@ -46,53 +46,53 @@ export class CatalogReads extends Context.Service<CatalogReads, {
     Effect.gen(function*() {
       const repo = yield* EntityRepo
       const lists = yield* EntityListRepo
-      const words = yield* AttributesRepo
+      const attributesRepo = yield* AttributesRepo
       const hooks = yield* Hooks
       const settings = yield* CatalogSettings
 
-      /** A slug may look like an id: it is tried when no entity has that id. */
+      /** A slug may look like an id, so it is tried when no entity has that id. */
       const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
-        const shown = yield* viewFor(options.locale, settings)
-        if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, shown)
-        const found = id === undefined ? undefined : yield* repo.findById(id, options.include, shown)
-        return found ?? (yield* repo.findBySlug(id ?? "", options.include, shown))
+        const view = yield* viewFor(options.locale, settings)
+        if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, view)
+        const found = id === undefined ? undefined : yield* repo.findById(id, options.include, view)
+        return found ?? (yield* repo.findBySlug(id ?? "", options.include, view))
       })
 
-      // Without a span, as the look-up below it: on the shortest way through the service two spans were a fifth of the work.
+      // No span here and in `EntityRepo.findById`: on this hot path two spans took a fifth of the time.
       const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
         const options = locale === undefined ? { include } : { include, locale }
-        const asked: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
-        const read = yield* hooks.before("catalog.beforeRead", asked)
+        const request: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
+        const read = yield* hooks.before("catalog.beforeRead", request)
         const entity = yield* find(read)
         const actor = yield* CurrentActor
         if (entity === undefined || !isVisibleTo(actor, entity)) return yield* unknownEntity
-        // The type is known only now, so the hooks of a type may still refuse but no longer change what is read.
+        // The read determines the type, so hooks of a type can refuse but no longer change the request.
         yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
         yield* hooks.after("catalog.afterRead", entity, read)
         yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read)
         return shownTo(actor, entity)
       })
 
-      const narrowed = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...sent }: EntityQuery) {
-        const shown = yield* viewFor(locale, settings)
-        const query = { ...sent, view: shown, publicOnly: !shown.drafts }
+      const filterOf = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...rest }: EntityQuery) {
+        const view = yield* viewFor(locale, settings)
+        const query = { ...rest, view, publicOnly: !view.drafts }
         if (category === undefined && brand === undefined) {
           return { ...query, categoryIds: null, brandId: null }
         }
         const isDeep = category !== undefined && descendants === true
-        const ids = yield* lists.named({ category, brand, descendants: isDeep })
+        const ids = yield* lists.resolve({ category, brand, descendants: isDeep })
         if (category !== undefined && ids.category === null) return yield* unknownCategory
         if (brand !== undefined && ids.brand === null) return yield* unknownBrand
-        const categoryIds = ids.category === null ? null : ids.below ?? [ids.category]
+        const categoryIds = ids.category === null ? null : ids.descendants ?? [ids.category]
         return { ...query, categoryIds, brandId: ids.brand }
       })
 
-      const list = Effect.fn("CatalogReads.list")(function*(asked: EntityQuery) {
-        const general = yield* hooks.before("catalog.beforeList", asked)
+      const list = Effect.fn("CatalogReads.list")(function*(request: EntityQuery) {
+        const general = yield* hooks.before("catalog.beforeList", request)
         const query = general.type === undefined
           ? general
           : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
-        const page = yield* lists.page(yield* narrowed(query))
+        const page = yield* lists.page(yield* filterOf(query))
         yield* hooks.after("catalog.afterList", page, query)
         if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
         const actor = yield* CurrentActor
@@ -100,11 +100,11 @@ export class CatalogReads extends Context.Service<CatalogReads, {
       })
 
       const attributes = Effect.fn("CatalogReads.attributes")(
-        function*(id: string, locale: string, how: WordsRead = {}) {
+        function*(id: string, locale: string, options: AttributesOptions = {}) {
           const actor = yield* CurrentActor
-          const locales = how.fallback === true ? localeChain(locale, settings) : [locale]
-          const drafts = seesUnpublished(actor) && how.approvedOnly !== true
-          const found = yield* words.find(id, { locales, drafts })
+          const locales = options.fallback === true ? localeChain(locale, settings) : [locale]
+          const drafts = seesUnpublished(actor) && options.approvedOnly !== true
+          const found = yield* attributesRepo.find(id, { locales, drafts })
           if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* unknownEntity
           return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
         }
@@ -115,7 +115,7 @@ export class CatalogReads extends Context.Service<CatalogReads, {
   )
 }
 
-/** What the actor of this request may be shown of an entity's words, prices and stock. */
+/** What the actor may see of attributes, prices and stock. */
 const viewFor = Effect.fnUntraced(function*(locale: string | undefined, settings: CatalogSettings["Service"]) {
   const actor = yield* CurrentActor
   const buyer = {

@@ -1,12 +1,12 @@
 import { Context, Layer } from "effect"
 
-/** What a deployment decides about words in several languages and how long revisions stay. */
+/** Localization settings of a deployment. */
 export interface CatalogDefaults {
-  /** The locale that stands in for all others in the end. */
+  /** The last fallback of every locale. */
   readonly defaultLocale: string
-  /** For a locale, those that stand in for it, best first; they come before the default. */
+  /** Fallbacks by locale, best first; they precede the default. */
   readonly localeFallbacks: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Whether words that somebody without `catalog:approve` writes wait as a draft for somebody who has it. */
+  /** Whether attributes written without the permission `catalog:approve` become a draft that waits for approval. */
   readonly approveLocales: boolean
 }
 

@@ -10,7 +10,7 @@ const Time = Schema.Date.annotate({ format: "date-time" })
 export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
 export type EntityStatus = typeof EntityStatus.Type
 
-/** Something a store offers (spec §2, contract §1.1); `type` is open-ended, `taxClass` names a tax class. */
+/** An item of the catalog (spec §2, contract §1.1). `type` is free text, `taxClass` names a tax class. */
 export const CatalogEntity = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -27,13 +27,13 @@ export const CatalogEntity = Schema.Struct({
 }).annotate({ identifier: "CatalogEntity" })
 export type CatalogEntity = typeof CatalogEntity.Type
 
-/** Values of custom fields by name (docs/catalog.md); what they may be the type's definitions say. */
+/** Values of custom fields by name; the definitions of the type constrain them (docs/catalog.md). */
 const CustomFields = Schema.optional(StorableObject)
 
 export const EntityType = keyText(100)
 export const TaxClass = keyText(100)
 
-/** Body of a new entity; `status` is `draft` when absent. Created as `active` it is visible and published at once. */
+/** Body of a new entity. `status` defaults to `draft`; an `active` entity is visible and published at once. */
 export const NewEntity = Schema.Struct({
   type: EntityType,
   slug: Slug,
@@ -46,8 +46,8 @@ export const NewEntity = Schema.Struct({
 export type NewEntity = typeof NewEntity.Type
 
 /**
- * Body of a change: absent keys keep their value, also those of `customFields`, where null clears one; `metadata` replaces
- * the whole object, a null `taxClass` clears it.
+ * Body of a change: absent keys keep their value, also within `customFields`. Null clears a custom field or the tax class.
+ * `metadata` replaces the object.
  */
 export const EntityChange = Schema.Struct({
   slug: Schema.optional(Slug),

@@ -3,24 +3,24 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { journalRows } from "../events/JournalRepo.ts"
 
-/** What an entity can be attached to. */
+/** Records that entities link to. */
 export type LinkTarget = "category" | "brand"
 
-/** Which of the two ends of a link the organization has. */
+/** Whether the organization has each end of a link. */
 export interface LinkEnds {
   readonly entity: boolean
   readonly target: boolean
 }
 
-/** Links of entities to categories and brands. Neither end is ever made by linking to it (contract §12.3, 24). */
+/** Links of entities to categories and brands. Linking never creates an end (contract §12.3, 24). */
 export class EntityLinkRepo extends Context.Service<EntityLinkRepo, {
-  /** Attaches, which may be repeated; attaches nothing unless both ends exist. */
+  /** Idempotent; links nothing unless both ends exist. */
   readonly link: (
     target: LinkTarget,
     entityId: string,
     targetId: string
   ) => Effect.Effect<LinkEnds, never, CurrentActor>
-  /** False: they were not linked. */
+  /** False when they were not linked. */
   readonly unlink: (
     target: LinkTarget,
     entityId: string,
@@ -35,7 +35,7 @@ const tables = {
   brand: { links: "entity_brands", targets: "brands", column: "brand_id", field: "brandId" }
 } as const
 
-/** The journal tells of links where one looks for them: in the history of the entity. */
+/** Journal entries of links belong to the history of the entity. */
 const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
   const { column, field, targets } = tables[target]
   const link = `jsonb_build_object('entityId', x.entity_id, '${field}', x.${column})`
@@ -54,9 +54,8 @@ const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     const { column, links, targets } = tables[target]
-    // Key share: a target deleted at the same moment is waited for and then not found, instead of a foreign key failure.
-    // The entity is held as whoever changes it holds it: the index of search makes its writers wait for one another anyway,
-    // and they would wait in a circle if some of them held less of it until then.
+    // Key share waits for a concurrent deletion of the target, which is then not found, instead of a foreign key error.
+    // The entity gets the lock of every other writer: the search index serializes them, and a weaker lock could deadlock.
     const rows = yield* sql<LinkEnds>`with e as (
         select id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
         for no key update),

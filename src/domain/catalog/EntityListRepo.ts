@@ -6,29 +6,29 @@ import { MediaAddress } from "../media/MediaSettings.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageOf } from "../paging/Paging.ts"
 import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
-import { type EntityViewRow, toView } from "./EntityRow.ts"
+import { entityColumns, type EntityViewRow, toView } from "./EntityRowsRepo.ts"
 import type { EntityView } from "./Expansion.ts"
 import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
-/** A category and a brand named by id or slug, as ids; null where the organization has no such record. */
-export interface NamedFilters {
+/** The ids of a category and a brand; null when the organization has no such record. */
+export interface FilterIds {
   readonly category: string | null
   readonly brand: string | null
-  /** The category and all below it, where they were asked for. */
-  readonly below: ReadonlyArray<string> | null
+  /** The category and its descendants, if requested. */
+  readonly descendants: ReadonlyArray<string> | null
 }
 
-/** The names as they came; `descendants` asks for the categories below, too. */
-export interface SentFilters {
+/** A category and a brand by id or slug. */
+export interface FilterNames {
   readonly category: string | undefined
   readonly brand: string | undefined
   readonly descendants: boolean
 }
 
-/** A query whose category and brand are ids. `publicOnly`: shoppers see published entities, whatever they ask for. */
+/** A query with the ids of category and brand. `publicOnly` limits shoppers to published entities. */
 export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "descendants" | "locale"> {
   readonly view: ExpansionView
-  /** Entities are in any of these; null asks for no category. */
+  /** Entities in any of these categories; null for no filter. */
   readonly categoryIds: ReadonlyArray<string> | null
   readonly brandId: string | null
   readonly publicOnly: boolean
@@ -36,8 +36,8 @@ export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "
 
 /** Pages of entities. */
 export class EntityListRepo extends Context.Service<EntityListRepo, {
-  readonly named: (sent: SentFilters) => Effect.Effect<NamedFilters, never, CurrentActor>
-  /** The page with its total and every expansion that was asked for, in one statement. */
+  readonly resolve: (names: FilterNames) => Effect.Effect<FilterIds, never, CurrentActor>
+  /** The page with its total and the requested expansions, in one statement. */
   readonly page: (filter: EntityFilter) => Effect.Effect<PageOf<EntityView>, never, CurrentActor>
 }>()("stoa/domain/catalog/EntityListRepo") {
   static readonly layer = Layer.effect(
@@ -48,7 +48,7 @@ export class EntityListRepo extends Context.Service<EntityListRepo, {
 
 const columns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
 
-/** Ties are broken by id in the same direction, so that one index serves both. */
+/** Breaks ties by id in the same direction, so that one index serves both. */
 const orderBy = (sort: EntitySort): string => {
   const direction = sort.ascending ? "asc" : "desc"
   const column = `e.${columns[sort.field]} ${direction}`
@@ -56,7 +56,7 @@ const orderBy = (sort: EntitySort): string => {
 }
 
 const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Service"] => {
-  const named = Effect.fn("EntityListRepo.named")(function*({ brand, category, descendants }: SentFilters) {
+  const resolve = Effect.fn("EntityListRepo.resolve")(function*({ brand, category, descendants }: FilterNames) {
     const organization = yield* currentOrganization
     const idOf = (table: string, text: string | undefined) =>
       sql`(select id from ${sql(table)} where organization_id = ${organization} and ${
@@ -68,9 +68,9 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
           union select c.id from down d join categories c on c.parent_id = d.id and c.organization_id = ${organization})
         select coalesce(json_agg(id), '[]') from down)`
       : sql.literal("null::json")
-    const rows = yield* sql<NamedFilters>`select ${idOf("categories", category)} as category,
-      ${idOf("brands", brand)} as brand, ${below} as below`
-    return rows[0] ?? { category: null, brand: null, below: null }
+    const rows = yield* sql<FilterIds>`select ${idOf("categories", category)} as category,
+      ${idOf("brands", brand)} as brand, ${below} as descendants`
+    return rows[0] ?? { category: null, brand: null, descendants: null }
   }, Effect.orDie)
 
   const matching = (organization: string, filter: EntityFilter) => {
@@ -81,7 +81,7 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
     if (filter.status !== undefined) clauses.push(sql`e.status = ${filter.status}`)
     const [one, ...others] = filter.categoryIds ?? []
     if (one !== undefined) {
-      // What lies in many categories is gathered first: a join would be planned as if it were most of the catalog.
+      // Collect the entities of many categories first: PostgreSQL would plan a join as if it matched most of the catalog.
       clauses.push(
         others.length === 0
           ? sql`exists (select 1 from entity_categories l where l.entity_id = e.id and l.category_id = ${one}::uuid)`
@@ -96,15 +96,14 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
     return sql.and(clauses)
   }
 
-  /** Catalogs are counted by the triggers that keep `catalog_totals`; only links and lists of ids have to be counted row by row. */
+  /** Triggers count entities in `catalog_totals`; only filters by link or id count row by row. */
   const total = (organization: string, filter: EntityFilter) =>
     filter.categoryIds !== null || filter.brandId !== null || filter.ids !== undefined
       ? sql`select count(*) as total from catalog_entities e where ${matching(organization, filter)}`
       : sql`select coalesce(sum(e.entities), 0)::int8 as total from catalog_totals e
         where ${matching(organization, filter)}`
 
-  // The page size stands in the text: with it the server can keep one plan for the most frequent statement of all,
-  // while a parameter makes it plan anew each time. It is a whole number from 1 to 100.
+  // The page size, 1 to 100, is literal: PostgreSQL keeps a plan for it but replans with a parameter each time.
   const slice = (filter: EntityFilter) =>
     filter.page === 1
       ? sql`limit ${sql.literal(String(filter.limit))}`
@@ -117,13 +116,15 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
       readonly total: bigint
     }
     // A page beyond the end still has its total: one row without an entity.
-    const rows = yield* sql<Row>`select t.total, e.* ${expansionColumn(sql, address, filter.include, filter.view)}
+    const rows = yield* sql<Row>`select t.total, ${sql.literal(entityColumns("e"))} ${
+      expansionColumn(sql, address, filter.include, filter.view)
+    }
       from (${total(organization, filter)}) t
       left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
         ${order} ${slice(filter)}) e on true ${order}`
-    const found = rows.filter((row) => row.id !== null)
-    return { items: found.map(toView), page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
+    const items = rows.filter((row) => row.id !== null).map(({ total: _, ...row }) => toView(row))
+    return { items, page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
   }, Effect.orDie)
 
-  return { named, page }
+  return { resolve, page }
 }

@@ -3,22 +3,22 @@ import { ValidationFailed } from "../errors/ApiErrors.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import type { Include } from "./Expansion.ts"
 
-/** Which entities are asked for and in what order (contract §1.2, GET /catalog/entities). */
+/** Filters and order of a list of entities (contract §1.2, GET /catalog/entities). */
 export interface EntityQuery extends PageRequest {
   readonly type?: string | undefined
-  /** Any text: an unknown status finds nothing. */
+  /** An unknown status matches nothing. */
   readonly status?: string | undefined
-  /** Id or slug; an unknown one is refused. */
+  /** Id or slug; 422 for an unknown one. */
   readonly category?: string | undefined
-  /** Entities of the categories below `category` too. */
+  /** Include entities of the descendants of `category`. */
   readonly descendants?: boolean | undefined
-  /** Id or slug; an unknown one is refused. */
+  /** Id or slug; 422 for an unknown one. */
   readonly brand?: string | undefined
   readonly sort: EntitySort
-  /** With it, words are those of the first locale of its chain that has any, instead of all. */
+  /** Attributes of the first locale of its chain that has any, instead of all. */
   readonly locale?: string | undefined
   readonly include: ReadonlyArray<Include>
-  /** Only these, before pages are cut: what a hook (`catalog.beforeList`) lets its caller see. No request can name it. */
+  /** Only these entities; set by the hook `catalog.beforeList`, never by a request. */
   readonly ids?: ReadonlyArray<string> | undefined
 }
 

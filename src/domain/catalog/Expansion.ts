@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { Attributes } from "./Attributes.ts"
 import { CatalogEntity } from "./Entity.ts"
@@ -9,10 +9,10 @@ import { Variant } from "./variants/Variant.ts"
 const amount = Schema.Finite
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
-/** ISO 8601 with milliseconds and Z, as the database wrote it: expansions travel unchanged from there to the answer. */
+/** ISO 8601 with milliseconds and Z, formatted by the database: expansions go into the response unchanged. */
 const IsoTime = Schema.String.annotate({ format: "date-time" })
 
-/** A category of an entity: the link and what it leads to. */
+/** A category of an entity with its link. */
 const LinkedCategory = Schema.Struct({
   entityId: Uuid,
   categoryId: Uuid,
@@ -22,7 +22,7 @@ const LinkedCategory = Schema.Struct({
   metadata: Metadata
 }).annotate({ identifier: "LinkedCategory" })
 
-/** A brand of an entity: the link and what it leads to. */
+/** A brand of an entity with its link. */
 const LinkedBrand = Schema.Struct({
   entityId: Uuid,
   brandId: Uuid,
@@ -41,7 +41,7 @@ const LinkedMedia = Schema.Struct({
   contentType: Schema.String
 }).annotate({ identifier: "LinkedMedia" })
 
-/** Units of the entity or of a variant: of each warehouse for staff, of all together for shoppers. */
+/** Stock of the entity or a variant: per warehouse for staff, in total for shoppers. */
 const LinkedStock = Schema.Struct({
   warehouseId: Schema.optional(Uuid),
   variantId: Schema.NullOr(Uuid),
@@ -55,7 +55,7 @@ const LinkedStock = Schema.Struct({
     + "variant: what all active warehouses have available, and neither `warehouseId`, `onHand` nor `reserved`."
 })
 
-/** A price row of the entity or of a variant; amounts in minor units of `currency`. */
+/** A price of the entity or a variant; amounts in minor units of `currency`. */
 const LinkedPrice = Schema.Struct({
   id: Uuid,
   currency: Schema.String,
@@ -92,12 +92,12 @@ const expansions = {
 
 const Expansions = Schema.Struct(expansions)
 export type Expansions = typeof Expansions.Type
-/** A part of an entity that a request may ask for (`include`). */
+/** A part of an entity that a request can include. */
 export type Include = keyof Expansions
 
 /**
- * An entity as reads give it: with the expansions that were asked for and no key for the others. `marketplace` is what that
- * plugin lays upon it in `catalog.afterRead` and `catalog.afterList` (contract, plugins §1.3); without it there is no key.
+ * An entity as reads return it, with keys for the requested expansions only. The marketplace plugin adds `marketplace` in
+ * `catalog.afterRead` and `catalog.afterList` (contract, plugins §1.3).
  */
 export const EntityView = Schema.Struct({
   ...CatalogEntity.fields,
@@ -107,32 +107,22 @@ export const EntityView = Schema.Struct({
   .annotate({ identifier: "CatalogEntityView" })
 export type EntityView = typeof EntityView.Type
 
-const names: ReadonlyArray<Include> = [
-  "attributes",
-  "variants",
-  "categories",
-  "brands",
-  "media",
-  "inventory",
-  "pricing",
-  "optionTypes",
-  "customFields"
-]
+const names = Struct.keys(expansions)
 
 /**
- * The `include` parameter: a comma list, unknown names ignored (contract §1.1). Always in one order, so that the
- * database sees few different statements.
+ * The `include` parameter: a comma list; unknown names are ignored (contract §1.1). The fixed order keeps the number of
+ * different statements small.
  */
 export const includesOf = (text: string | undefined): ReadonlyArray<Include> => {
   if (text === undefined) return []
-  const asked = new Set(text.split(",").map((name) => name.trim()))
-  return names.filter((name) => asked.has(name))
+  const requested = new Set(text.split(",").map((name) => name.trim()))
+  return names.filter((name) => requested.has(name))
 }
 
-/** A read of one entity, as its before-hooks get it and may change it (contract §0.5). */
+/** A read of one entity; before-hooks may change it (contract §0.5). */
 export interface EntityRead {
   readonly id?: string
   readonly slug?: string
-  /** With a `locale`, words are those of the first of its chain that has any, instead of all. */
+  /** With a `locale`, attributes of the first locale of its chain that has any, instead of all. */
   readonly options: { readonly include: ReadonlyArray<Include>; readonly locale?: string | undefined }
 }

@@ -3,9 +3,8 @@ import { isoTime } from "../events/JournalRepo.ts"
 import type { Include } from "./Expansion.ts"
 
 /*
- * Each expansion is a JSON array that PostgreSQL builds beside the entity row `e`: one index look-up per entity of the
- * page, inside the statement that reads the page. However many expansions are asked for, it stays one statement, and
- * the rows reach the answer as they left the database. Rows of other modules are read here, never written.
+ * Each expansion is a JSON array that PostgreSQL builds with the entity row `e`: one index look-up per entity, inside the
+ * statement that reads the page. Reads rows of other modules, writes none.
  */
 const words = `'id', a.id, 'entityId', a.entity_id, 'locale', a.locale, 'title', a.title, 'subtitle', a.subtitle,
     'description', a.description, 'richDescription', a.rich_description, 'seoTitle', a.seo_title,
@@ -14,7 +13,7 @@ const words = `'id', a.id, 'entityId', a.entity_id, 'locale', a.locale, 'title',
 const attributes = `(select coalesce(json_agg(json_build_object(${words}) order by a.locale), '[]')
   from entity_attributes a where a.entity_id = e.id)`
 
-/** With drafts laid over them, for those who keep the catalog. */
+/** Attributes with their drafts, for catalog staff. */
 const withDrafts =
   `select coalesce(a.locale, d.locale) as locale, case when d.id is null then jsonb_build_object(${words})
     when a.id is null then jsonb_build_object('id', d.id, 'entityId', d.entity_id, 'locale', d.locale, 'title', '',
@@ -27,19 +26,19 @@ const withDrafts =
 const approvedOnly =
   `select a.locale, jsonb_build_object(${words}) as shown from entity_attributes a where a.entity_id = e.id`
 
-/** What expansions show to the caller of a read. */
+/** What the caller may see of expansions. */
 export interface ExpansionView {
-  /** Attributes with their drafts. */
+  /** Attributes with drafts. */
   readonly drafts: boolean
-  /** Attributes of the first of these locales that has any; undefined for all locales. */
+  /** Attributes of the first of these locales that has any; undefined for all. */
   readonly locales: ReadonlyArray<string> | undefined
-  /** Stock per warehouse; otherwise what can be bought, over all warehouses. */
+  /** Stock per warehouse instead of availability over all warehouses. */
   readonly warehouses: boolean
-  /** Every price, or those that this buyer can be charged at this time. */
+  /** All prices, or those that apply to this buyer now. */
   readonly prices: "all" | PriceBuyer
 }
 
-/** The user whose customer groups count, null for a visitor, and the time of the read. */
+/** The user with their customer groups, null for a visitor, and the time of the read. */
 export interface PriceBuyer {
   readonly organizationId: string
   readonly userId: string | null
@@ -78,7 +77,7 @@ const levels = `(select coalesce(json_agg(json_build_object('warehouseId', s.war
     order by s.variant_id nulls first, s.warehouse_id), '[]')
   from stock_levels s where s.organization_id = e.organization_id and s.entity_id = e.id)`
 
-/** What can be bought of the entity and of its variants; as for carts, inactive warehouses do not count. */
+/** Units available of the entity and its variants; like carts, without inactive warehouses. */
 const availability = `(select coalesce(json_agg(json_build_object('variantId', s.variant_id, 'available', s.available)
     order by s.variant_id nulls first), '[]')
   from (select s.variant_id, sum(s.on_hand - s.reserved)::int8 as available
@@ -92,7 +91,7 @@ const prices = `(select coalesce(json_agg(json_build_object('id', p.id, 'currenc
     order by p.created_at, p.id), '[]')
   from prices p where p.organization_id = e.organization_id and p.entity_id = e.id`
 
-/** The conditions are those of `resolvePrice`. The groups depend on no row, so PostgreSQL looks them up once. */
+/** The conditions of `resolvePrice`. The groups depend on no row, so PostgreSQL reads them once. */
 const pricesFor = (sql: SqlClient.SqlClient, buyer: ExpansionView["prices"]) =>
   buyer === "all"
     ? sql`${sql.literal(prices)})`
@@ -110,7 +109,7 @@ const optionTypes = `(select coalesce(json_agg(json_build_object('id', t.id, 'en
       from option_values w where w.option_type_id = t.id)) order by t.sort_order, t.id), '[]')
   from option_types t where t.entity_id = e.id)`
 
-/** What the entity itself shows; variants have media of their own. `address` is what the addresses of files begin with. */
+/** Media of the entity without those of its variants. `address` is the base URL of files. */
 const media = (address: string) =>
   `(select coalesce(json_agg(json_build_object('mediaAssetId', l.media_asset_id, 'role', l.role,
     'sortOrder', l.sort_order, 'variantId', l.variant_id, 'url', '${address.replaceAll("'", "''")}' || m.storage_key,
@@ -131,7 +130,7 @@ const selections: Readonly<Record<Exclude<Include, "attributes" | "media" | "inv
   customFields
 }
 
-/** The column `expansions` of a statement that selects entities as `e`; nothing when none is asked for. `address` is `MediaAddress`. */
+/** The column `expansions` of a statement that selects entities as `e`; empty without includes. `address`: `MediaAddress`. */
 export const expansionColumn = (
   sql: SqlClient.SqlClient,
   address: string,

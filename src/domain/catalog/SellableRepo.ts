@@ -9,21 +9,24 @@ export interface NamedEntity {
   readonly variants: ReadonlyArray<{ readonly id: string; readonly options: Readonly<Record<string, string>> }>
 }
 
-/** What is sold under some names: entities by slug, variants by SKU. */
-export interface NamedThings {
-  readonly entities: ReadonlyMap<string, NamedEntity>
-  readonly variants: ReadonlyMap<
-    string,
-    { readonly entityId: string; readonly variantId: string; readonly slug: string }
-  >
+interface NamedVariant {
+  readonly entityId: string
+  readonly variantId: string
+  readonly slug: string
 }
 
-/** Looks up what files name. */
+/** Sellable items: entities by slug, variants by SKU. */
+export interface NamedItems {
+  readonly entities: ReadonlyMap<string, NamedEntity>
+  readonly variants: ReadonlyMap<string, NamedVariant>
+}
+
+/** Looks up sellable items by slug and SKU. */
 export class SellableRepo extends Context.Service<SellableRepo, {
   readonly named: (
     slugs: ReadonlyArray<string>,
     skus: ReadonlyArray<string>
-  ) => Effect.Effect<NamedThings, never, CurrentActor>
+  ) => Effect.Effect<NamedItems, never, CurrentActor>
 }>()("stoa/domain/catalog/SellableRepo") {
   static readonly layer = Layer.effect(
     SellableRepo,
@@ -38,24 +41,14 @@ export class SellableRepo extends Context.Service<SellableRepo, {
               from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
           .unprepared
-        interface VariantRow {
-          readonly id: string
-          readonly sku: string
-          readonly entity_id: string
-          readonly slug: string
-        }
-        const variants = yield* sql<VariantRow>`select v.id, v.sku, v.entity_id, e.slug
+        const variants = yield* sql<NamedVariant & { readonly sku: string }>`
+          select v.sku, v.id as "variantId", v.entity_id as "entityId", e.slug
           from variants v join catalog_entities e on e.id = v.entity_id
           where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`.unprepared
-        const things: NamedThings = {
+        return {
           entities: new Map(entities.map((entity) => [entity.slug, entity])),
-          variants: new Map(variants.map((row) => [row.sku, {
-            entityId: row.entity_id,
-            variantId: row.id,
-            slug: row.slug
-          }]))
+          variants: new Map(variants.map(({ sku, ...variant }) => [sku, variant]))
         }
-        return things
       }, Effect.orDie)
     }))
   )

@@ -8,8 +8,8 @@ const Label = keyText(255)
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
 /**
- * How a file names what is sold: a variant by its SKU, or by the slug of its entity and its options; an entity by its slug
- * alone. With a SKU the slug, where it is given, must be that of its entity.
+ * How a file names a sellable item: a variant by SKU, or by the slug of its entity and its options; an entity by slug. A
+ * slug next to a SKU must be that of its entity.
  */
 export const sellableFields = {
   slug: maybe(Slug),
@@ -17,29 +17,29 @@ export const sellableFields = {
   options: maybe(Schema.Record(Label, Label))
 }
 
-/** What `sellableFields` decode to. */
+/** A decoded reference to a sellable item. */
 export interface SellableName {
   readonly slug?: string | null | undefined
   readonly sku?: string | null | undefined
   readonly options?: Readonly<Record<string, string>> | null | undefined
 }
 
-/** The ids of a thing that is sold. */
+/** The ids of a sellable item. */
 export interface Sellable {
   readonly entityId: string
   readonly variantId: string | null
 }
 
-/** A name as people read it, the same for the same thing. */
+/** A readable key, equal for the same item. */
 export const sellableKey = ({ options, sku, slug }: SellableName): string =>
   sku ?? [
     slug ?? "",
     ...Object.entries(options ?? {}).map(([name, value]) => `${name}=${value}`).toSorted()
   ].join(" ")
 
-/** Finds what files name. */
+/** Resolves the sellable items that files name. */
 export class Sellables extends Context.Service<Sellables, {
-  /** In the order of the names, by two statements; a text says why there is none. */
+  /** In the order of the names, in two statements; a string is the error of that name. */
   readonly find: (
     names: ReadonlyArray<SellableName>
   ) => Effect.Effect<ReadonlyArray<Sellable | string>, never, CurrentActor>
@@ -72,7 +72,7 @@ const texts = (names: ReadonlyArray<SellableName>, field: "slug" | "sku"): Reado
   ...new Set(names.flatMap((name) => name[field] ?? []))
 ]
 
-/** The variant of these options; the entity itself where none are named. */
+/** The variant with these options; the entity when no options are given. */
 const byOptions = (entity: NamedEntity, options: Readonly<Record<string, string>>): Sellable | string => {
   const wanted = Object.entries(options)
   if (wanted.length === 0) return { entityId: entity.id, variantId: null }

@@ -3,13 +3,13 @@ import type { SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
 
 /**
- * Turns the violation of a unique key that a request can cause into 409 with the sentence given for that key; any other
- * failure of the statement is a defect. Keys by the name of their constraint or index.
+ * Turns the violation of a unique key into 409 with the message of that constraint or index. Any other failure of the
+ * statement is a defect.
  */
 export const conflictOn =
-  (sentences: Readonly<Record<string, string>>) =>
+  (messages: Readonly<Record<string, string>>) =>
   <A, R>(statement: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, Conflict, R> =>
     Effect.catch(statement, (error) => {
-      const sentence = error.reason._tag === "UniqueViolation" ? sentences[error.reason.constraint] : undefined
-      return sentence === undefined ? Effect.die(error) : Effect.fail(Conflict.of(sentence))
+      const message = error.reason._tag === "UniqueViolation" ? messages[error.reason.constraint] : undefined
+      return message === undefined ? Effect.die(error) : Effect.fail(Conflict.of(message))
     })

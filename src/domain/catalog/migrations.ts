@@ -1,11 +1,9 @@
 import { statements } from "../modules/StatementsRepo.ts"
 import { categoryGuard } from "./categories/CategoryGuardRepo.ts"
 import { fieldTables } from "./fields/FieldTablesRepo.ts"
-import { draftTables } from "./locales/DraftTablesRepo.ts"
 import { revisionTables } from "./revisions/RevisionTablesRepo.ts"
-import { scheduleTables } from "./schedules/ScheduleTablesRepo.ts"
 
-/** Keeps `catalog_totals` in step with one kind of statement; rows are taken in key order, so writers cannot deadlock. */
+/** Keeps `catalog_totals` in step with one kind of statement. Writes rows in key order, so writers cannot deadlock. */
 const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [
   `create function catalog_totals_on_${operation}() returns trigger language plpgsql as $$
     begin
@@ -18,6 +16,37 @@ const totalsTrigger = (operation: string, rows: string, tables: string): Readonl
     end $$`,
   `create trigger catalog_totals_on_${operation} after ${operation} on catalog_entities
     referencing ${tables} for each statement execute function catalog_totals_on_${operation}()`
+]
+
+/** Drafts hold only the fields they change, so that a draft is never a stale copy. */
+const draftTables: ReadonlyArray<string> = [
+  `create table entity_attribute_drafts (
+    id uuid not null,
+    organization_id text not null,
+    entity_id uuid not null references catalog_entities on delete cascade,
+    locale text not null,
+    changes jsonb not null,
+    proposed_by text,
+    proposed_at timestamptz not null default now(),
+    primary key (entity_id, locale)
+  )`,
+  `create index entity_attribute_drafts_queue on entity_attribute_drafts (organization_id, proposed_at, entity_id, locale)`
+]
+
+/** When entities are published and archived; a change that was made or refused leaves null. */
+const scheduleTables: ReadonlyArray<string> = [
+  `create table entity_schedules (
+    entity_id uuid primary key references catalog_entities on delete cascade,
+    organization_id text not null,
+    publish_at timestamptz,
+    unpublish_at timestamptz,
+    refusal text,
+    scheduled_by text,
+    updated_at timestamptz not null default now(),
+    check (publish_at < unpublish_at)
+  )`,
+  `create index entity_schedules_publish on entity_schedules (publish_at) where publish_at is not null`,
+  `create index entity_schedules_unpublish on entity_schedules (unpublish_at) where unpublish_at is not null`
 ]
 
 export const migrations = {
@@ -39,7 +68,7 @@ export const migrations = {
     )`,
     `create index catalog_entities_created on catalog_entities (organization_id, created_at desc, id desc)`,
     `create index catalog_entities_updated on catalog_entities (organization_id, updated_at desc, id desc)`,
-    // What shoppers see, newest first: the list page of a storefront reads this index alone.
+    // Published entities, newest first: the list page of a storefront reads this index alone.
     `create index catalog_entities_public on catalog_entities (organization_id, created_at desc, id desc)
       where status = 'active' and is_visible`,
     `create index catalog_entities_type on catalog_entities (organization_id, type, created_at desc, id desc)`,
@@ -110,7 +139,7 @@ export const migrations = {
       metadata jsonb not null default '{}',
       unique (option_type_id, value)
     )`,
-    // combination = the option value ids in sorted order, so that one combination exists once however it was made.
+    // combination: the sorted option value ids, so that a combination exists once.
     `create table variants (
       id uuid primary key,
       organization_id text not null references organizations,
@@ -133,8 +162,8 @@ export const migrations = {
       primary key (variant_id, option_value_id)
     )`,
     `create index variant_option_values_value on variant_option_values (option_value_id)`,
-    // How many entities of each kind an organization has: sums over few rows instead of a count over the catalog in
-    // every list. Concurrent writers use different slots, so they rarely wait for one another.
+    // Entity counts: lists sum a few rows instead of counting the catalog. Concurrent writers use different slots, so
+    // they rarely wait for one another.
     `create table catalog_totals (
       organization_id text not null,
       type text not null,

@@ -173,10 +173,12 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   const list = Effect.fn("ImportRepo.list")(function*({ kind, state }: ImportFilter, page: PageRequest) {
-    return yield* ownPage(sql, { table: "imports", order: "created_at desc, id desc", toRecord: toImport }, page, [
+    const source = { table: "imports", columns: "*", order: "created_at desc, id desc" }
+    const rows = yield* ownPage<ImportRow>(sql, source, page, [
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
       ...(state === undefined ? [] : [sql`state = ${state}`])
     ])
+    return { ...rows, items: rows.items.map(toImport) }
   }, Effect.orDie)
 
   return { find, actorOf, list }

@@ -1,31 +1,30 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { offsetOf, type PageOf, type PageRequest } from "./Paging.ts"
+import { offsetOf, type PageOf, type PageRequest, wholeList } from "./Paging.ts"
 
-/** Which rows of the organization's make a list, and in which order; both are SQL of the repository itself. */
-export interface OwnRows<Row, A> {
+/** Where the records of a list come from: all three are constant SQL of the repository. */
+export interface ListSource {
   readonly table: string
+  readonly columns: string
   readonly order: string
-  readonly toRecord: (row: Row) => A
 }
 
 /**
- * A page of the rows that a table has of the organization of the request, and how many there are in all: two statements
- * at once. `only` narrows them further.
+ * A page of the rows that the request's organization has in a table, with their total: two statements at once. Without a
+ * page the list is complete and takes one statement. `only` narrows the rows further.
  */
-export const ownPage = Effect.fnUntraced(function*<Row extends object, A>(
+export const ownPage = Effect.fnUntraced(function*<A extends object>(
   sql: SqlClient.SqlClient,
-  { order, table, toRecord }: OwnRows<Row, A>,
-  page: PageRequest,
+  { columns, order, table }: ListSource,
+  page: PageRequest | undefined,
   only: ReadonlyArray<Statement.Fragment> = []
 ) {
   const where = sql.and([sql`organization_id = ${yield* currentOrganization}`, ...only])
-  const [rows, counted] = yield* Effect.all([
-    sql<Row>`select * from ${sql(table)} where ${where} order by ${sql.literal(order)}
-      limit ${page.limit} offset ${offsetOf(page)}`,
-    sql<{ readonly count: bigint }>`select count(*) as count from ${sql(table)} where ${where}`
-  ], { concurrency: "unbounded" })
-  const found: PageOf<A> = { ...page, items: rows.map(toRecord), total: Number(counted[0]?.count ?? 0) }
-  return found
+  const rows = sql<A>`select ${sql.literal(columns)} from ${sql(table)} where ${where} order by ${sql.literal(order)}
+    ${page === undefined ? sql.literal("") : sql`limit ${page.limit} offset ${offsetOf(page)}`}`
+  if (page === undefined) return wholeList(yield* rows)
+  const count = sql<{ readonly count: bigint }>`select count(*) as count from ${sql(table)} where ${where}`
+  const [items, counted] = yield* Effect.all([rows, count], { concurrency: "unbounded" })
+  return { ...page, items, total: Number(counted[0]?.count ?? 0) } satisfies PageOf<A>
 })

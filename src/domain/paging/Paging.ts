@@ -14,10 +14,10 @@ export interface PageOf<A> {
   readonly total: number
 }
 
-/** A query parameter as it came: absent, once, or several times, when the first one counts. */
+/** A query parameter: absent, once, or several times. The first one counts. */
 type Sent = string | ReadonlyArray<string> | undefined
 
-/** The query of a list route as it came. */
+/** The paging parameters of a request. */
 export interface SentPage {
   readonly page?: Sent
   readonly limit?: Sent
@@ -34,24 +34,28 @@ export const pageNumber = (sent: Sent): number => Math.min(Math.max(1, whole(sen
 /** `limit` as sent: below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
 export const pageSize = (sent: Sent, usual = 20): number => (whole(sent) < 1 ? usual : Math.min(whole(sent), 100))
 
-/** The query of a list route; `usual` is the size of a page where none is named. */
+/** The query of a list route; `usual` is the page size when the query names none. */
 export const pageOf = (query: SentPage, usual = 20): PageRequest => ({
   page: pageNumber(query.page),
   limit: pageSize(query.limit, usual)
 })
+
+/** The page of a list that is complete unless the query asks for a page: categories and brands (contract §0.1). */
+export const pageOrAll = (query: SentPage): PageRequest | undefined =>
+  query.page === undefined && query.limit === undefined ? undefined : pageOf(query)
 
 /** Rows to skip for a page. */
 export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.limit
 
 const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** Query parameters of every list route: whatever is sent is taken, because a wrong value falls back instead of failing. */
+/** Query parameters of every list route. They accept any text, because a wrong value falls back instead of failing. */
 export const pageQuery = {
   page: Schema.optional(textOrTexts.annotate({ description: "Page number, from 1. Default 1." })),
   limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." }))
 }
 
-/** `meta.pagination` (spec §8); `totalPages` is at least 1 even when nothing was found. */
+/** `meta.pagination` (spec §8); `totalPages` is at least 1. */
 export const Pagination = Schema.Struct({
   page: Schema.Int,
   limit: Schema.Int,
@@ -67,7 +71,7 @@ export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagin
   totalPages: Math.max(1, Math.ceil(page.total / page.limit))
 })
 
-/** All rows as one page, for the lists that are whole unless a page was asked for (categories, brands; contract §0.1). */
+/** All rows as one page, for lists that are complete unless the query asks for a page. */
 export const wholeList = <A>(items: ReadonlyArray<A>): PageOf<A> => ({
   items,
   page: 1,

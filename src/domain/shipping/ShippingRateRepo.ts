@@ -7,12 +7,12 @@ import { journalInsert } from "../events/JournalRepo.ts"
 import { deleteTold } from "../events/ToldDeletionRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import type { ShippingRate, ShippingRateFilter } from "./ShippingRate.ts"
-import { type ShippingRateRow, toRate } from "./ShippingRows.ts"
+import { ShippingRate, type ShippingRateFilter } from "./ShippingRate.ts"
 
-/** All SQL of shipping rates themselves. Every change is in the journal by its own statement or transaction. */
+/** Shipping rates. Every change writes its journal entry in the same statement or transaction. */
 export class ShippingRateRepo extends Context.Service<ShippingRateRepo, {
   /** A page by amount, in two statements. */
   readonly list: (
@@ -20,11 +20,10 @@ export class ShippingRateRepo extends Context.Service<ShippingRateRepo, {
     page: PageRequest
   ) => Effect.Effect<PageOf<ShippingRate>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<ShippingRate, NotFound, CurrentActor>
-  /** Writes a new rate; 404 when the organization has no such zone. */
+  /** Inserts a rate; 404 when the organization has no such zone. */
   readonly insert: (rate: ShippingRate) => Effect.Effect<void, NotFound, CurrentActor>
   /**
-   * Changes a rate by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one another.
-   * A rule that changes nothing writes nothing. 404 for an unknown rate or zone, 422 as the rule says.
+   * Changes a rate by a rule that gets the locked row. A rule without a change writes nothing. 404 for an unknown rate or zone, 422 by the rule.
    */
   readonly change: (
     id: string,
@@ -35,13 +34,26 @@ export class ShippingRateRepo extends Context.Service<ShippingRateRepo, {
 
 const unknownRate = NotFound.of("Shipping rate not found.")
 
+const source = {
+  table: "shipping_rates",
+  columns: columnsOf(ShippingRate.fields, undefined, {
+    amount: "amount::float8",
+    minSubtotal: "min_subtotal::float8",
+    maxSubtotal: "max_subtotal::float8",
+    minWeightGrams: "min_weight_grams::float8",
+    maxWeightGrams: "max_weight_grams::float8",
+    freeShippingThreshold: "free_shipping_threshold::float8"
+  }),
+  order: "amount, id"
+}
+
 const told = (
   type: Extract<Change["type"], `shippingRates.${string}`>,
   rate: ShippingRate,
   before: ShippingRate | null
 ): Change => ({ type, entityType: "shipping_rate", entityId: rate.id, payload: rate, before })
 
-/** The key refuses a rate of a zone that is not there, or is another organization's, or is deleted in this moment. */
+/** The foreign key rejects a zone that is missing, of another organization, or deleted at the same moment. */
 const orNoZone = (error: SqlError.SqlError) =>
   error.reason._tag === "ConstraintError" ? Effect.fail(NotFound.of("Shipping zone not found.")) : Effect.die(error)
 
@@ -64,10 +76,9 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("ShippingRateRepo.change")(
     function*(id: string, rule: (before: ShippingRate) => Result.Result<ShippingRate, ValidationFailed>) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<ShippingRateRow>`select * from shipping_rates
+      const [before] = yield* sql<ShippingRate>`select ${sql.literal(source.columns)} from shipping_rates
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for update`
-      if (rows[0] === undefined) return yield* unknownRate
-      const before = toRate(rows[0])
+      if (before === undefined) return yield* unknownRate
       const r = yield* Effect.fromResult(rule(before))
       if (isSameRecord(before, r)) return before
       yield* sql`with entry as (${journalInsert(sql, actor, [told("shippingRates.update", r, before)])})${
@@ -87,26 +98,25 @@ const writing = (sql: SqlClient.SqlClient) => {
   )
 
   const remove = Effect.fn("ShippingRateRepo.remove")(function*(id: string) {
-    const gone = (row: ShippingRateRow) => told("shippingRates.delete", toRate(row), toRate(row))
-    if ((yield* deleteTold(sql, "shipping_rates", id, gone)) === undefined) return yield* unknownRate
+    const change = (deleted: ShippingRate) => told("shippingRates.delete", deleted, deleted)
+    if ((yield* deleteTold(sql, source, id, change)) === undefined) return yield* unknownRate
   }, Effect.catchTag("SqlError", Effect.die))
 
   return { insert, change, remove }
 }
 
-/** `ShippingRateRepo` over the database of the process. */
+/** `ShippingRateRepo` over the database. */
 export const shippingRateRepoLayer = Layer.effect(
   ShippingRateRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const find = Effect.fn("ShippingRateRepo.find")(function*(id: string) {
-      const rows = yield* sql<ShippingRateRow>`select * from shipping_rates
+      const rows = yield* sql<ShippingRate>`select ${sql.literal(source.columns)} from shipping_rates
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0] === undefined ? yield* unknownRate : toRate(rows[0])
+      return rows[0] ?? (yield* unknownRate)
     }, Effect.catchTag("SqlError", Effect.die))
 
-    const rows = { table: "shipping_rates", order: "amount, id", toRecord: toRate }
     const list = Effect.fn("ShippingRateRepo.list")((filter: ShippingRateFilter, page: PageRequest) =>
-      Effect.orDie(ownPage(sql, rows, page, [
+      Effect.orDie(ownPage<ShippingRate>(sql, source, page, [
         ...(filter.zoneId === undefined ? [] : [sql`zone_id = ${filter.zoneId}::uuid`]),
         ...(filter.currency === undefined ? [] : [sql`currency = ${filter.currency}`])
       ]))

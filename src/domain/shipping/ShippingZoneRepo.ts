@@ -7,21 +7,20 @@ import { journalInsert } from "../events/JournalRepo.ts"
 import { deleteTold } from "../events/ToldDeletionRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { type ShippingZoneRow, toZone } from "./ShippingRows.ts"
-import type { ShippingZone } from "./ShippingZone.ts"
+import { ShippingZone } from "./ShippingZone.ts"
 
-/** All SQL of shipping zones themselves. Every change is in the journal by its own statement or transaction. */
+/** Shipping zones. Every change writes its journal entry in the same statement or transaction. */
 export class ShippingZoneRepo extends Context.Service<ShippingZoneRepo, {
-  /** A page in the order in which zones are tried, in two statements. */
+  /** A page in matching order, in two statements. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<ShippingZone>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<ShippingZone, NotFound, CurrentActor>
-  /** Writes a new zone; 409 when its name is taken. */
+  /** Inserts a zone; 409 when another zone has the name. */
   readonly insert: (zone: ShippingZone) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a zone by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one another.
-   * A rule that changes nothing writes nothing. 404 for an unknown one, 409 when the name is taken, 422 as the rule says.
+   * Changes a zone by a rule that gets the locked row. A rule without a change writes nothing. 404 for an unknown zone, 409 when another zone has the name, 422 by the rule.
    */
   readonly change: (
     id: string,
@@ -33,18 +32,20 @@ export class ShippingZoneRepo extends Context.Service<ShippingZoneRepo, {
 
 const unknownZone = NotFound.of("Shipping zone not found.")
 
+const source = { table: "shipping_zones", columns: columnsOf(ShippingZone.fields), order: "priority, id" }
+
 const told = (
   type: Extract<Change["type"], `shippingZones.${string}`>,
   zone: ShippingZone,
   before: ShippingZone | null
 ): Change => ({ type, entityType: "shipping_zone", entityId: zone.id, payload: zone, before })
 
-const orRefused = (error: SqlError.SqlError) => {
+const orConflict = (error: SqlError.SqlError) => {
   const { reason } = error
   if (reason._tag === "UniqueViolation" && reason.constraint === "shipping_zones_name") {
     return Effect.fail(Conflict.of("A shipping zone with this name already exists."))
   }
-  // The key of the rates: one that is added in this very moment keeps the zone.
+  // The foreign key of the rates: a rate added at the same moment keeps the zone.
   return reason._tag === "ConstraintError"
     ? Effect.fail(Conflict.of("There are rates in this zone. Delete them first."))
     : Effect.die(error)
@@ -62,15 +63,14 @@ const writing = (sql: SqlClient.SqlClient) => {
       entry as (${journalInsert(sql, actor, [told("shippingZones.create", z, null)], "made")})${
       mark(sql, actor, "made")
     } select id from made`
-  }, Effect.catchTag("SqlError", orRefused))
+  }, Effect.catchTag("SqlError", orConflict))
 
   const change = Effect.fn("ShippingZoneRepo.change")(
     function*(id: string, rule: (before: ShippingZone) => Result.Result<ShippingZone, ValidationFailed>) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<ShippingZoneRow>`select * from shipping_zones
+      const [before] = yield* sql<ShippingZone>`select ${sql.literal(source.columns)} from shipping_zones
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for update`
-      if (rows[0] === undefined) return yield* unknownZone
-      const before = toZone(rows[0])
+      if (before === undefined) return yield* unknownZone
       const z = yield* Effect.fromResult(rule(before))
       if (isSameRecord(before, z)) return before
       yield* sql`with entry as (${journalInsert(sql, actor, [told("shippingZones.update", z, before)])})${
@@ -83,29 +83,30 @@ const writing = (sql: SqlClient.SqlClient) => {
       return z
     },
     sql.withTransaction,
-    Effect.catchTag("SqlError", orRefused)
+    Effect.catchTag("SqlError", orConflict)
   )
 
   const remove = Effect.fn("ShippingZoneRepo.remove")(function*(id: string) {
-    const gone = (row: ShippingZoneRow) => told("shippingZones.delete", toZone(row), toZone(row))
-    if ((yield* deleteTold(sql, "shipping_zones", id, gone)) === undefined) return yield* unknownZone
-  }, Effect.catchTag("SqlError", orRefused))
+    const change = (deleted: ShippingZone) => told("shippingZones.delete", deleted, deleted)
+    if ((yield* deleteTold(sql, source, id, change)) === undefined) return yield* unknownZone
+  }, Effect.catchTag("SqlError", orConflict))
 
   return { insert, change, remove }
 }
 
-/** `ShippingZoneRepo` over the database of the process. */
+/** `ShippingZoneRepo` over the database. */
 export const shippingZoneRepoLayer = Layer.effect(
   ShippingZoneRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const find = Effect.fn("ShippingZoneRepo.find")(function*(id: string) {
-      const rows = yield* sql<ShippingZoneRow>`select * from shipping_zones
+      const rows = yield* sql<ShippingZone>`select ${sql.literal(source.columns)} from shipping_zones
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0] === undefined ? yield* unknownZone : toZone(rows[0])
+      return rows[0] ?? (yield* unknownZone)
     }, Effect.catchTag("SqlError", Effect.die))
 
-    const rows = { table: "shipping_zones", order: "priority, id", toRecord: toZone }
-    const list = Effect.fn("ShippingZoneRepo.list")((page: PageRequest) => Effect.orDie(ownPage(sql, rows, page)))
+    const list = Effect.fn("ShippingZoneRepo.list")((page: PageRequest) =>
+      Effect.orDie(ownPage<ShippingZone>(sql, source, page))
+    )
 
     return ShippingZoneRepo.of({ find, list, ...writing(sql) })
   })

@@ -6,52 +6,31 @@ import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { deleteTold } from "../events/ToldDeletionRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import type { TaxClass } from "./TaxClass.ts"
+import { TaxClass } from "./TaxClass.ts"
 
-interface ClassRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly name: string
-  readonly rate_bps: number
-  readonly is_default: boolean
-  readonly is_active: boolean
-  readonly metadata: TaxClass["metadata"]
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-const toClass = (row: ClassRow): TaxClass => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  rateBps: row.rate_bps,
-  isDefault: row.is_default,
-  isActive: row.is_active,
-  metadata: row.metadata,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
-
-/** All SQL of tax classes. Every change writes its entry of the journal in its own transaction. */
+/** Tax classes. Every change writes its journal entry in the same transaction. */
 export class TaxClassRepo extends Context.Service<TaxClassRepo, {
   readonly find: (id: string) => Effect.Effect<TaxClass | undefined, never, CurrentActor>
   /** A page by name, in two statements. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<TaxClass>, never, CurrentActor>
-  /** Writes a new class; as the default it takes the place of the one before. 409 when its name is taken. */
+  /** Inserts a class; a default replaces the previous one. 409 when another class has the name. */
   readonly insert: (made: TaxClass) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a class by a rule that sees it as it stands, with the row locked; a rule that changes nothing writes nothing.
-   * Undefined for an unknown one; 409 when the name is taken.
+   * Changes a class by a rule that gets the locked row. A rule without a change writes nothing.
+   * Undefined for an unknown class; 409 when another class has the name.
    */
   readonly change: (
     id: string,
     rule: (before: TaxClass) => TaxClass
   ) => Effect.Effect<TaxClass | undefined, Conflict, CurrentActor>
-  /** Deletes a class; false for an unknown one. */
+  /** Deletes a class; false for an unknown id. */
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/tax/TaxClassRepo") {}
+
+const source = { table: "tax_classes", columns: columnsOf(TaxClass.fields), order: "name" }
 
 const told = (
   type: Extract<Change["type"], `taxClasses.${string}`>,
@@ -59,8 +38,8 @@ const told = (
   before: TaxClass | null
 ): Change => ({ type, entityType: "tax_class", entityId: payload.id, payload, before })
 
-/** Two who choose a default at the same moment both see none; the index lets one of them. */
-const orTaken = (error: SqlError.SqlError) => {
+/** Two concurrent choices of a default both see none; the unique index accepts one. */
+const orConflict = (error: SqlError.SqlError) => {
   const { reason } = error
   if (reason._tag !== "UniqueViolation") return Effect.die(error)
   return Effect.fail(
@@ -73,12 +52,14 @@ const orTaken = (error: SqlError.SqlError) => {
 }
 
 const writing = (sql: SqlClient.SqlClient) => {
-  /** Takes its place from the default there is, whose row is locked by this. */
+  /** Locks and unsets the current default. */
   const replaceDefault = Effect.fnUntraced(function*(actor: Actor, { id, isDefault, updatedAt }: TaxClass) {
     if (!isDefault) return
-    const rows = yield* sql<ClassRow>`update tax_classes set is_default = false, updated_at = ${updatedAt}::timestamptz
-      where organization_id = ${actor.organizationId} and is_default and id <> ${id}::uuid returning *`
-    const changes = rows.map(toClass).map((one) => told("taxClasses.update", one, { ...one, isDefault: true }))
+    const rows = yield* sql<TaxClass>`update tax_classes set is_default = false, updated_at = ${updatedAt}::timestamptz
+      where organization_id = ${actor.organizationId} and is_default and id <> ${id}::uuid returning ${
+      sql.literal(source.columns)
+    }`
+    const changes = rows.map((one) => told("taxClasses.update", one, { ...one, isDefault: true }))
     if (changes.length > 0) yield* journalInsert(sql, actor, changes)
   })
 
@@ -93,18 +74,17 @@ const writing = (sql: SqlClient.SqlClient) => {
           ${JSON.stringify(c.metadata)}::jsonb, ${c.createdAt}::timestamptz, ${c.updatedAt}::timestamptz)`
     },
     sql.withTransaction,
-    Effect.catchTag("SqlError", orTaken)
+    Effect.catchTag("SqlError", orConflict)
   )
 
   const change = Effect.fn("TaxClassRepo.change")(
     function*(id: string, rule: (before: TaxClass) => TaxClass) {
       const actor = yield* CurrentActor
-      // The default is locked with it, in one order: two changes of the default never wait for each other in a circle.
-      const rows = yield* sql<ClassRow>`select * from tax_classes
+      // Locks the default too, ordered by id, so that two changes of the default cannot deadlock.
+      const rows = yield* sql<TaxClass>`select ${sql.literal(source.columns)} from tax_classes
         where organization_id = ${actor.organizationId} and (id = ${id}::uuid or is_default) order by id for update`
-      const row = rows.find((one) => one.id === id)
-      if (row === undefined) return undefined
-      const before = toClass(row)
+      const before = rows.find((one) => one.id === id)
+      if (before === undefined) return undefined
       const c = rule(before)
       if (c === before) return c
       yield* replaceDefault(actor, c)
@@ -116,12 +96,12 @@ const writing = (sql: SqlClient.SqlClient) => {
       return c
     },
     sql.withTransaction,
-    Effect.catchTag("SqlError", orTaken)
+    Effect.catchTag("SqlError", orConflict)
   )
 
   const remove = Effect.fn("TaxClassRepo.remove")((id: string) =>
-    deleteTold(sql, "tax_classes", id, (row: ClassRow) => told("taxClasses.delete", toClass(row), toClass(row))).pipe(
-      Effect.map((gone) => gone !== undefined),
+    deleteTold(sql, source, id, (deleted: TaxClass) => told("taxClasses.delete", deleted, deleted)).pipe(
+      Effect.map((deleted) => deleted !== undefined),
       Effect.orDie
     )
   )
@@ -129,18 +109,19 @@ const writing = (sql: SqlClient.SqlClient) => {
   return { insert, change, remove }
 }
 
-/** `TaxClassRepo` over the database of the process. */
+/** `TaxClassRepo` over the database. */
 export const taxClassRepoLayer = Layer.effect(
   TaxClassRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const find = Effect.fn("TaxClassRepo.find")(function*(id: string) {
-      const [row] = yield* sql<ClassRow>`select * from tax_classes
+      const [row] = yield* sql<TaxClass>`select ${sql.literal(source.columns)} from tax_classes
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return row && toClass(row)
+      return row
     }, Effect.orDie)
 
-    const rows = { table: "tax_classes", order: "name", toRecord: toClass }
-    const list = Effect.fn("TaxClassRepo.list")((page: PageRequest) => Effect.orDie(ownPage(sql, rows, page)))
+    const list = Effect.fn("TaxClassRepo.list")((page: PageRequest) =>
+      Effect.orDie(ownPage<TaxClass>(sql, source, page))
+    )
 
     return TaxClassRepo.of({ find, list, ...writing(sql) })
   })

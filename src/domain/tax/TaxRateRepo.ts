@@ -6,58 +6,31 @@ import type { Change } from "../events/Event.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import { deleteTold } from "../events/ToldDeletionRepo.ts"
 import { mark } from "../idempotency/MarkRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import type { TaxRate } from "./TaxRate.ts"
+import { TaxRate } from "./TaxRate.ts"
 
-interface RateRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly name: string
-  readonly country: string
-  readonly state: string | null
-  readonly rate_bps: number
-  readonly applies_to_shipping: boolean
-  readonly priority: number
-  readonly is_active: boolean
-  readonly metadata: TaxRate["metadata"]
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-const toRate = (row: RateRow): TaxRate => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  country: row.country,
-  state: row.state,
-  rateBps: row.rate_bps,
-  appliesToShipping: row.applies_to_shipping,
-  priority: row.priority,
-  isActive: row.is_active,
-  metadata: row.metadata,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
-
-/** All SQL of the rates of regions. Every change writes its entry of the journal in its own transaction. */
+/** Tax rates of regions. Every change writes its journal entry in the same transaction. */
 export class TaxRateRepo extends Context.Service<TaxRateRepo, {
   readonly find: (id: string) => Effect.Effect<TaxRate | undefined, never, CurrentActor>
-  /** A page by priority, then in the order in which they were made; in two statements. */
+  /** A page by priority, then creation, in two statements. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<TaxRate>, never, CurrentActor>
-  /** Writes a new rate; 409 when its region has one of this name. */
+  /** Inserts a rate; 409 when its region has a rate of this name. */
   readonly insert: (made: TaxRate) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a rate by a rule that sees it as it stands, with the row locked; a rule that changes nothing writes nothing.
-   * Undefined for an unknown one; 409 when its region has one of this name.
+   * Changes a rate by a rule that gets the locked row. A rule without a change writes nothing.
+   * Undefined for an unknown one; 409 when its region has a rate of this name.
    */
   readonly change: (
     id: string,
     rule: (before: TaxRate) => TaxRate
   ) => Effect.Effect<TaxRate | undefined, Conflict, CurrentActor>
-  /** Deletes a rate; false for an unknown one. */
+  /** Deletes a rate; false for an unknown id. */
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/tax/TaxRateRepo") {}
+
+const source = { table: "tax_rates", columns: columnsOf(TaxRate.fields), order: "priority, id" }
 
 const told = (
   type: Extract<Change["type"], `taxRates.${string}`>,
@@ -65,7 +38,7 @@ const told = (
   before: TaxRate | null
 ): Change => ({ type, entityType: "tax_rate", entityId: payload.id, payload, before })
 
-const orTaken = (error: SqlError.SqlError) =>
+const orConflict = (error: SqlError.SqlError) =>
   error.reason._tag === "UniqueViolation"
     ? Effect.fail(Conflict.of("A tax rate with this name already exists in this region."))
     : Effect.die(error)
@@ -79,15 +52,14 @@ const writing = (sql: SqlClient.SqlClient) => {
       values (${r.id}::uuid, ${actor.organizationId}, ${r.name}, ${r.country}, ${r.state}, ${r.rateBps},
         ${r.appliesToShipping}, ${r.priority}, ${r.isActive}, ${JSON.stringify(r.metadata)}::jsonb,
         ${r.createdAt}::timestamptz, ${r.updatedAt}::timestamptz)`
-  }, Effect.catchTag("SqlError", orTaken))
+  }, Effect.catchTag("SqlError", orConflict))
 
   const change = Effect.fn("TaxRateRepo.change")(
     function*(id: string, rule: (before: TaxRate) => TaxRate) {
       const actor = yield* CurrentActor
-      const [row] = yield* sql<RateRow>`select * from tax_rates
+      const [before] = yield* sql<TaxRate>`select ${sql.literal(source.columns)} from tax_rates
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for update`
-      if (row === undefined) return undefined
-      const before = toRate(row)
+      if (before === undefined) return undefined
       const r = rule(before)
       if (r === before) return r
       yield* sql`with event as (${journalInsert(sql, actor, [told("taxRates.update", r, before)])})${mark(sql, actor)}
@@ -98,12 +70,12 @@ const writing = (sql: SqlClient.SqlClient) => {
       return r
     },
     sql.withTransaction,
-    Effect.catchTag("SqlError", orTaken)
+    Effect.catchTag("SqlError", orConflict)
   )
 
   const remove = Effect.fn("TaxRateRepo.remove")((id: string) =>
-    deleteTold(sql, "tax_rates", id, (row: RateRow) => told("taxRates.delete", toRate(row), toRate(row))).pipe(
-      Effect.map((gone) => gone !== undefined),
+    deleteTold(sql, source, id, (deleted: TaxRate) => told("taxRates.delete", deleted, deleted)).pipe(
+      Effect.map((deleted) => deleted !== undefined),
       Effect.orDie
     )
   )
@@ -111,18 +83,17 @@ const writing = (sql: SqlClient.SqlClient) => {
   return { insert, change, remove }
 }
 
-/** `TaxRateRepo` over the database of the process. */
+/** `TaxRateRepo` over the database. */
 export const taxRateRepoLayer = Layer.effect(
   TaxRateRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const find = Effect.fn("TaxRateRepo.find")(function*(id: string) {
-      const [row] = yield* sql<RateRow>`select * from tax_rates
+      const [row] = yield* sql<TaxRate>`select ${sql.literal(source.columns)} from tax_rates
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return row && toRate(row)
+      return row
     }, Effect.orDie)
 
-    const rows = { table: "tax_rates", order: "priority, id", toRecord: toRate }
-    const list = Effect.fn("TaxRateRepo.list")((page: PageRequest) => Effect.orDie(ownPage(sql, rows, page)))
+    const list = Effect.fn("TaxRateRepo.list")((page: PageRequest) => Effect.orDie(ownPage<TaxRate>(sql, source, page)))
 
     return TaxRateRepo.of({ find, list, ...writing(sql) })
   })

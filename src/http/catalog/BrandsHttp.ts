@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Brands } from "../../domain/catalog/brands/Brands.ts"
-import { pageOrAll } from "../../domain/catalog/WholeOrPage.ts"
+import { pageOrAll } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { BrandsGroup } from "./BrandsApi.ts"
 import { linked, unlinked } from "./Links.ts"

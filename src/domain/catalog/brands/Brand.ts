@@ -3,7 +3,7 @@ import { Uuid } from "../../ids/Id.ts"
 import { keyText, StorableObject } from "../../text/Storable.ts"
 import { Slug } from "../FieldText.ts"
 
-/** Who makes what a store offers (contract §1.1). */
+/** A manufacturer or label of catalog entities (contract §1.1). */
 export const Brand = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,

@@ -9,11 +9,11 @@ import { BrandRepo } from "./BrandRepo.ts"
 /** Brands and the entities they make (contract §1.2). */
 export class Brands extends Context.Service<Brands, {
   readonly list: (page: PageRequest | undefined) => Effect.Effect<PageOf<Brand>, never, CurrentActor>
-  /** 409 for a slug that is taken. */
+  /** 409 when another brand has the slug. */
   readonly create: (input: NewBrand) => Effect.Effect<Brand, Conflict, CurrentActor>
   readonly update: (id: string, change: BrandChange) => Effect.Effect<Brand, NotFound | Conflict, CurrentActor>
   readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** 404 for an unknown entity or brand; repeating it is fine. */
+  /** 404 for an unknown entity or brand. Idempotent. */
   readonly link: (entityId: string, brandId: string) => Effect.Effect<void, NotFound, CurrentActor>
   /** 404 when they are not linked. */
   readonly unlink: (entityId: string, brandId: string) => Effect.Effect<void, NotFound, CurrentActor>

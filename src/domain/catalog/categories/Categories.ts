@@ -10,36 +10,36 @@ import { CategoryRepo } from "./CategoryRepo.ts"
 import type { CategoryMove, PlacedCategory, SubtreeQuery } from "./CategoryTree.ts"
 import { CategoryTreeRepo } from "./CategoryTreeRepo.ts"
 
-/** The category tree and what hangs on it (contract §1.2). */
+/** The category tree and the entities in it (contract §1.2). */
 export class Categories extends Context.Service<Categories, {
   readonly list: (
     includeArchived: boolean,
     page: PageRequest | undefined
   ) => Effect.Effect<PageOf<Category>, never, CurrentActor>
-  /** By id or slug, with the way from the root to it. */
+  /** By id or slug, with the path from the root. */
   readonly get: (idOrSlug: string) => Effect.Effect<PlacedCategory, NotFound, CurrentActor>
-  /** The category and all below it, each parent before its children, siblings in their order. */
+  /** The category and its descendants, each parent before its children, siblings in order. */
   readonly subtree: (
     idOrSlug: string,
     query: SubtreeQuery
   ) => Effect.Effect<ReadonlyArray<PlacedCategory>, NotFound, CurrentActor>
-  /** To another parent or another place among its siblings. 422 for a parent or sibling that it cannot have. */
+  /** Moves to another parent or position. 422 for a parent or sibling that it cannot have. */
   readonly move: (
     id: string,
     move: CategoryMove
   ) => Effect.Effect<PlacedCategory, NotFound | ValidationFailed, CurrentActor>
-  /** 409 for a slug that is taken, 422 for an unknown parent. */
+  /** 409 when another category has the slug, 422 for an unknown parent. */
   readonly create: (input: NewCategory) => Effect.Effect<Category, Conflict | ValidationFailed, CurrentActor>
-  /** The same, and 422 for a parent that lies below the category. */
+  /** As above, and 422 for a parent that is a descendant. */
   readonly update: (
     id: string,
     change: CategoryChange
   ) => Effect.Effect<Category, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Leaves lists but keeps its place, its children and its entities. */
+  /** Lists leave it out; it keeps its position, children and entities. */
   readonly archive: (id: string) => Effect.Effect<Category, NotFound, CurrentActor>
   readonly restore: (id: string) => Effect.Effect<Category, NotFound, CurrentActor>
   readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** 404 for an unknown entity or category, 422 when a hook refuses; repeating it is fine. */
+  /** 404 for an unknown entity or category, 422 when a hook refuses. Idempotent. */
   readonly link: (
     entityId: string,
     categoryId: string
@@ -65,9 +65,10 @@ export class Categories extends Context.Service<Categories, {
         return nodes.length === 0 ? yield* unknownCategory : nodes
       })
 
-      const move = Effect.fn("Categories.move")(function*(id: string, { after, before, parentId }: CategoryMove) {
-        if (before !== undefined && after !== undefined) return yield* oneNeighbour
-        const moved = yield* moves.move(id, { parentId, before, after })
+      const move = Effect.fn("Categories.move")(function*(id: string, request: CategoryMove) {
+        const { after, before } = request
+        if (before !== undefined && after !== undefined) return yield* oneSibling
+        const moved = yield* moves.move(id, request)
         if (moved === "Missing") return yield* unknownCategory
         if (moved === "NoParent") return yield* unknownParent
         if (moved === "Circle") return yield* circle
@@ -122,5 +123,5 @@ export class Categories extends Context.Service<Categories, {
 const unknownCategory = NotFound.of("Category not found.")
 const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
 const circle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
-const oneNeighbour = ValidationFailed.of("after", "Name one neighbour: before or after.")
+const oneSibling = ValidationFailed.of("after", "Name one neighbour: before or after.")
 const noSibling = (path: string) => ValidationFailed.of(path, "No such category below this parent.", "not_found")

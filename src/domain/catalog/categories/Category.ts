@@ -3,7 +3,7 @@ import { Uuid } from "../../ids/Id.ts"
 import { StorableObject } from "../../text/Storable.ts"
 import { Slug, SortOrder } from "../FieldText.ts"
 
-/** A node of the category tree; an archived one is left out of lists (contract §1.1). Titles live in `metadata`. */
+/** A node of the category tree; lists leave out archived ones (contract §1.1). Titles live in `metadata`. */
 export const Category = Schema.Struct({
   id: Uuid,
   parentId: Schema.NullOr(Uuid),
@@ -14,7 +14,7 @@ export const Category = Schema.Struct({
 }).annotate({ identifier: "Category" })
 export type Category = typeof Category.Type
 
-/** Body of a new category; `sortOrder` is 0 when absent, without `parentId` it is a root. */
+/** Body of a new category. `sortOrder` defaults to 0; without `parentId` it is a root. */
 export const NewCategory = Schema.Struct({
   slug: Slug,
   parentId: Schema.optional(Schema.NullOr(Uuid)),
@@ -24,10 +24,5 @@ export const NewCategory = Schema.Struct({
 export type NewCategory = typeof NewCategory.Type
 
 /** Body of a change: absent keys keep their value, a null `parentId` makes it a root. */
-export const CategoryChange = Schema.Struct({
-  slug: Schema.optional(Slug),
-  parentId: Schema.optional(Schema.NullOr(Uuid)),
-  sortOrder: Schema.optional(SortOrder),
-  metadata: Schema.optional(StorableObject)
-})
+export const CategoryChange = Schema.Struct({ ...NewCategory.fields, slug: Schema.optional(Slug) })
 export type CategoryChange = typeof CategoryChange.Type

@@ -1,12 +1,10 @@
 /**
- * The guard of the tree: whoever gives a category a parent, by whatever statement, cannot close a circle or leave the
- * organization. It runs after the statement, so that rows of one statement see one another, and behind the lock of the
- * organization's tree, so that of two moves that close a circle together the second sees the first: inside of a trigger
- * every look is taken anew. A new row lies above nothing and needs no lock.
+ * The guard of the tree: no statement can close a cycle or use a parent of another organization. It runs after the
+ * statement, so that rows of one statement see one another, and under the lock of the organization's tree, so that the
+ * second of two moves that would close a cycle together sees the first. A new row has no children and needs no lock.
  *
- * Lock order of whoever changes the tree (`CategoryRepo`, `CategoryMoveRepo`): first `categories:<organization>`, then
- * rows, parents before siblings, siblings by id. A statement that takes rows first and this lock at its end may meet one
- * that waits for its row; PostgreSQL ends one of the two.
+ * Lock order (`CategoryRepo`, `CategoryMoveRepo`): first `categories:<organization>`, then rows, parents before siblings,
+ * siblings by id. A statement that locks rows before this lock can deadlock; PostgreSQL then aborts one of the two.
  */
 const guard = `create function categories_guard() returns trigger language plpgsql as $$
   declare
@@ -31,7 +29,7 @@ const guard = `create function categories_guard() returns trigger language plpgs
     return null;
   end $$`
 
-/** The trigger, and the index by which children are found in their order. */
+/** The trigger, and the index for reading children in order. */
 export const categoryGuard: ReadonlyArray<string> = [
   guard,
   `create trigger categories_guard after insert or update of parent_id on categories for each row

@@ -2,35 +2,25 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import { journalRows } from "../../events/JournalRepo.ts"
-import { categoryJson, treeLock } from "./CategoryRowsRepo.ts"
+import { ancestors, categoryJson, treeLock } from "./CategoryRowsRepo.ts"
+import type { CategoryMove } from "./CategoryTree.ts"
 
-/** Where a category is to stand; `parentId` null makes it a root. */
-export interface Place {
-  readonly parentId: string | null
-  readonly before: string | undefined
-  readonly after: string | undefined
-}
+/** The result of a move. `NoSibling`: `before` or `after` is no child of that parent. */
+export type MoveResult = "Moved" | "Missing" | "NoParent" | "Circle" | "NoSibling"
 
-/** What became of a move. `NoSibling`: the one it was to stand beside is no child of that parent. */
-export type Moved = "Moved" | "Missing" | "NoParent" | "Circle" | "NoSibling"
-
-/** Moves of categories to a place among siblings, which are numbered anew from 0. */
+/** Moves categories among siblings and renumbers the siblings from 0. */
 export class CategoryMoveRepo extends Context.Service<CategoryMoveRepo, {
-  /** `parentId` undefined keeps the parent. */
-  readonly move: (
-    id: string,
-    place: Omit<Place, "parentId"> & { readonly parentId: string | null | undefined }
-  ) => Effect.Effect<Moved, never, CurrentActor>
+  readonly move: (id: string, move: CategoryMove) => Effect.Effect<MoveResult, never, CurrentActor>
 }>()("stoa/domain/catalog/categories/CategoryMoveRepo") {
   static readonly layer = Layer.effect(CategoryMoveRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-/** The siblings in their new order; undefined where the one to stand beside is none of them. */
-const placed = (siblings: ReadonlyArray<string>, id: string, { after, before }: Place) => {
+/** The siblings in their new order; undefined when `before` or `after` is none of them. */
+const reordered = (siblings: ReadonlyArray<string>, id: string, { after, before }: CategoryMove) => {
   const others = siblings.filter((sibling) => sibling !== id)
-  const beside = before ?? after
-  if (beside === undefined) return [...others, id]
-  const at = others.indexOf(beside)
+  const anchor = before ?? after
+  if (anchor === undefined) return [...others, id]
+  const at = others.indexOf(anchor)
   return at < 0 ? undefined : others.toSpliced(before === undefined ? at + 1 : at, 0, id)
 }
 
@@ -39,14 +29,6 @@ const make = (sql: SqlClient.SqlClient): CategoryMoveRepo["Service"] => {
     readonly id: string
     readonly parent_id: string | null
   }
-
-  /** The parent and all above it; empty when the organization has no such category. */
-  const lineage = (organization: string, id: string) =>
-    sql<{ readonly id: string }>`with recursive line as (
-        select id, parent_id from categories where id = ${id}::uuid and organization_id = ${organization}
-        union select c.id, c.parent_id from categories c join line on c.id = line.parent_id
-          and c.organization_id = ${organization})
-      select id from line`
 
   const children = (organization: string, parentId: string | null) =>
     sql<Row>`select id, parent_id from categories where organization_id = ${organization}
@@ -73,33 +55,30 @@ const make = (sql: SqlClient.SqlClient): CategoryMoveRepo["Service"] => {
     })
       select 1 from written`
 
-  const inTransaction = Effect.fnUntraced(function*(
-    id: string,
-    sent: Omit<Place, "parentId"> & { readonly parentId: string | null | undefined }
-  ) {
+  const inTransaction = Effect.fnUntraced(function*(id: string, request: CategoryMove) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     yield* treeLock(sql, organization)
-    const [found] = yield* sql<Row>`select id, parent_id from categories
+    const [current] = yield* sql<Row>`select id, parent_id from categories
       where id = ${id}::uuid and organization_id = ${organization}`
-    if (found === undefined) return "Missing" as const
-    const parentId = sent.parentId === undefined ? found.parent_id : sent.parentId
+    if (current === undefined) return "Missing" as const
+    const parentId = request.parentId === undefined ? current.parent_id : request.parentId
     if (parentId !== null) {
-      // The parent stays until the move is done; if it is being deleted, it is not found afterwards.
+      // Waits for a concurrent deletion of the parent, which is then not found.
       yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization} for key share`
-      const above = yield* lineage(organization, parentId)
+      const above = yield* ancestors(sql, organization, parentId)
       if (above.length === 0) return "NoParent" as const
       if (above.some((one) => one.id === id)) return "Circle" as const
     }
     const siblings = (yield* children(organization, parentId)).map((row) => row.id)
-    const order = placed(siblings, id, { ...sent, parentId })
+    const order = reordered(siblings, id, request)
     if (order === undefined) return "NoSibling" as const
     yield* write(actor, id, parentId, order)
     return "Moved" as const
   })
 
-  const move: CategoryMoveRepo["Service"]["move"] = Effect.fn("CategoryMoveRepo.move")(
-    (id, place) => sql.withTransaction(inTransaction(id, place)),
+  const move = Effect.fn("CategoryMoveRepo.move")(
+    (id: string, request: CategoryMove) => sql.withTransaction(inTransaction(id, request)),
     Effect.orDie
   )
 

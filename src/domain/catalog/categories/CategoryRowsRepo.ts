@@ -3,40 +3,31 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../../access/Actor.ts"
 import type { ChangeType } from "../../events/Event.ts"
 import { journalRows } from "../../events/JournalRepo.ts"
-import type { Category } from "./Category.ts"
+import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
+import { Category } from "./Category.ts"
 
 /**
- * One at a time in an organization who changes more than one row of its tree, until the end of his transaction. Taken
- * before any row (see `CategoryGuardRepo` for the order).
+ * Serializes changes of several rows of an organization's tree until the transaction ends. Take it before any row lock
+ * (see `CategoryGuardRepo` for the order).
  */
 export const treeLock = (sql: SqlClient.SqlClient, organization: string) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
 
-/** A row of `categories`. */
-export interface CategoryRow {
-  readonly id: string
-  readonly parent_id: string | null
-  readonly slug: string
-  readonly sort_order: number
-  readonly status: Category["status"]
-  readonly metadata: Readonly<Record<string, unknown>>
-}
+/** A category with all its ancestors; empty when the organization has no such category. */
+export const ancestors = (sql: SqlClient.SqlClient, organization: string, id: string) =>
+  sql<{ readonly id: string }>`with recursive line as (
+      select id, parent_id from categories where id = ${id}::uuid and organization_id = ${organization}
+      union select c.id, c.parent_id from categories c join line on c.id = line.parent_id
+        and c.organization_id = ${organization})
+    select id from line`.pipe(Effect.orDie)
 
-export const toCategory = (row: CategoryRow): Category => ({
-  id: row.id,
-  parentId: row.parent_id,
-  slug: row.slug,
-  sortOrder: row.sort_order,
-  status: row.status,
-  metadata: row.metadata
-})
+/** The select list of a category. */
+export const categoryColumns = columnsOf(Category.fields)
 
 /** A category as the API shows it: an SQL text over a row. */
-export const categoryJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'parentId', ${row}.parent_id, 'slug', ${row}.slug,
-    'sortOrder', ${row}.sort_order, 'status', ${row}.status, 'metadata', ${row}.metadata)`
+export const categoryJson = (row: string) => jsonOf(Category.fields, row)
 
-/** The journal's entry of every category in the part `written`, with the row of the part `old` as it was. */
+/** Journal entries for the categories in the CTE `written`; `old` names the CTE with their previous rows. */
 export const noted = (
   sql: SqlClient.SqlClient,
   actor: Actor,

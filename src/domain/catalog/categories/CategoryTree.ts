@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../../ids/Id.ts"
 import { Category } from "./Category.ts"
 
-/** One step of the way from the root to a category; titles live in `metadata`. */
+/** One step of the path from the root to a category; titles live in `metadata`. */
 export const PathStep = Schema.Struct({
   id: Uuid,
   slug: Schema.String,
@@ -10,8 +10,8 @@ export const PathStep = Schema.Struct({
 }).annotate({ identifier: "CategoryPathStep" })
 
 /**
- * A category and where it lies: `path` is the way from the root to it, both included, and `depth` how many categories lie
- * above it. `childCount` counts the categories directly below it that lists show.
+ * A category with its position: `path` leads from the root to it, both included; `depth` counts its ancestors;
+ * `childCount` counts its active children.
  */
 export const PlacedCategory = Schema.Struct({
   ...Category.fields,
@@ -22,8 +22,8 @@ export const PlacedCategory = Schema.Struct({
 export type PlacedCategory = typeof PlacedCategory.Type
 
 /**
- * Body of a move: the new parent (null: a root; absent: the same as before), and the sibling before or after which the
- * category comes to stand. Without one it becomes the last of its siblings.
+ * Body of a move: the new parent (null: a root; absent: unchanged), and the sibling before or after which the category
+ * goes. Without a sibling it goes last.
  */
 export const CategoryMove = Schema.Struct({
   parentId: Schema.optional(Schema.NullOr(Uuid)),
@@ -32,9 +32,9 @@ export const CategoryMove = Schema.Struct({
 })
 export type CategoryMove = typeof CategoryMove.Type
 
-/** Which part of the tree is asked for. */
+/** The part of the tree to read. */
 export interface SubtreeQuery {
-  /** Levels below the category; absent: all. */
+  /** Levels below the category; absent for all. */
   readonly depth?: number | undefined
   readonly includeArchived: boolean
 }

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import { type EntityRow, toEntity } from "../EntityRow.ts"
+import type { CatalogEntity } from "../Entity.ts"
+import { entityColumns } from "../EntityRowsRepo.ts"
 import type { StoredEntity } from "./CatalogState.ts"
 import { partsOfEntity } from "./CatalogStateRepo.ts"
 import type { NeededReference } from "./FieldOrder.ts"
@@ -46,11 +47,12 @@ const make = (sql: SqlClient.SqlClient): CatalogPageRepo["Service"] => {
     function*(slug: string | undefined, limit: number, types: PagedTypes) {
       const organization = yield* currentOrganization
       const behind = slug === undefined ? sql.literal("") : sql`and slug > ${slug}`
-      const rows = yield* sql<EntityRow & Omit<StoredEntity, "entity">>`select e.*, ${sql.literal(partsOfEntity)}
+      const rows = yield* sql<CatalogEntity & Omit<StoredEntity, "entity">>`
+        select ${sql.literal(entityColumns("e"))}, ${sql.literal(partsOfEntity)}
         from (select * from catalog_entities where organization_id = ${organization} ${behind} ${among(types)}
           order by slug limit ${limit}) e
         order by e.slug`
-      return rows.map((row) => ({ ...row, entity: toEntity(row) }))
+      return rows.map((row) => ({ ...row, entity: row }))
     },
     Effect.orDie
   )

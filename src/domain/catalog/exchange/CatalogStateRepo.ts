@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import { type EntityRow, toEntity } from "../EntityRow.ts"
+import type { CatalogEntity } from "../Entity.ts"
+import { entityColumns } from "../EntityRowsRepo.ts"
 import type { CatalogRecord } from "./CatalogRecord.ts"
 import type { CatalogState, Named, StoredEntity } from "./CatalogState.ts"
 
@@ -16,7 +17,7 @@ export class CatalogStateRepo extends Context.Service<CatalogStateRepo, {
   static readonly layer = Layer.effect(CatalogStateRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-type StateRow = EntityRow & Omit<StoredEntity, "entity">
+type StateRow = CatalogEntity & Omit<StoredEntity, "entity">
 
 /** JSON lists of what belongs to the entity `e`, each by one look-up in an index. */
 export const partsOfEntity = `
@@ -65,7 +66,8 @@ const make = (sql: SqlClient.SqlClient): CatalogStateRepo["Service"] => {
     const [clock] = yield* sql<{ readonly now: Date }>`with locked as (select id from catalog_entities
         where organization_id = ${organization} and slug = any(${slugs}::text[]) order by id for no key update)
       select now() as now, count(*) from locked`.unprepared
-    const entities = yield* sql<StateRow>`select e.*, ${sql.literal(partsOfEntity)} from catalog_entities e
+    const entities = yield* sql<StateRow>`select ${sql.literal(entityColumns("e"))},
+        ${sql.literal(partsOfEntity)} from catalog_entities e
       where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`.unprepared
     const categories = yield* named("categories", organization, records.flatMap((record) => record.categories ?? []))
     const brands = yield* named("brands", organization, records.flatMap((record) => record.brands ?? []))
@@ -74,8 +76,8 @@ const make = (sql: SqlClient.SqlClient): CatalogStateRepo["Service"] => {
     return {
       now: clock?.now ?? new Date(0),
       entities: new Map(entities.map((row): [string, StoredEntity] => {
-        const { brands, categories, fields, options, variants, words } = row
-        return [row.slug, { entity: toEntity(row), brands, categories, fields, options, variants, words }]
+        const { brands, categories, fields, options, variants, words, ...entity } = row
+        return [row.slug, { entity, brands, categories, fields, options, variants, words }]
       })),
       categories: new Map(categories.map(({ id, slug }) => [slug, id])),
       brands: new Map(brands.map(({ id, slug }) => [slug, id])),

@@ -2,7 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { journalInsert } from "../../events/JournalRepo.ts"
-import { type CategoryRow, toCategory, treeLock } from "../categories/CategoryRowsRepo.ts"
+import type { Category } from "../categories/Category.ts"
+import { categoryColumns, treeLock } from "../categories/CategoryRowsRepo.ts"
 import type { CategoryState, PlannedCategory } from "./CategoryPlan.ts"
 import type { CategoryRecord } from "./GroupRecords.ts"
 
@@ -46,21 +47,21 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     yield* sql`select 1 from categories where organization_id = ${organization} and slug = any(${slugs}::text[])
       order by id for no key update`.unprepared
     // One look-up a step, whatever the planner expects of a tree: no join over all categories.
-    const rows = yield* sql<CategoryRow>`with recursive line as (
+    const rows = yield* sql<Category>`with recursive line as (
         select * from categories where organization_id = ${organization} and slug = any(${named}::text[])
         union select c.* from line cross join lateral (select * from categories
           where id = line.parent_id and organization_id = ${organization} limit 1) c)
-      select * from line`.unprepared
-    const found = rows.map(toCategory)
+      select ${sql.literal(categoryColumns)} from line`.unprepared
     return {
-      bySlug: new Map(found.map((category) => [category.slug, category])),
-      byId: new Map(found.map((category) => [category.id, category]))
+      bySlug: new Map(rows.map((category) => [category.slug, category])),
+      byId: new Map(rows.map((category) => [category.id, category]))
     }
   }, Effect.orDie)
 
   const after = Effect.fn("CategoryFileRepo.after")(function*({ depth, slug }: CategoryCursor, limit: number) {
     const organization = yield* currentOrganization
-    interface Row extends CategoryRow {
+    interface Row extends Pick<Category, "slug" | "status" | "metadata"> {
+      readonly sort_order: number
       readonly depth: number
       readonly parent: string | null
     }

@@ -3,38 +3,38 @@ import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { lookupSql } from "../../modules/LookupRepo.ts"
 import type { FieldDefinition } from "./FieldDefinition.ts"
-import { type FieldDefinitionRow, toDefinition } from "./FieldDefinitionRowsRepo.ts"
+import { definitionColumns } from "./FieldDefinitionRepo.ts"
 import type { FieldsByName } from "./FieldRules.ts"
 import { fieldsByName } from "./FieldTablesRepo.ts"
 
-/** An entity that is locked, with the values it has. */
+/** A locked entity with its values. */
 export interface LockedEntity {
   readonly type: string
   readonly fields: FieldsByName
 }
 
-/** Values that a statement writes beside its entity (`fieldWrites`), and all values before and after it. */
+/** Values that a statement writes with its entity (`fieldWrites`): all values before and after it. */
 export interface FieldWrite {
   readonly definitions: ReadonlyArray<FieldDefinition>
   readonly before: FieldsByName
   readonly after: FieldsByName
 }
 
-/** What writers of custom fields read and lock first, inside of their transaction. */
+/** Reads and locks for writers of custom fields, inside their transaction. */
 export class EntityFieldRepo extends Context.Service<EntityFieldRepo, {
-  /** Whether entities of this type have any fields; asked before a transaction is begun for them. */
+  /** Whether entities of this type have any fields. Call it before the transaction starts. */
   readonly hasFields: (entityType: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Locks the entity; undefined when there is none. */
+  /** Locks the entity; undefined when there is no such entity. */
   readonly lockEntity: (id: string) => Effect.Effect<LockedEntity | undefined, never, CurrentActor>
-  /** The active fields of a type, which stay as they are until the transaction ends. */
+  /** The active fields of a type, locked until the transaction ends. */
   readonly definitionsFor: (
     entityType: string
   ) => Effect.Effect<ReadonlyArray<FieldDefinition>, never, CurrentActor>
-  /** The same of several types at once, those without any left out; two statements. */
+  /** The same for several types in two statements; types without fields are left out. */
   readonly definitionsOf: (
     entityTypes: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<FieldDefinition>>, never, CurrentActor>
-  /** Types of those of these entities that the organization has, by id; they stay until the transaction ends. */
+  /** Types of the entities that the organization has, by id; locked until the transaction ends. */
   readonly typesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
 }>()("stoa/domain/catalog/fields/EntityFieldRepo") {
   static readonly layer = Layer.effect(
@@ -43,16 +43,13 @@ export class EntityFieldRepo extends Context.Service<EntityFieldRepo, {
   )
 }
 
-/**
- * Parts of the statement that writes the entity in the part `entity`: `with … , ${fieldWrites(…)}`. Values are replaced
- * whole: those that are not in `after` go.
- */
+/** CTEs that write the values of the entity in the CTE `entity`: values that are not in `after` are deleted. */
 export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity: string): Statement.Fragment => {
   const rows = write.definitions.flatMap(({ id, isUnique, kind, name }) => {
     const value = Object.hasOwn(write.after, name) ? write.after[name] : undefined
     return value === undefined ? [] : [{ id, value, isUnique, isReference: kind === "reference" }]
   })
-  const gone = write.definitions.filter(({ name }) => !Object.hasOwn(write.after, name)).map(({ id }) => id)
+  const removed = write.definitions.filter(({ name }) => !Object.hasOwn(write.after, name)).map(({ id }) => id)
   const from = sql.literal(entity)
   return sql`fields_set as (
       insert into entity_field_values as f (organization_id, entity_id, definition_id, value, unique_key, reference_id)
@@ -64,8 +61,8 @@ export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity:
         reference_id = excluded.reference_id
         where f.value <> excluded.value
       returning 1),
-    fields_gone as (delete from entity_field_values f using ${from} e
-      where f.entity_id = e.id and f.organization_id = e.organization_id and f.definition_id = any(${gone}::uuid[])
+    fields_removed as (delete from entity_field_values f using ${from} e
+      where f.entity_id = e.id and f.organization_id = e.organization_id and f.definition_id = any(${removed}::uuid[])
       returning 1)`
 }
 
@@ -79,24 +76,23 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
 
   const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: string) {
     const organization = yield* currentOrganization
-    const [found] = yield* sql<{ readonly type: string }>`select type from catalog_entities
+    const [entity] = yield* sql<{ readonly type: string }>`select type from catalog_entities
       where id = ${id}::uuid and organization_id = ${organization} for no key update`
-    if (found === undefined) return undefined
-    // A statement of its own: one that waited for the lock would not see what was written meanwhile.
-    const [held] = yield* sql<{ readonly fields: FieldsByName }>`select ${
+    if (entity === undefined) return undefined
+    // A separate statement: one that waited for the lock would not see what was written meanwhile.
+    const [values] = yield* sql<{ readonly fields: FieldsByName }>`select ${
       sql.literal(fieldsByName("e.id"))
     } as fields from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
-    return { type: found.type, fields: held?.fields ?? {} }
+    return { type: entity.type, fields: values?.fields ?? {} }
   }, Effect.orDie)
 
   const definitionsFor = Effect.fn("EntityFieldRepo.definitionsFor")(function*(entityType: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from entity_field_schemas
       where organization_id = ${organization} and entity_type = ${entityType} for share`
-    const rows = yield* sql<FieldDefinitionRow>`select * from entity_field_definitions
+    return yield* sql<FieldDefinition>`select ${sql.literal(definitionColumns)} from entity_field_definitions
       where organization_id = ${organization} and entity_type = ${entityType} and status = 'active'
       order by sort_order, name`
-    return rows.map(toDefinition)
   }, Effect.orDie)
 
   const typesOf = Effect.fn("EntityFieldRepo.typesOf")(function*(ids: ReadonlyArray<string>) {
@@ -112,14 +108,10 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
     // Two statements: one that waited for a lock would not see what was written meanwhile.
     yield* sql`select 1 from entity_field_schemas where organization_id = ${organization}
       and entity_type = any(${entityTypes}::text[]) order by entity_type for share`.unprepared
-    const rows = yield* sql<FieldDefinitionRow>`select * from entity_field_definitions
+    const rows = yield* sql<FieldDefinition>`select ${sql.literal(definitionColumns)} from entity_field_definitions
       where organization_id = ${organization} and entity_type = any(${entityTypes}::text[]) and status = 'active'
       order by entity_type, sort_order, name`.unprepared
-    return new Map(
-      Object.entries(Object.groupBy(rows.map(toDefinition), ({ entityType }) => entityType)).map(
-        ([type, definitions]) => [type, definitions ?? []] as const
-      )
-    )
+    return Map.groupBy(rows, ({ entityType }) => entityType)
   }, Effect.orDie)
 
   return { hasFields, lockEntity, definitionsFor, definitionsOf, typesOf }

@@ -5,16 +5,16 @@ import { EntityFieldRepo, type FieldWrite } from "./EntityFieldRepo.ts"
 import type { FieldDefinition } from "./FieldDefinition.ts"
 import { assigned, type FieldsByName } from "./FieldRules.ts"
 
-/** Custom fields of entities that are written (docs/catalog.md): every write is held to what the type's fields ask for. */
+/** Validates the custom fields of every entity write against the definitions of its type (docs/catalog.md). */
 export class EntityFields extends Context.Service<EntityFields, {
-  /** Whether a new entity of this type has to be written with its fields; then `ofNew` comes inside of a transaction. */
+  /** Whether a new entity of this type has fields; if so, call `ofNew` inside a transaction. */
   readonly hasFields: EntityFieldRepo["Service"]["hasFields"]
   readonly ofNew: (entityType: string, sent: FieldsByName) => Effect.Effect<FieldWrite, ValidationFailed, CurrentActor>
   /**
-   * Locks the entity until the transaction ends. 404. With `replaces`, what was sent is all that the entity is to have;
-   * fields that its type no longer has are left out then.
+   * Locks the entity until the transaction ends. 404. With `replaces`, `sent` replaces all values, and fields that the
+   * type no longer has are ignored.
    */
-  readonly ofKnown: (
+  readonly ofExisting: (
     id: string,
     sent: FieldsByName,
     replaces?: boolean
@@ -25,8 +25,8 @@ export class EntityFields extends Context.Service<EntityFields, {
     Effect.gen(function*() {
       const repo = yield* EntityFieldRepo
 
-      /** References name entities of the organization, of the type that their field asks for. */
-      const strayReferences = Effect.fnUntraced(function*(
+      /** Issues of references that name no entity of the organization, or one of another type. */
+      const referenceIssues = Effect.fnUntraced(function*(
         definitions: ReadonlyArray<FieldDefinition>,
         after: FieldsByName,
         sent: FieldsByName
@@ -50,7 +50,7 @@ export class EntityFields extends Context.Service<EntityFields, {
         sent: FieldsByName
       ) {
         const { after, issues } = assigned(definitions, before, sent)
-        const all = [...issues, ...yield* strayReferences(definitions, after, sent)]
+        const all = [...issues, ...yield* referenceIssues(definitions, after, sent)]
         return all.length > 0 ? yield* ValidationFailed.issues(all) : after
       })
 
@@ -59,24 +59,24 @@ export class EntityFields extends Context.Service<EntityFields, {
         return { definitions, before: {}, after: yield* write(definitions, undefined, sent) }
       })
 
-      const ofKnown = Effect.fn("EntityFields.ofKnown")(
+      const ofExisting = Effect.fn("EntityFields.ofExisting")(
         function*(id: string, sent: FieldsByName, replaces = false) {
           const entity = yield* repo.lockEntity(id)
           if (entity === undefined) return yield* NotFound.of("Catalog entity not found.")
           const definitions = yield* repo.definitionsFor(entity.type)
           const after = replaces
-            ? yield* write(definitions, {}, onlyKnown(definitions, sent))
+            ? yield* write(definitions, {}, onlyDefined(definitions, sent))
             : yield* write(definitions, entity.fields, sent)
           return { definitions, before: entity.fields, after }
         }
       )
 
-      return { hasFields: repo.hasFields, ofNew, ofKnown }
+      return { hasFields: repo.hasFields, ofNew, ofExisting }
     })
   )
 }
 
-const onlyKnown = (definitions: ReadonlyArray<FieldDefinition>, sent: FieldsByName): FieldsByName =>
+const onlyDefined = (definitions: ReadonlyArray<FieldDefinition>, sent: FieldsByName): FieldsByName =>
   Object.fromEntries(
     definitions.flatMap(({ name }) => Object.hasOwn(sent, name) ? [[name, sent[name]] as const] : [])
   )

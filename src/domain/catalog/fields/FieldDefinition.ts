@@ -5,7 +5,7 @@ import { AnyJson, ofForm, Text } from "../../text/Storable.ts"
 import { EntityType } from "../Entity.ts"
 import { SortOrder } from "../FieldText.ts"
 
-/** What a custom field holds (docs/catalog.md, custom fields). */
+/** Kinds of custom field values (docs/catalog.md, custom fields). */
 export const FieldKind = Schema.Literals([
   "text",
   "number",
@@ -18,12 +18,12 @@ export const FieldKind = Schema.Literals([
 ])
 export type FieldKind = typeof FieldKind.Type
 
-/** As attributes are named in filters of search, and short enough for their index. */
+/** A name that works as a search filter and fits into its index. */
 export const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 
-/** What its values must fulfil; each kind heeds its own. Lengths in characters, bounds inclusive. */
+/** Constraints of values; each kind uses those marked with it. Lengths in characters, bounds inclusive. */
 export const FieldRules = Schema.Struct({
   /** text */
   minLength: Schema.optional(Count),
@@ -34,7 +34,7 @@ export const FieldRules = Schema.Struct({
   isInteger: Schema.optional(Schema.Boolean),
   /** enum */
   values: Schema.optional(Schema.Array(Text).check(Schema.isBetweenLength(1, 500))),
-  /** reference: the type of the entities that may be named; absent: any. */
+  /** reference: the type of the referenced entities; absent for any. */
   entityType: Schema.optional(EntityType)
 })
 export type FieldRules = typeof FieldRules.Type
@@ -42,9 +42,9 @@ export type FieldRules = typeof FieldRules.Type
 const Flag = Schema.optional(Schema.Boolean)
 
 /**
- * A field that entities of a type have beside their own. Required ones have a value in every entity that is written;
- * unique ones no two entities of the organization share. Filterable ones are found in search as `attr.<name>`; those
- * that are not public are shown to whoever keeps the catalog only.
+ * A custom field of entities of a type. Every write needs a value of a required field. No two entities of the
+ * organization share a value of a unique field. Search finds filterable fields as `attr.<name>`. Only staff of the
+ * catalog see fields that are not public.
  */
 export const FieldDefinition = Schema.Struct({
   id: Uuid,
@@ -58,7 +58,7 @@ export const FieldDefinition = Schema.Struct({
   isFilterable: Schema.Boolean,
   isPublic: Schema.Boolean,
   rules: FieldRules,
-  /** What a new entity gets that names no value, and what fills those without one when the field becomes required. */
+  /** The value of a new entity that sends none, and of entities without one when the field becomes required. */
   defaultValue: Schema.Unknown,
   sortOrder: Schema.Int,
   status: Schema.Literals(["active", "archived"]),
@@ -78,7 +78,7 @@ const optional = {
   sortOrder: Schema.optional(SortOrder)
 }
 
-/** Body of a new definition; the label is the name where none is given. Public unless said otherwise. */
+/** Body of a new definition. The label defaults to the name, `isPublic` to true. */
 export const NewFieldDefinition = Schema.Struct({
   entityType: EntityType,
   name: FieldName,
@@ -87,11 +87,11 @@ export const NewFieldDefinition = Schema.Struct({
 })
 export type NewFieldDefinition = typeof NewFieldDefinition.Type
 
-/** Body of a change: absent keys keep their value, `rules` replaces all of them, a null default takes it away. */
+/** Body of a change: absent keys keep their value, `rules` replaces all rules, a null default removes it. */
 export const FieldDefinitionChange = Schema.Struct({ kind: Schema.optional(FieldKind), ...optional })
 export type FieldDefinitionChange = typeof FieldDefinitionChange.Type
 
-/** A value as reads show it. */
+/** A value as the API shows it. */
 export const FieldValue = Schema.Struct({
   name: Schema.String,
   label: Schema.String,

@@ -4,26 +4,26 @@ import { type Actor, CurrentActor, currentOrganization } from "../../access/Acto
 import type { Conflict } from "../../errors/ApiErrors.ts"
 import { isoTime, journalRows } from "../../events/JournalRepo.ts"
 import { newId } from "../../ids/Id.ts"
+import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../../paging/Paging.ts"
 import { conflictOn } from "../UniqueRepo.ts"
-import type { FieldDefinition } from "./FieldDefinition.ts"
-import { type FieldDefinitionRow, toDefinition } from "./FieldDefinitionRowsRepo.ts"
+import { FieldDefinition } from "./FieldDefinition.ts"
 
-/** A definition before the database gives it the rest. */
+/** A definition without the fields that the database fills. */
 export type DefinitionDraft = Omit<
   FieldDefinition,
   "id" | "organizationId" | "status" | "createdAt" | "updatedAt"
 >
 
-/** Names of changes in the journal. */
+/** Event types of changes. */
 export type DefinitionChange =
   | "entityFields.create"
   | "entityFields.update"
   | "entityFields.archive"
   | "entityFields.restore"
 
-/** Definitions of custom fields, and what their changes have to look at. All but reads belong into a transaction. */
+/** Definitions of custom fields and the values that their changes depend on. Writes need a transaction. */
 export class FieldDefinitionRepo extends Context.Service<FieldDefinitionRepo, {
   readonly page: (
     entityType: string | undefined,
@@ -31,7 +31,7 @@ export class FieldDefinitionRepo extends Context.Service<FieldDefinitionRepo, {
     page: PageRequest
   ) => Effect.Effect<PageOf<FieldDefinition>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<FieldDefinition | undefined, never, CurrentActor>
-  /** Waits for writers of values of the type, and makes later ones wait until the transaction ends. */
+  /** Waits for writers of values of the type and blocks new ones until the transaction ends. */
   readonly lockType: (entityType: string) => Effect.Effect<void, never, CurrentActor>
   readonly create: (draft: DefinitionDraft) => Effect.Effect<FieldDefinition, Conflict, CurrentActor>
   readonly write: (
@@ -39,30 +39,29 @@ export class FieldDefinitionRepo extends Context.Service<FieldDefinitionRepo, {
     after: FieldDefinition,
     type: DefinitionChange
   ) => Effect.Effect<FieldDefinition, never, CurrentActor>
-  /** How many entities of its type have no value of a field. */
+  /** The number of entities of the type that have no value of the field. */
   readonly lacking: (definition: FieldDefinition) => Effect.Effect<number, never, CurrentActor>
-  /** Gives those the default. */
+  /** Gives those entities the default. */
   readonly fill: (definition: FieldDefinition) => Effect.Effect<void, never, CurrentActor>
-  /** Values in the order of their entities, after this one; a page of them. */
+  /** A page of values in the order of their entities, after this entity. */
   readonly values: (
     id: string,
     after: string
   ) => Effect.Effect<ReadonlyArray<{ readonly entityId: string; readonly value: unknown }>, never, CurrentActor>
-  /** Makes the values unique or not any more; 409 where two are the same. */
+  /** Adds or removes the unique keys of the values; 409 when two values are the same. */
   readonly setKeys: (definition: FieldDefinition) => Effect.Effect<void, Conflict, CurrentActor>
 }>()("stoa/domain/catalog/fields/FieldDefinitionRepo") {
   static readonly layer = Layer.effect(FieldDefinitionRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-/** Values of one look. */
-export const valuesPerLook = 1000
+/** Page size of `values`. */
+export const valuesPerPage = 1000
 
-const definitionJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'entityType', ${row}.entity_type,
-    'name', ${row}.name, 'label', ${row}.label, 'kind', ${row}.kind, 'isRequired', ${row}.is_required,
-    'isUnique', ${row}.is_unique, 'isFilterable', ${row}.is_filterable, 'isPublic', ${row}.is_public,
-    'rules', ${row}.rules, 'defaultValue', ${row}.default_value, 'sortOrder', ${row}.sort_order,
-    'status', ${row}.status, 'updatedAt', ${isoTime(`${row}.updated_at`)})`
+/** The select list of a definition. */
+export const definitionColumns = columnsOf(FieldDefinition.fields)
+
+const { createdAt: _, ...recordedFields } = FieldDefinition.fields
+const definitionJson = (row: string) => jsonOf(recordedFields, row, { updatedAt: isoTime(`${row}.updated_at`) })
 
 const noted = (sql: SqlClient.SqlClient, actor: Actor, type: DefinitionChange, old?: string) =>
   journalRows(sql, actor, {
@@ -87,9 +86,9 @@ const asJson = (value: unknown) => value === null || value === undefined ? null 
 
 const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
   const page: FieldDefinitionRepo["Service"]["page"] = (entityType, includeArchived, request) =>
-    ownPage<FieldDefinitionRow, FieldDefinition>(
+    ownPage<FieldDefinition>(
       sql,
-      { table: "entity_field_definitions", order: "entity_type, sort_order, name", toRecord: toDefinition },
+      { table: "entity_field_definitions", columns: definitionColumns, order: "entity_type, sort_order, name" },
       request,
       [
         sql`(status = 'active' or ${includeArchived}::boolean)`,
@@ -99,9 +98,9 @@ const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
 
   const find = Effect.fn("FieldDefinitionRepo.find")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<FieldDefinitionRow>`select * from entity_field_definitions
+    const rows = yield* sql<FieldDefinition>`select ${sql.literal(definitionColumns)} from entity_field_definitions
       where id = ${id}::uuid and organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : toDefinition(rows[0])
+    return rows[0]
   }, Effect.orDie)
 
   const lockType = Effect.fn("FieldDefinitionRepo.lockType")(function*(entityType: string) {
@@ -112,7 +111,7 @@ const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
 
   const create = Effect.fn("FieldDefinitionRepo.create")(function*(draft: DefinitionDraft) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<FieldDefinitionRow>`with written as (
+    const rows = yield* sql<FieldDefinition>`with written as (
         insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required,
           is_unique, is_filterable, is_public, rules, default_value, sort_order)
         values (${newId()}::uuid, ${actor.organizationId}, ${draft.entityType}, ${draft.name}, ${draft.label},
@@ -120,15 +119,15 @@ const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
           ${JSON.stringify(draft.rules)}::jsonb, ${asJson(draft.defaultValue)}::jsonb, ${draft.sortOrder}::int4)
         returning *),
       entry as (${noted(sql, actor, "entityFields.create")})
-      select * from written`.pipe(nameTaken)
-    // An insert that did not fail returned its row.
-    return toDefinition(rows[0] as FieldDefinitionRow)
+      select ${sql.literal(definitionColumns)} from written`.pipe(nameTaken)
+    // A successful insert returns its row.
+    return rows[0] as FieldDefinition
   })
 
   const write = Effect.fn("FieldDefinitionRepo.write")(
     function*({ id }: FieldDefinition, after: FieldDefinition, type: DefinitionChange) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<FieldDefinitionRow>`with old as materialized (select * from entity_field_definitions
+      const rows = yield* sql<FieldDefinition>`with old as materialized (select * from entity_field_definitions
           where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
         written as (update entity_field_definitions d set label = ${after.label}, kind = ${after.kind},
             is_required = ${after.isRequired}, is_unique = ${after.isUnique}, is_filterable = ${after.isFilterable},
@@ -137,9 +136,9 @@ const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
             status = ${after.status}, updated_at = now()
           from old where d.id = old.id and d.organization_id = ${actor.organizationId} returning d.*),
         entry as (${noted(sql, actor, type, "old")})
-        select * from written`
-      // Definitions are never deleted, and this one was found in this transaction.
-      return toDefinition(rows[0] as FieldDefinitionRow)
+        select ${sql.literal(definitionColumns)} from written`
+      // Definitions are never deleted, and this transaction has read this one.
+      return rows[0] as FieldDefinition
     },
     Effect.orDie
   )
@@ -147,7 +146,6 @@ const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
   return { page, find, lockType, create, write, ...makeValues(sql) }
 }
 
-/** What is done with the values of a field. */
 const makeValues = (sql: SqlClient.SqlClient) => {
   const lackingRows = (organization: string, { entityType, id }: FieldDefinition) =>
     sql`from catalog_entities e where e.organization_id = ${organization} and e.type = ${entityType}
@@ -172,7 +170,7 @@ const makeValues = (sql: SqlClient.SqlClient) => {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ readonly entity_id: string; readonly value: unknown }>`select entity_id, value
       from entity_field_values where definition_id = ${id}::uuid and organization_id = ${organization}
-        and entity_id > ${after}::uuid order by entity_id limit ${sql.literal(String(valuesPerLook))}`
+        and entity_id > ${after}::uuid order by entity_id limit ${sql.literal(String(valuesPerPage))}`
     return rows.map(({ entity_id, value }) => ({ entityId: entity_id, value }))
   }, Effect.orDie)
 

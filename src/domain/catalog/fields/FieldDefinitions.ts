@@ -7,26 +7,26 @@ import {
   type DefinitionChange,
   type DefinitionDraft,
   FieldDefinitionRepo,
-  valuesPerLook
+  valuesPerPage
 } from "./FieldDefinitionRepo.ts"
 import { checkValue, definitionIssues } from "./FieldRules.ts"
 
 type Refused = NotFound | Conflict | ValidationFailed
 
 /**
- * Custom fields of entities by type (docs/catalog.md). A change is refused while values are there that it would not
- * allow; one that makes a field required gives the default to entities without a value.
+ * Custom fields of entities by type (docs/catalog.md). A change fails while existing values violate it. A field that
+ * becomes required gives its default to entities without a value.
  */
 export class FieldDefinitions extends Context.Service<FieldDefinitions, {
   readonly list: FieldDefinitionRepo["Service"]["page"]
   readonly get: (id: string) => Effect.Effect<FieldDefinition, NotFound, CurrentActor>
-  /** 409 for a name that is taken, and for a required field without default while there are entities of the type. */
+  /** 409 when the name exists, and for a required field without default while entities of the type exist. */
   readonly create: (input: NewFieldDefinition) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-  /** 409 while values are there that the field would refuse, or that are not unique. */
+  /** 409 while existing values violate the change or are not unique. */
   readonly update: (id: string, change: FieldDefinitionChange) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-  /** Its values stay and are neither shown, searched nor held to it any more. */
+  /** Keeps the values but no longer shows, searches or validates them. */
   readonly archive: (id: string) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-  /** Brings it back with its values, as far as they are still allowed: 409 as for a change. */
+  /** Shows the field with its values again. 409 as for a change. */
   readonly restore: (id: string) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
 }>()("stoa/domain/catalog/fields/FieldDefinitions") {
   static readonly layer = Layer.effect(
@@ -42,14 +42,14 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
       const { allowed, required, sameReferences } = valueRules(repo)
 
       const create = Effect.fn("FieldDefinitions.create")(function*(input: NewFieldDefinition) {
-        const draft = drafted(input)
+        const draft = draftOf(input)
         const issues = definitionIssues(draft)
         if (issues.length > 0) return yield* ValidationFailed.issues(issues)
         return yield* transaction.run(Effect.gen(function*() {
           yield* repo.lockType(draft.entityType)
-          const made = yield* repo.create(draft)
-          yield* required(made)
-          return made
+          const created = yield* repo.create(draft)
+          yield* required(created)
+          return created
         }))
       })
 
@@ -57,7 +57,7 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
         function*(id: string, type: DefinitionChange, change: (before: FieldDefinition) => FieldDefinition) {
           const { entityType } = yield* get(id)
           yield* repo.lockType(entityType)
-          // Read again behind the lock: another change may have come first.
+          // Read again under the lock: another change may have committed first.
           const before = yield* get(id)
           const after = change(before)
           if (Equal.equals(before, after)) return before
@@ -84,7 +84,7 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
         get,
         create,
         update: (id: string, change: FieldDefinitionChange) =>
-          transaction.run(changed(id, "entityFields.update", (before) => ({ ...before, ...given(change) }))),
+          transaction.run(changed(id, "entityFields.update", changedBy(change))),
         archive: (id: string) => setStatus(id, "archived"),
         restore: (id: string) => setStatus(id, "active")
       }
@@ -92,9 +92,9 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
   )
 }
 
-/** What the values that are there say to a definition. */
+/** Checks of a definition against existing values. */
 const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
-  /** Entities without a value get the default, or the field cannot be required of them. */
+  /** Gives the default to entities without a value; without a default the field cannot be required. */
   const required = Effect.fnUntraced(function*(definition: FieldDefinition) {
     if (!definition.isRequired || definition.status === "archived") return
     const lacking = yield* repo.lacking(definition)
@@ -104,30 +104,30 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
   })
 
   const allowed = Effect.fnUntraced(function*(definition: FieldDefinition) {
-    for (let after = first; after !== undefined;) {
+    for (let after = beforeAllIds; after !== undefined;) {
       const page: Effect.Success<ReturnType<typeof repo.values>> = yield* repo.values(definition.id, after)
       for (const { entityId, value } of page) {
         const checked = checkValue(definition, value)
         if (Result.isFailure(checked)) return yield* Conflict.of(refusedValue(entityId, checked.failure))
       }
-      const last = page.length < valuesPerLook ? undefined : page.at(-1)?.entityId
+      const last = page.length < valuesPerPage ? undefined : page.at(-1)?.entityId
       if (last === undefined) return
       after = last
     }
   })
 
-  /** Ids that were never held to name an entity cannot begin to. */
+  /** Existing values were not checked as references, so a field with values cannot become one. */
   const sameReferences = Effect.fnUntraced(function*(before: FieldDefinition, after: FieldDefinition) {
     const becomes = after.kind === "reference" &&
       (before.kind !== "reference" || before.rules.entityType !== after.rules.entityType)
-    if (becomes && (yield* repo.values(before.id, first)).length > 0) return yield* noReferences
+    if (becomes && (yield* repo.values(before.id, beforeAllIds)).length > 0) return yield* noReferences
   })
 
   return { required, allowed, sameReferences }
 }
 
-/** Before all ids. */
-const first = "00000000-0000-0000-0000-000000000000"
+/** Sorts before every id. */
+const beforeAllIds = "00000000-0000-0000-0000-000000000000"
 
 const unknownField = NotFound.of("Custom field not found.")
 
@@ -138,7 +138,7 @@ const needsDefault = (lacking: number) =>
 
 const refusedValue = (entityId: string, reason: string) => `Entity ${entityId} has a value that ${reason}.`
 
-const drafted = (
+const draftOf = (
   { defaultValue = null, label, rules = {}, sortOrder = 0, ...input }: NewFieldDefinition
 ): DefinitionDraft => ({
   entityType: input.entityType,
@@ -154,17 +154,16 @@ const drafted = (
   sortOrder
 })
 
-/** The keys that were sent. */
-const given = (
-  { defaultValue, isFilterable, isPublic, isRequired, isUnique, kind, label, rules, sortOrder }: FieldDefinitionChange
-) => ({
-  ...kind === undefined ? {} : { kind },
-  ...label === undefined ? {} : { label },
-  ...isRequired === undefined ? {} : { isRequired },
-  ...isUnique === undefined ? {} : { isUnique },
-  ...isFilterable === undefined ? {} : { isFilterable },
-  ...isPublic === undefined ? {} : { isPublic },
-  ...rules === undefined ? {} : { rules },
-  ...defaultValue === undefined ? {} : { defaultValue },
-  ...sortOrder === undefined ? {} : { sortOrder }
+/** Absent keys keep their value. */
+const changedBy = (change: FieldDefinitionChange) => (before: FieldDefinition): FieldDefinition => ({
+  ...before,
+  kind: change.kind ?? before.kind,
+  label: change.label ?? before.label,
+  isRequired: change.isRequired ?? before.isRequired,
+  isUnique: change.isUnique ?? before.isUnique,
+  isFilterable: change.isFilterable ?? before.isFilterable,
+  isPublic: change.isPublic ?? before.isPublic,
+  rules: change.rules ?? before.rules,
+  defaultValue: change.defaultValue === undefined ? before.defaultValue : change.defaultValue,
+  sortOrder: change.sortOrder ?? before.sortOrder
 })

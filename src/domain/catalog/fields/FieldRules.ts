@@ -6,10 +6,10 @@ import { Amount } from "../../pricing/Bounds.ts"
 import { AnyJson, FreeText } from "../../text/Storable.ts"
 import type { FieldDefinition, FieldKind } from "./FieldDefinition.ts"
 
-/** What decides whether a value may stand in a field. */
+/** The part of a definition that validates a value. */
 export type Rule = Pick<FieldDefinition, "kind" | "rules" | "isUnique">
 
-/** A text that is unique is indexed, so it has an end; any other one is bounded only so that nobody stores books. */
+/** Unique texts are indexed, so they are short; the limit of other texts bounds storage. */
 const maxKeyLength = 255
 const maxTextLength = 10_000
 
@@ -17,7 +17,7 @@ const Money = Schema.Struct({ amount: Amount, currency: CurrencyCode })
 
 const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
-/** A day of the calendar, `2026-02-28`: no time and no zone, so it is the same day everywhere. */
+/** A calendar day without time or zone, for example `2026-02-28`. */
 const isDay = (text: string): boolean =>
   day.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
 
@@ -38,10 +38,10 @@ const within = ({ rules: { maximum, minimum } }: Rule, number: number): string |
 const text = (rule: Rule, value: unknown): Checked => {
   if (!Schema.is(FreeText)(value)) return refusal("must be a text of valid Unicode without NUL")
   const { maxLength = maxTextLength, minLength = 0 } = rule.rules
-  const most = Math.min(maxLength, rule.isUnique ? maxKeyLength : maxLength)
+  const limit = Math.min(maxLength, rule.isUnique ? maxKeyLength : maxLength)
   const length = Array.from(value).length
   if (length < minLength) return refusal(`must have at least ${minLength} characters`)
-  return length > most ? refusal(`must have at most ${most} characters`) : Result.succeed(value)
+  return length > limit ? refusal(`must have at most ${limit} characters`) : Result.succeed(value)
 }
 
 const number = (rule: Rule, value: unknown): Checked => {
@@ -73,21 +73,21 @@ const checks: Readonly<Record<FieldKind, (rule: Rule, value: unknown) => Checked
   json: (_, value) => decoded(AnyJson, value, "must be JSON of valid Unicode without NUL, at most 100 levels deep")
 }
 
-/** The value as it is stored, or what is wrong with it. Null is no value and never comes here. */
+/** The value to store, or why it is invalid. The caller handles null. */
 export const checkValue = (rule: Rule, value: unknown): Checked => checks[rule.kind](rule, value)
 
 const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })
 
-/** Kinds whose values can be told apart by a short text. */
-const keyed: ReadonlySet<FieldKind> = new Set(["text", "number", "date", "reference"])
-const filtered: ReadonlySet<FieldKind> = new Set(["text", "number", "boolean", "date", "enum"])
+/** Kinds whose values have a short unique key. */
+const uniqueKinds: ReadonlySet<FieldKind> = new Set(["text", "number", "date", "reference"])
+const filterableKinds: ReadonlySet<FieldKind> = new Set(["text", "number", "boolean", "date", "enum"])
 
 type Shape = Pick<
   FieldDefinition,
   "kind" | "rules" | "isUnique" | "isFilterable" | "isPublic" | "defaultValue"
 >
 
-/** What a definition says that cannot be meant. */
+/** Contradictions within a definition. */
 export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
   const { defaultValue, isFilterable, isPublic, isUnique, kind, rules } = shape
   const issues: Array<Issue> = []
@@ -99,11 +99,11 @@ export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
   }
   const [low, high] = kind === "text" ? [rules.minLength, rules.maxLength] : [rules.minimum, rules.maximum]
   if (low !== undefined && high !== undefined && low > high) issues.push(issue("rules", "the least is above the most"))
-  if (isUnique && !keyed.has(kind)) issues.push(issue("isUnique", "is for text, number, date and reference"))
-  if (isFilterable && !filtered.has(kind)) {
+  if (isUnique && !uniqueKinds.has(kind)) issues.push(issue("isUnique", "is for text, number, date and reference"))
+  if (isFilterable && !filterableKinds.has(kind)) {
     issues.push(issue("isFilterable", "is for text, number, boolean, date and enum"))
   }
-  // What can be asked for by value is no secret.
+  // Filtering by value reveals the value.
   if (isFilterable && !isPublic) issues.push(issue("isFilterable", "is for public fields"))
   if (defaultValue === null) return issues
   if (isUnique || kind === "reference") issues.push(issue("defaultValue", "cannot be the same in every entity"))
@@ -114,18 +114,18 @@ export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
 /** Values of an entity by the name of their field. */
 export type FieldsByName = Readonly<Record<string, unknown>>
 
-/** A field may be called like something that every object has. */
+/** A field may have the name of a property of every object. */
 const valueOf = (fields: FieldsByName, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : null
 
-/** What a write comes to: the values after it, or every field that is wrong. */
+/** The values after a write, or every invalid field. */
 export interface Assigned {
   readonly after: FieldsByName
   readonly issues: ReadonlyArray<Issue>
 }
 
 /**
- * The values of an entity after those that were sent are laid over those it has: null clears, a new entity gets defaults,
- * and a required field must end up with a value.
+ * Merges the sent values into those of the entity: null clears a value, a new entity gets defaults, and a required field
+ * must end up with a value.
  */
 export const assigned = (
   definitions: ReadonlyArray<FieldDefinition>,
@@ -134,9 +134,9 @@ export const assigned = (
 ): Assigned => {
   const after: Record<string, unknown> = {}
   const issues: Array<Issue> = []
-  const known = new Set(definitions.map(({ name }) => name))
+  const names = new Set(definitions.map(({ name }) => name))
   for (const name of Object.keys(sent)) {
-    if (!known.has(name)) issues.push(issue(`customFields.${name}`, "No such custom field.", "not_found"))
+    if (!names.has(name)) issues.push(issue(`customFields.${name}`, "No such custom field.", "not_found"))
   }
   for (const definition of definitions) {
     const { defaultValue, isRequired, name } = definition

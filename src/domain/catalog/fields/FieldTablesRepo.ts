@@ -1,10 +1,10 @@
 import { snapshotFunction } from "../revisions/RevisionTablesRepo.ts"
 
 /**
- * Definitions, and a row per type that has any. Whoever writes values holds that row `for share`, whoever changes a
- * definition updates it first: no value is written by rules that are no longer there.
+ * Definitions, and a row per type that has any. Writers of values hold that row `for share`, changes of a definition
+ * update it first, so no value is written by outdated rules.
  *
- * Lock order: the entity, then its type's row, then definitions, then values. Changes of definitions take no entity.
+ * Lock order: the entity, the row of its type, definitions, values. Changes of definitions lock no entity.
  */
 const tables: ReadonlyArray<string> = [
   `create table entity_field_schemas (
@@ -41,17 +41,17 @@ const tables: ReadonlyArray<string> = [
     reference_id uuid references catalog_entities on delete cascade,
     primary key (entity_id, definition_id)
   )`,
-  // The guard of what is unique; fields that are not have no key.
+  // Guards unique fields; other fields have no key.
   `create unique index entity_field_values_unique on entity_field_values (organization_id, definition_id, unique_key)
     where unique_key is not null`,
   `create index entity_field_values_definition on entity_field_values (definition_id, entity_id)`,
   `create index entity_field_values_reference on entity_field_values (reference_id) where reference_id is not null`
 ]
 
-/** The values of an entity by name, archived fields left out: an SQL text over its id. */
+/** The values of an entity by name, without archived fields: an SQL text over its id. */
 export const fieldsByName = (entity: string) =>
   `(select coalesce(jsonb_object_agg(d.name, v.value), '{}') from entity_field_values v
     join entity_field_definitions d on d.id = v.definition_id and d.status = 'active' where v.entity_id = ${entity})`
 
-/** The tables, and revisions that know of them. */
+/** The tables, and revision snapshots that include their values. */
 export const fieldTables: ReadonlyArray<string> = [...tables, snapshotFunction(fieldsByName("e.id"))]

@@ -3,29 +3,29 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { journalRows } from "../../events/JournalRepo.ts"
 import { newId } from "../../ids/Id.ts"
+import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../../paging/Paging.ts"
-import { AttributesChange } from "../Attributes.ts"
-import type { AttributesDraft } from "./Draft.ts"
+import { AttributesChange, AttributesDraft } from "../Attributes.ts"
 
-/** What a draft came to. `NoTitle`: the locale has no words yet and these bring no title. */
+/** The result of saving a draft. `NoTitle`: the first text of a locale needs a title. */
 export type DraftWrite = "Saved" | "NoEntity" | "NoTitle"
 
-/** Words that wait for approval, at most one draft per entity and locale. */
+/** Drafts of attributes, at most one per entity and locale. */
 export class DraftRepo extends Context.Service<DraftRepo, {
-  /** Lays the fields over those of the draft that is there. */
+  /** Merges the fields into the existing draft. */
   readonly save: (
     entityId: string,
     locale: string,
     change: AttributesChange
   ) => Effect.Effect<DraftWrite, never, CurrentActor>
-  /** Inside of a transaction: locks the entity and takes its draft away; undefined where there is none. */
-  readonly take: (
+  /** Inside a transaction: locks the entity and deletes the draft. Undefined when there is none. */
+  readonly remove: (
     entityId: string,
     locale: string
   ) => Effect.Effect<AttributesChange | undefined, never, CurrentActor>
-  /** False: there was none. */
+  /** Deletes the draft. False when there is none. */
   readonly reject: (entityId: string, locale: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** What waits, oldest first. */
+  /** Oldest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<AttributesDraft>, never, CurrentActor>
 }>()("stoa/domain/catalog/locales/DraftRepo") {
   static readonly layer = Layer.effect(DraftRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -33,21 +33,21 @@ export class DraftRepo extends Context.Service<DraftRepo, {
 
 const decodeChange = Schema.decodeUnknownEffect(AttributesChange)
 
-/** A draft in the journal; a locale without one is one without changes. */
+/** A draft in the journal; no draft is recorded as one without changes. */
 const draftJson = (row: string, changes = `${row}.changes`) =>
   `jsonb_build_object('id', ${row}.entity_id, 'locale', ${row}.locale, 'changes', ${changes})`
 
 const nothing = "'{}'::jsonb"
 
 const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
-  const save = Effect.fn("DraftRepo.save")(function*(entityId: string, locale: string, sent: AttributesChange) {
+  const save = Effect.fn("DraftRepo.save")(function*(entityId: string, locale: string, change: AttributesChange) {
     const actor = yield* CurrentActor
-    const { status: _, ...changes } = sent
-    interface Row {
-      readonly saved: boolean
-    }
-    // The insert looks at the old draft, which is therefore read before it is written. The entity is locked, as by whoever writes its words: an approval and a draft of one locale go one after the other.
-    const statement = sql<Row>`with entity as (select e.id, e.organization_id from catalog_entities e
+    const { status: _, ...changes } = change
+    // Lock the entity like every write of attributes, so that approvals and drafts of a locale run one after the other.
+    // The insert joins the old draft, which is therefore read before it is written.
+    const [row] = yield* sql<
+      { readonly saved: boolean }
+    >`with entity as (select e.id, e.organization_id from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       old as (select d.* from entity n join entity_attribute_drafts d on d.entity_id = n.id and d.locale = ${locale}
         for update of d),
@@ -71,11 +71,10 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
       })
     })
       select w.id is not null as saved from entity n left join written w on true`
-    const [row] = yield* statement
     return row === undefined ? "NoEntity" as const : row.saved ? "Saved" as const : "NoTitle" as const
   }, Effect.orDie)
 
-  const take = Effect.fn("DraftRepo.take")(function*(entityId: string, locale: string) {
+  const remove = Effect.fn("DraftRepo.remove")(function*(entityId: string, locale: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from catalog_entities
       where id = ${entityId}::uuid and organization_id = ${organization} for no key update`
@@ -86,7 +85,7 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
 
   const reject = Effect.fn("DraftRepo.reject")(function*(entityId: string, locale: string) {
     const actor = yield* CurrentActor
-    const rows = yield* sql`with gone as (delete from entity_attribute_drafts
+    const rows = yield* sql`with deleted as (delete from entity_attribute_drafts
         where entity_id = ${entityId}::uuid and locale = ${locale} and organization_id = ${actor.organizationId}
         returning *),
       entry as (${
@@ -96,42 +95,28 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
         entityId: "x.entity_id::text",
         payload: draftJson("x", nothing),
         before: draftJson("x"),
-        from: "gone x"
+        from: "deleted x"
       })
     })
-      select 1 from gone`
+      select 1 from deleted`
     return rows.length === 1
   }, Effect.orDie)
 
-  return { save, take, reject, list: makeList(sql) }
+  return { save, remove, reject, list: makeList(sql) }
 }
+
+const draftColumns = columnsOf(AttributesDraft.fields, "d", { slug: "e.slug" })
 
 const makeList = (sql: SqlClient.SqlClient) =>
   Effect.fn("DraftRepo.list")(function*(page: PageRequest) {
     const organization = yield* currentOrganization
-    interface Row {
-      readonly entity_id: string
-      readonly slug: string
-      readonly locale: string
-      readonly changes: AttributesDraft["changes"]
-      readonly proposed_by: string | null
-      readonly proposed_at: Date
-    }
-    const [rows, counted] = yield* Effect.all([
-      sql<Row>`select d.*, e.slug from entity_attribute_drafts d
-      join catalog_entities e on e.id = d.entity_id and e.organization_id = d.organization_id
-      where d.organization_id = ${organization} order by d.proposed_at, d.entity_id, d.locale
-      limit ${page.limit} offset ${offsetOf(page)}`,
+    const [items, counted] = yield* Effect.all([
+      sql<AttributesDraft>`select ${sql.literal(draftColumns)} from entity_attribute_drafts d
+        join catalog_entities e on e.id = d.entity_id and e.organization_id = d.organization_id
+        where d.organization_id = ${organization} order by d.proposed_at, d.entity_id, d.locale
+        limit ${page.limit} offset ${offsetOf(page)}`,
       sql<{ readonly count: bigint }>`select count(*) as count from entity_attribute_drafts
-      where organization_id = ${organization}`
+        where organization_id = ${organization}`
     ], { concurrency: "unbounded" })
-    const items = rows.map((row): AttributesDraft => ({
-      entityId: row.entity_id,
-      slug: row.slug,
-      locale: row.locale,
-      changes: row.changes,
-      proposedBy: row.proposed_by,
-      proposedAt: row.proposed_at
-    }))
     return { ...page, items, total: Number(counted[0]?.count ?? 0) }
   }, Effect.orDie)

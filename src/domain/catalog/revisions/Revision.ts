@@ -4,7 +4,7 @@ import { EntityStatus } from "../Entity.ts"
 
 const Json = Schema.Record(Schema.String, Schema.Unknown)
 
-/** An entity as it was: its own fields, its custom fields by name, and its approved words by locale. */
+/** An entity at a revision: its fields, custom fields by name, and approved attributes by locale. */
 export const Snapshot = Schema.Struct({
   slug: Schema.String,
   status: EntityStatus,
@@ -26,11 +26,11 @@ export const Snapshot = Schema.Struct({
 }).annotate({ identifier: "EntitySnapshot" })
 export type Snapshot = typeof Snapshot.Type
 
-const who = {
+const origin = {
   number: Schema.Int,
   entityId: Schema.String,
   organizationId: Schema.String,
-  /** User or key; null for what was there before revisions were kept, and for visitors. */
+  /** User or API key; null for visitors and for entities older than revisions. */
   changedBy: Schema.NullOr(Schema.String),
   changedByType: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
@@ -39,7 +39,7 @@ const who = {
   createdAt: Time
 }
 
-/** A difference between two snapshots: a dotted path, and what stood there; a side that had nothing there has no key. */
+/** A difference between two snapshots at a dotted path; a side without a value has no key. */
 export const Difference = Schema.Struct({
   path: Schema.String,
   before: Schema.optionalKey(Schema.Unknown),
@@ -48,15 +48,15 @@ export const Difference = Schema.Struct({
 export type Difference = typeof Difference.Type
 
 /** A revision in a list: who made it, when, and which fields it changed. */
-export const RevisionEntry = Schema.Struct({ ...who, changedFields: Schema.Array(Schema.String) })
+export const RevisionEntry = Schema.Struct({ ...origin, changedFields: Schema.Array(Schema.String) })
   .annotate({ identifier: "EntityRevisionEntry" })
 export type RevisionEntry = typeof RevisionEntry.Type
 
 /** A revision with the entity as it was after it. */
-export const Revision = Schema.Struct({ ...who, snapshot: Snapshot }).annotate({ identifier: "EntityRevision" })
+export const Revision = Schema.Struct({ ...origin, snapshot: Snapshot }).annotate({ identifier: "EntityRevision" })
 export type Revision = typeof Revision.Type
 
-/** What is different in `to`, compared with `from`. */
+/** Differences of `to` from `from`. */
 export const Comparison = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,

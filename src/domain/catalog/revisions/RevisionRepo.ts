@@ -1,16 +1,17 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
+import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../../paging/Paging.ts"
-import type { Revision, Snapshot } from "./Revision.ts"
+import { Revision, type Snapshot } from "./Revision.ts"
 
-/** A revision and the one before it, which says what it changed; `earlier` is null for the oldest that is kept. */
+/** A revision and the snapshot before it; `earlier` is null for the oldest stored revision. */
 export interface RevisionPair {
   readonly revision: Revision
   readonly earlier: Snapshot | null
 }
 
-/** Revisions of entities, which a trigger on the journal writes (`RevisionTablesRepo`). */
+/** Revisions of entities. A trigger on the journal writes them (`RevisionTablesRepo`). */
 export class RevisionRepo extends Context.Service<RevisionRepo, {
   /** Newest first; undefined when there is no such entity. */
   readonly page: (
@@ -18,54 +19,25 @@ export class RevisionRepo extends Context.Service<RevisionRepo, {
     page: PageRequest
   ) => Effect.Effect<PageOf<RevisionPair> | undefined, never, CurrentActor>
   readonly find: (entityId: string, number: number) => Effect.Effect<Revision | undefined, never, CurrentActor>
-  /** Says of the revision that this transaction has made, if it has, which one it restored. */
+  /** Records on the revision of this transaction, if there is one, which revision it restored. */
   readonly markRestored: (entityId: string, number: number) => Effect.Effect<void, never, CurrentActor>
-  /** Removes revisions that were superseded so many days ago; gives how many. */
+  /** Deletes revisions superseded more than `days` ago; returns their number. */
   readonly purge: (limit: number, days: number) => Effect.Effect<number>
 }>()("stoa/domain/catalog/revisions/RevisionRepo") {
   static readonly layer = Layer.effect(RevisionRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-interface RevisionRow {
-  readonly organization_id: string
-  readonly entity_id: string
-  readonly number: number
-  readonly snapshot: Snapshot
-  readonly changed_by: string | null
-  readonly changed_by_type: string | null
-  readonly request_id: string | null
-  readonly source: string
-  readonly restored_from: number | null
-  readonly created_at: Date
-}
-
-/** The columns of a row; what the trigger keeps for itself is left out. */
-const columns = (row: string) =>
-  `${row}.organization_id, ${row}.entity_id, ${row}.number, ${row}.snapshot, ${row}.changed_by, ${row}.changed_by_type,
-    ${row}.request_id, ${row}.source, ${row}.restored_from, ${row}.created_at`
-
-const toRevision = (row: RevisionRow): Revision => ({
-  number: row.number,
-  entityId: row.entity_id,
-  organizationId: row.organization_id,
-  changedBy: row.changed_by,
-  changedByType: row.changed_by_type,
-  requestId: row.request_id,
-  source: row.source,
-  restoredFrom: row.restored_from,
-  createdAt: row.created_at,
-  snapshot: row.snapshot
-})
+const columns = columnsOf(Revision.fields, "r")
 
 const make = (sql: SqlClient.SqlClient): RevisionRepo["Service"] => {
   const page = Effect.fn("RevisionRepo.page")(function*(entityId: string, request: PageRequest) {
     const organization = yield* currentOrganization
-    interface Row extends RevisionRow {
+    interface Row extends Revision {
       readonly total: bigint
       readonly earlier: Snapshot | null
     }
-    // An entity without revisions, and a page beyond the end, still have their row with the total.
-    const rows = yield* sql<Row>`select t.total, ${sql.literal(columns("r"))}, p.snapshot as earlier
+    // An entity without revisions, and a page beyond the end, still give one row with the total.
+    const rows = yield* sql<Row>`select t.total, ${sql.literal(columns)}, p.snapshot as earlier
       from (select e.id, (select count(*) from entity_revisions where entity_id = e.id
           and organization_id = ${organization}) as total
         from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}) t
@@ -75,18 +47,18 @@ const make = (sql: SqlClient.SqlClient): RevisionRepo["Service"] => {
         and p.organization_id = ${organization}
       order by r.number desc`
     if (rows[0] === undefined) return undefined
-    const items = rows.filter((row) => row.number !== null).map((row) => ({
-      revision: toRevision(row),
-      earlier: row.earlier
+    const items = rows.filter((row) => row.number !== null).map(({ earlier, total: _, ...revision }) => ({
+      revision,
+      earlier
     }))
     return { ...request, items, total: Number(rows[0].total) }
   }, Effect.orDie)
 
   const find = Effect.fn("RevisionRepo.find")(function*(entityId: string, number: number) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<RevisionRow>`select ${sql.literal(columns("r"))} from entity_revisions r
+    const rows = yield* sql<Revision>`select ${sql.literal(columns)} from entity_revisions r
       where entity_id = ${entityId}::uuid and number = ${number}::int4 and organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : toRevision(rows[0])
+    return rows[0]
   }, Effect.orDie)
 
   const markRestored = Effect.fn("RevisionRepo.markRestored")(function*(entityId: string, number: number) {
@@ -97,7 +69,7 @@ const make = (sql: SqlClient.SqlClient): RevisionRepo["Service"] => {
   }, Effect.orDie)
 
   const purge = Effect.fn("RevisionRepo.purge")(function*(limit: number, days: number) {
-    // Of every organization: what is old is old for all of them.
+    // Of every organization.
     const rows = yield* sql`delete from entity_revisions d using (select entity_id, number from entity_revisions
           where superseded_at < now() - ${days}::int4 * interval '1 day'
           order by superseded_at limit ${limit}::int4 for update skip locked) o

@@ -1,4 +1,4 @@
-/** Revisions that an entity keeps at most; a write that makes one more drops the oldest. */
+/** Revisions kept per entity; a write that makes one more deletes the oldest. */
 export const maxRevisions = 100
 
 const table = `create table entity_revisions (
@@ -17,11 +17,11 @@ const table = `create table entity_revisions (
     primary key (entity_id, number)
   )`
 
-/** For the scheduled task that removes what has been superseded for long; the newest of an entity never is. */
+/** For the scheduled task that deletes superseded revisions; the newest of an entity is never superseded. */
 const superseded = `create index entity_revisions_superseded on entity_revisions (superseded_at)
     where superseded_at is not null`
 
-/** What a revision holds: all that staff write of an entity itself. */
+/** The content of a revision: everything that staff write of an entity. */
 export const snapshotFunction = (customFields: string) =>
   `create or replace function entity_snapshot(entity uuid) returns jsonb language sql stable as $$
   select jsonb_build_object('slug', e.slug, 'status', e.status, 'isVisible', e.is_visible, 'taxClass', e.tax_class,
@@ -33,10 +33,9 @@ export const snapshotFunction = (customFields: string) =>
     from catalog_entities e where e.id = entity $$`
 
 /**
- * Keeps a revision of every change that the journal tells of, at the end of the statement that writes both: no writer can
- * forget it, and who did it stands in the entry. The entity's row is locked by whoever changes it, so its revisions are
- * numbered one after another. Several entries of one transaction are one change, as a restoration is; an entry that left
- * the record as it was (publishing what is public) is none.
+ * Writes a revision for every journal entry of an entity, at the end of the statement that writes the entry: no writer
+ * can omit it, and the entry names the actor. Writers lock the entity's row, so its revisions are numbered without gaps.
+ * Several entries of one transaction make one revision; an entry that left the entity unchanged makes none.
  */
 const keep = `create function entity_revisions_keep() returns trigger language plpgsql as $$
   declare
@@ -60,13 +59,13 @@ const keep = `create function entity_revisions_keep() returns trigger language p
     return null;
   end $$`
 
-/** The table, what fills it, and the first revision of everything that is there already. */
+/** The table, its trigger, and the first revision of every existing entity. */
 export const revisionTables: ReadonlyArray<string> = [
   table,
   superseded,
   snapshotFunction("'{}'::jsonb"),
   keep,
-  // The condition is looked at before anything else: entries about anything but entities cost no call.
+  // PostgreSQL checks the condition first: entries of other subjects cost no function call.
   `create trigger entity_revisions_keep after insert on journal_entries for each row
     when (new.entity_type = 'catalog_entity' and new.type in ('catalog.create', 'catalog.update')
       and new.entity_id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Equal, Layer } from "effect"
 import type { CurrentActor } from "../../access/Actor.ts"
 import { type Conflict, type Forbidden, NotFound, type ValidationFailed } from "../../errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../../paging/Paging.ts"
@@ -6,25 +6,24 @@ import { AttributesRepo } from "../AttributesRepo.ts"
 import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
 import type { CatalogEntity } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
-import type { Comparison, Revision, RevisionEntry, Snapshot } from "./Revision.ts"
-import { differences } from "./RevisionDiff.ts"
+import type { Comparison, Difference, Revision, RevisionEntry, Snapshot } from "./Revision.ts"
 import { RevisionRepo } from "./RevisionRepo.ts"
 
-/** What an entity was after each of its changes (docs/catalog.md, revisions). */
+/** The history of an entity: one revision per change (docs/catalog.md, revisions). */
 export class Revisions extends Context.Service<Revisions, {
-  /** Newest first. 404 for the entity. */
+  /** Newest first. 404 for an unknown entity. */
   readonly list: (id: string, page: PageRequest) => Effect.Effect<PageOf<RevisionEntry>, NotFound, CurrentActor>
   readonly get: (id: string, number: number) => Effect.Effect<Revision, NotFound, CurrentActor>
-  /** What is different in one revision from another; from the one before it where none is named. */
+  /** Compares a revision with `from`, by default the one before it. */
   readonly compare: (
     id: string,
     number: number,
     from: number | undefined
   ) => Effect.Effect<Comparison, NotFound, CurrentActor>
   /**
-   * Gives the entity the slug, tax class, metadata, custom fields and words it had: a new revision, held to the rules of
-   * today. Whether it is public stays as it is. 404, 409 for a slug that is taken since, 422 for custom fields that are
-   * no longer allowed.
+   * Restores slug, tax class, metadata, custom fields and attributes as a new revision, validated by current rules.
+   * Keeps the status and visibility. 404, 409 when another entity has the slug now, 422 for custom fields that are no
+   * longer valid.
    */
   readonly restore: (
     id: string,
@@ -35,7 +34,7 @@ export class Revisions extends Context.Service<Revisions, {
     Revisions,
     Effect.gen(function*() {
       const repo = yield* RevisionRepo
-      const words = yield* AttributesRepo
+      const attributes = yield* AttributesRepo
       const changes = yield* EntityChanges
       const transaction = yield* CatalogTransactionRepo
 
@@ -54,31 +53,32 @@ export class Revisions extends Context.Service<Revisions, {
       })
 
       const compare = Effect.fn("Revisions.compare")(function*(id: string, number: number, from = number - 1) {
-        const [young, old] = [yield* get(id, number), yield* get(id, from)]
-        return { from, to: number, differences: differences(old.snapshot, young.snapshot) }
+        const current = yield* get(id, number)
+        const previous = yield* get(id, from)
+        return { from, to: number, differences: differences(previous.snapshot, current.snapshot) }
       })
 
-      const restoreWords = Effect.fnUntraced(function*(id: string, { attributes }: Snapshot) {
-        if ((yield* changes.stateOf(undefined)) === "draft") {
-          // Whoever may not approve words proposes the old ones, and takes nothing away from shoppers.
-          yield* Effect.forEach(Object.entries(attributes), ([locale, old]) => changes.saveDraft(id, locale, old))
+      const restoreAttributes = Effect.fnUntraced(function*(id: string, locales: Snapshot["attributes"]) {
+        if ((yield* changes.approvalStatus(undefined)) === "draft") {
+          // Without the permission to approve, propose the old texts and keep what shoppers see.
+          yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.saveDraft(id, locale, text))
           return
         }
-        yield* Effect.forEach(Object.entries(attributes), ([locale, old]) => changes.writeWords(id, locale, old))
-        yield* words.keepOnly(id, Object.keys(attributes))
+        yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.writeAttributes(id, locale, text))
+        yield* attributes.keepOnly(id, Object.keys(locales))
       })
 
       const restore = Effect.fn("Revisions.restore")(function*(id: string, number: number) {
         const { snapshot } = yield* get(id, number)
         const { customFields, metadata, slug, taxClass } = snapshot
-        const { change, old } = yield* changes.consider(id, { slug, taxClass, metadata, customFields })
+        const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, metadata, customFields })
         const entity = yield* transaction.run(Effect.gen(function*() {
           const written = yield* changes.write(id, { ...change, replacesFields: true })
-          yield* restoreWords(id, snapshot)
+          yield* restoreAttributes(id, snapshot.attributes)
           yield* repo.markRestored(id, number)
           return written
         }))
-        yield* changes.updated(entity, old)
+        yield* changes.afterUpdate(entity, old)
         return entity
       })
 
@@ -88,3 +88,26 @@ export class Revisions extends Context.Service<Revisions, {
 }
 
 const unknownRevision = (number: number) => NotFound.of(`The entity has no revision ${number}.`)
+
+type Tree = Readonly<Record<string, unknown>>
+
+const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const sides = (before: Tree, after: Tree, key: string) => ({
+  ...key in before ? { before: before[key] } : {},
+  ...key in after ? { after: after[key] } : {}
+})
+
+/**
+ * Differences of two records by dotted path, in order. Objects are compared by key, lists as one value. A key that
+ * contains a dot reads like two keys.
+ */
+const differences = (before: Tree, after: Tree, prefix = ""): ReadonlyArray<Difference> =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted().flatMap((key) => {
+    const [previous, current] = [before[key], after[key]]
+    const path = `${prefix}${key}`
+    if (isTree(previous) && isTree(current)) return differences(previous, current, `${path}.`)
+    return Equal.equals(previous, current) && key in before === key in after
+      ? []
+      : [{ path, ...sides(before, after, key) }]
+  })

@@ -3,8 +3,8 @@ import { Uuid } from "../../ids/Id.ts"
 import { maybe, Moment, Time } from "../../pricing/Bounds.ts"
 
 /**
- * When an entity is published and when it is archived again (docs/catalog.md). A moment that has been carried out is null;
- * `refusal` says why one was not, and stays until the schedule is set anew.
+ * When an entity is published and archived (docs/catalog.md). A time is null once its change was made; `refusal` says why
+ * a change failed and stays until the schedule is replaced.
  */
 export const PublishingSchedule = Schema.Struct({
   entityId: Uuid,
@@ -15,17 +15,14 @@ export const PublishingSchedule = Schema.Struct({
 }).annotate({ identifier: "PublishingSchedule" })
 export type PublishingSchedule = typeof PublishingSchedule.Type
 
-/** Body of a schedule, which replaces the one there is; both absent or null takes it away. */
+/** Body that replaces the schedule; both times absent or null remove it. */
 export const ScheduleBody = Schema.Struct({ publishAt: maybe(Moment), unpublishAt: maybe(Moment) })
 export type ScheduleBody = typeof ScheduleBody.Type
 
-/** What a schedule does to its entity. */
-export type ScheduledChange = "publish" | "unpublish"
-
-/** A change whose moment has come. */
+/** A change that is due. */
 export interface DueChange {
   readonly organizationId: string
   readonly entityId: string
-  readonly change: ScheduledChange
+  readonly change: "publish" | "unpublish"
   readonly at: Date
 }

@@ -4,19 +4,19 @@ import { type Conflict, type Issue, NotFound, ValidationFailed } from "../../err
 import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
 import type { EntityChange } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
-import type { DueChange, PublishingSchedule, ScheduleBody, ScheduledChange } from "./Schedule.ts"
+import type { DueChange, PublishingSchedule, ScheduleBody } from "./Schedule.ts"
 import { type Moments, ScheduleRepo } from "./ScheduleRepo.ts"
 
-/** Entities that become public, and stop being so, when their time comes (docs/catalog.md). */
+/** Publishes and archives entities at scheduled times (docs/catalog.md). */
 export class Schedules extends Context.Service<Schedules, {
-  /** 404 for the entity; without moments where nothing is scheduled. */
+  /** Null times when nothing is scheduled. 404 for an unknown entity. */
   readonly get: (id: string) => Effect.Effect<PublishingSchedule, NotFound, CurrentActor>
-  /** Replaces the schedule. 404, and 422 for a moment that has passed or an end that comes before the begin. */
+  /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
   readonly set: (
     id: string,
     body: ScheduleBody
   ) => Effect.Effect<PublishingSchedule, NotFound | ValidationFailed, CurrentActor>
-  /** Carries out what is due in every organization, in the order of its time; gives how many changes were made. */
+  /** Makes the due changes of every organization in the order of their times; returns their number. */
   readonly runDue: Effect.Effect<number>
 }>()("stoa/domain/catalog/schedules/Schedules") {
   static readonly layer = Layer.effect(
@@ -37,28 +37,25 @@ export class Schedules extends Context.Service<Schedules, {
         return (yield* repo.set(id, moments)) ?? (yield* unknownEntity)
       })
 
-      /**
-       * The moment is taken away in the transaction that changes the entity, which is what everybody reads and what the
-       * index of search follows: of several processes, or after a crash, one carries it out, and once.
-       */
+      // Claims the time in the transaction that changes the entity: one process makes the change, once, also after a crash.
       const changed = Effect.fnUntraced(function*(due: DueChange, change: EntityChange) {
         if (!(yield* repo.claim(due))) return undefined
         return yield* changes.write(due.entityId, { ...change, publish: due.change === "publish" })
       })
 
-      const carryOut = Effect.fnUntraced(function*(due: DueChange) {
-        const { change, old } = yield* changes.consider(due.entityId, statuses[due.change])
+      const run = Effect.fnUntraced(function*(due: DueChange) {
+        const { change, old } = yield* changes.beforeUpdate(due.entityId, statuses[due.change])
         const entity = yield* transaction.run(changed(due, change))
         if (entity === undefined) return 0
-        yield* changes.updated(entity, old)
+        yield* changes.afterUpdate(entity, old)
         return 1
       })
 
       const refused = (due: DueChange) => (refusal: NotFound | Conflict | ValidationFailed) =>
         Effect.as(repo.refuse(due, refusal.error.message), 0)
 
-      const byItself = (due: DueChange) =>
-        carryOut(due).pipe(
+      const runAsSystem = (due: DueChange) =>
+        run(due).pipe(
           Effect.catch(refused(due)),
           Effect.provideService(CurrentActor, systemActor(due.organizationId, "system:schedule"))
         )
@@ -66,11 +63,11 @@ export class Schedules extends Context.Service<Schedules, {
       const runDue = Effect.gen(function*() {
         const now = new Date(yield* Clock.currentTimeMillis)
         let done = 0
-        for (let found = perLook; found === perLook;) {
-          const due = yield* repo.due(now, perLook)
+        for (let found = batchSize; found === batchSize;) {
+          const due = yield* repo.due(now, batchSize)
           found = due.length
-          // One after another: an entity whose end is due as well is published first.
-          for (const one of due) done += yield* byItself(one)
+          // In order: an entity whose end is also due is published first.
+          for (const one of due) done += yield* runAsSystem(one)
         }
         return done
       }).pipe(Effect.withSpan("Schedules.runDue"))
@@ -80,10 +77,10 @@ export class Schedules extends Context.Service<Schedules, {
   )
 }
 
-/** Changes of one look; what is due beyond is found by the next one, which follows at once. */
-const perLook = 100
+/** Changes per query; the next query follows at once. */
+const batchSize = 100
 
-const statuses: Readonly<Record<ScheduledChange, EntityChange>> = {
+const statuses: Readonly<Record<DueChange["change"], EntityChange>> = {
   publish: { status: "active", isVisible: true },
   unpublish: { status: "archived" }
 }
@@ -92,7 +89,6 @@ const unknownEntity = NotFound.of("Catalog entity not found.")
 
 const past = (path: string): Issue => ({ path, message: "must lie in the future", code: "past" })
 
-/** What a schedule asks for that can never be. */
 const scheduleIssues = ({ publishAt, unpublishAt }: Moments, now: Date): ReadonlyArray<Issue> => [
   ...publishAt !== null && publishAt <= now ? [past("publishAt")] : [],
   ...unpublishAt !== null && unpublishAt <= now ? [past("unpublishAt")] : [],

@@ -1,6 +1,6 @@
 import type { Generate } from "./Variant.ts"
 
-/** Option value ids of one combination, one per option type at most, in the order of the axes. */
+/** Option value ids, at most one per option type, in the order of the axes. */
 export type Combination = ReadonlyArray<string>
 
 /** An option type with its values, in their order. */
@@ -9,19 +9,19 @@ export interface Axis {
   readonly values: ReadonlyArray<{ readonly id: string; readonly value: string }>
 }
 
-/** Why a request gives no combinations: the field and what is wrong with it. */
+/** Why a request is invalid: the field and the reason. */
 export interface CombinationRefusal {
   readonly path: string
   readonly message: string
 }
 
-/** A call makes no more than this (contract §1.2). */
+/** Combinations per call (contract §1.2). */
 export const maximumCombinations = 1000
 
-/** How many combinations of a full product a matrix may look at: it bounds the time of a call, not what it may make. */
+/** Combinations that a matrix may examine; bounds the time of a call. */
 export const maximumProduct = 20_000
 
-/** What makes two combinations the same, whatever order their values were given in. */
+/** Equal for the same values in any order. */
 export const combinationKey = (combination: Combination): string => [...combination].toSorted().join(",")
 
 const productSize = (axes: ReadonlyArray<Axis>): number => axes.reduce((size, axis) => size * axis.values.length, 1)
@@ -54,23 +54,23 @@ interface Matrix {
   readonly exclude?: ReadonlyArray<Combination> | undefined
 }
 
-const lowered = (patterns: ReadonlyArray<Combination> | undefined): ReadonlyArray<Combination> =>
+const lowerCased = (patterns: ReadonlyArray<Combination> | undefined): ReadonlyArray<Combination> =>
   (patterns ?? []).map((pattern) => pattern.map((id) => id.toLowerCase()))
 
 const matrix = (axes: ReadonlyArray<Axis>, patterns: Matrix): ReadonlyArray<Combination> | CombinationRefusal => {
   if (productSize(axes) > maximumProduct) {
     return { path: "matrix", message: `The full product has more than ${maximumProduct} combinations.` }
   }
-  const [include, exclude] = [lowered(patterns.include), lowered(patterns.exclude)]
-  const kept: Array<Combination> = []
+  const [include, exclude] = [lowerCased(patterns.include), lowerCased(patterns.exclude)]
+  const result: Array<Combination> = []
   for (const combination of fullProduct(axes)) {
     const ids = new Set(combination)
     if (exclude.some((pattern) => contains(ids, pattern))) continue
     if (include.length > 0 && !include.some((pattern) => contains(ids, pattern))) continue
-    if (kept.length === maximumCombinations) return tooMany
-    kept.push(combination)
+    if (result.length === maximumCombinations) return tooMany
+    result.push(combination)
   }
-  return kept
+  return result
 }
 
 const manual = (
@@ -79,7 +79,7 @@ const manual = (
 ): ReadonlyArray<Combination> | CombinationRefusal => {
   if (combinations.length > maximumCombinations) return tooMany
   const axisOf = new Map(axes.flatMap((axis, index) => axis.values.map(({ id }) => [id, index] as const)))
-  const kept = new Map<string, Combination>()
+  const result = new Map<string, Combination>()
   for (const [index, given] of combinations.entries()) {
     const path = `combinations.${index}`
     const combination = given.map((id) => id.toLowerCase())
@@ -87,9 +87,9 @@ const manual = (
     const unknown = combination.find((id) => !axisOf.has(id))
     if (unknown !== undefined) return { path, message: `${unknown} is not an option value of this entity.` }
     if (new Set(used).size < used.length) return { path, message: "names two values of one option." }
-    kept.set(combinationKey(combination), combination)
+    result.set(combinationKey(combination), combination)
   }
-  return [...kept.values()]
+  return [...result.values()]
 }
 
 /** The combinations a request asks for, each once, or why it is refused (contract §1.2, matrix semantics). */
@@ -101,7 +101,7 @@ export const combinationsFor = (
   return request.mode === "manual" ? manual(axes, request.combinations) : matrix(axes, request.matrix)
 }
 
-/** The combination that a map of option names to values means, or which of them the entity does not have. */
+/** The combination of a map of option names to values, or the first name or value that the entity does not have. */
 export const combinationNamed = (
   axes: ReadonlyArray<Axis>,
   options: Readonly<Record<string, string>>

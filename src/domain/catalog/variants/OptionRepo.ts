@@ -4,9 +4,10 @@ import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import type { Conflict } from "../../errors/ApiErrors.ts"
 import { journalRows } from "../../events/JournalRepo.ts"
 import { newId } from "../../ids/Id.ts"
+import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import type { Axis } from "./CombinationRules.ts"
-import type { NewOptionType, OptionType, OptionValue } from "./Option.ts"
+import { type NewOptionType, OptionType, OptionValue } from "./Option.ts"
 
 /** Option types of entities and their values. */
 export class OptionRepo extends Context.Service<OptionRepo, {
@@ -26,56 +27,22 @@ export class OptionRepo extends Context.Service<OptionRepo, {
   static readonly layer = Layer.effect(OptionRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-interface TypeRow {
-  readonly id: string
-  readonly entity_id: string
-  readonly name: string
-  readonly display_name: string
-  readonly sort_order: number
-}
+const typeColumns = columnsOf(OptionType.fields)
+const valueColumns = columnsOf(OptionValue.fields)
 
-interface ValueRow {
-  readonly id: string
-  readonly option_type_id: string
-  readonly value: string
-  readonly display_value: string
-  readonly sort_order: number
-  readonly metadata: Readonly<Record<string, unknown>>
-}
+const valueJson = (row: string) => jsonOf(OptionValue.fields, row)
 
-const toType = (row: TypeRow): OptionType => ({
-  id: row.id,
-  entityId: row.entity_id,
-  name: row.name,
-  displayName: row.display_name,
-  sortOrder: row.sort_order
-})
-
-const toValue = (row: ValueRow): OptionValue => ({
-  id: row.id,
-  optionTypeId: row.option_type_id,
-  value: row.value,
-  displayValue: row.display_value,
-  sortOrder: row.sort_order,
-  metadata: row.metadata
-})
-
-const valueJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'optionTypeId', ${row}.option_type_id, 'value', ${row}.value,
-    'displayValue', ${row}.display_value, 'sortOrder', ${row}.sort_order, 'metadata', ${row}.metadata)`
-
-/** A new option is one record with the values it starts with. */
-const typeMade = {
+/** One event for an option type and its first values. */
+const typeCreated = {
   type: "options.create",
   entityType: "option_type",
   entityId: "x.id::text",
-  payload: `jsonb_build_object('id', x.id, 'entityId', x.entity_id, 'name', x.name, 'displayName', x.display_name,
-    'sortOrder', x.sort_order, 'values',
+  payload: `${jsonOf(OptionType.fields, "x")} || jsonb_build_object('values',
     coalesce((select jsonb_agg(${valueJson("v")} order by v.sort_order) from filled v), '[]'))`,
   from: "made x"
 } as const
 
-const valueMade = {
+const valueCreated = {
   type: "options.createValue",
   entityType: "option_value",
   entityId: "x.id::text",
@@ -83,7 +50,7 @@ const valueMade = {
   from: "made x"
 } as const
 
-const taken = conflictOn({
+const orConflict = conflictOn({
   option_types_entity_id_name_key: "This entity already has an option of this name.",
   option_values_option_type_id_value_key: "This option already has this value."
 })
@@ -103,7 +70,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
   const createType = Effect.fn("OptionRepo.createType")(function*(entityId: string, input: NewOptionType) {
     const actor = yield* CurrentActor
     const values = JSON.stringify((input.values ?? []).map((value) => ({ id: newId(), value })))
-    const rows = yield* sql<TypeRow>`with made as (
+    const rows = yield* sql<OptionType>`with made as (
         insert into option_types (id, organization_id, entity_id, name, display_name, sort_order)
         select ${newId()}::uuid, e.organization_id, e.id, ${input.name}, ${input.name},
           (select coalesce(max(sort_order) + 1, 0) from option_types where entity_id = e.id)
@@ -114,22 +81,22 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
         select (v->>'id')::uuid, made.organization_id, made.id, v->>'value', v->>'value', n - 1
         from made, jsonb_array_elements(${values}::jsonb) with ordinality as x(v, n)
         returning *),
-      entry as (${journalRows(sql, actor, typeMade)})
-      select * from made`.pipe(taken)
-    return rows[0] === undefined ? undefined : toType(rows[0])
+      entry as (${journalRows(sql, actor, typeCreated)})
+      select ${sql.literal(typeColumns)} from made`.pipe(orConflict)
+    return rows[0]
   })
 
   const createValue = Effect.fn("OptionRepo.createValue")(function*(optionTypeId: string, value: string) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<ValueRow>`with made as (
+    const rows = yield* sql<OptionValue>`with made as (
         insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
         select ${newId()}::uuid, t.organization_id, t.id, ${value}, ${value},
           (select coalesce(max(sort_order) + 1, 0) from option_values where option_type_id = t.id)
         from option_types t where t.id = ${optionTypeId}::uuid and t.organization_id = ${actor.organizationId}
         for key share of t returning *),
-      entry as (${journalRows(sql, actor, valueMade)})
-      select * from made`.pipe(taken)
-    return rows[0] === undefined ? undefined : toValue(rows[0])
+      entry as (${journalRows(sql, actor, valueCreated)})
+      select ${sql.literal(valueColumns)} from made`.pipe(orConflict)
+    return rows[0]
   })
 
   return { axes, createType, createValue }

@@ -4,22 +4,20 @@ import { CurrentActor } from "../../access/Actor.ts"
 import type { Conflict } from "../../errors/ApiErrors.ts"
 import { journalRows } from "../../events/JournalRepo.ts"
 import { newId } from "../../ids/Id.ts"
+import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import { type Combination, combinationKey } from "./CombinationRules.ts"
-import type { NewVariant, Variant } from "./Variant.ts"
+import { type NewVariant, Variant } from "./Variant.ts"
 
-/** Variants of entities. One combination of an entity exists once, whoever makes it and however often. */
+/** Variants of entities; an entity has each combination once. */
 export class VariantRepo extends Context.Service<VariantRepo, {
-  /** One variant, last of the entity; 409 when its sku or its combination exists. Undefined: no such entity any more. */
+  /** Adds a variant as the last; 409 when its SKU or combination exists. Undefined when there is no such entity. */
   readonly create: (
     entityId: string,
     combination: Combination,
     input: NewVariant
   ) => Effect.Effect<Variant | undefined, Conflict, CurrentActor>
-  /**
-   * Those of the combinations that did not exist, as variants in the order given; all in one statement. Undefined: no
-   * such entity any more.
-   */
+  /** Creates the missing combinations in one statement, in the given order. Undefined when there is no such entity. */
   readonly createMissing: (
     entityId: string,
     combinations: ReadonlyArray<Combination>,
@@ -29,53 +27,23 @@ export class VariantRepo extends Context.Service<VariantRepo, {
   static readonly layer = Layer.effect(VariantRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-interface VariantRow {
-  readonly id: string
-  readonly entity_id: string
-  readonly organization_id: string
-  readonly source_store_id: string | null
-  readonly sku: string | null
-  readonly barcode: string | null
-  readonly tax_class: string | null
-  readonly status: Variant["status"]
-  readonly sort_order: number
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly combination: string
-}
+const { optionValueIds: _, ...storedFields } = Variant.fields
+const columns = columnsOf(storedFields, "made")
 
-/** The entity is there, and all of its combinations were. */
-interface NoVariantRow {
-  readonly id: null
-}
+type StoredVariant = Omit<Variant, "optionValueIds">
 
-const toVariant = (row: VariantRow, optionValueIds: Combination): Variant => ({
-  id: row.id,
-  entityId: row.entity_id,
-  organizationId: row.organization_id,
-  sourceStoreId: row.source_store_id,
-  sku: row.sku,
-  barcode: row.barcode,
-  taxClass: row.tax_class,
-  status: row.status,
-  sortOrder: row.sort_order,
-  metadata: row.metadata,
-  optionValueIds
-})
-
-const variantMade = {
+const variantCreated = {
   type: "variants.create",
   entityType: "variant",
   entityId: "x.id::text",
   from: "made x"
 } as const
 
-/** The variant of the row `x` as the API shows it. */
-const madeOf = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragment) =>
-  sql`jsonb_build_object('id', x.id, 'entityId', x.entity_id, 'organizationId', x.organization_id,
-    'sourceStoreId', x.source_store_id, 'sku', x.sku, 'barcode', x.barcode, 'taxClass', x.tax_class,
-    'status', x.status, 'sortOrder', x.sort_order, 'metadata', x.metadata, 'optionValueIds', ${optionValueIds})`
+/** The variant in the row `x` as the API shows it. */
+const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragment) =>
+  sql`${sql.literal(jsonOf(storedFields, "x"))} || jsonb_build_object('optionValueIds', ${optionValueIds})`
 
-const taken = conflictOn({
+const orConflict = conflictOn({
   variants_organization_id_sku_key: "A variant with this sku already exists.",
   variants_entity_id_combination_key: "This entity already has a variant with these options."
 })
@@ -84,7 +52,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: string, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<VariantRow>`with made as (
+      const rows = yield* sql<StoredVariant>`with made as (
           insert into variants (id, organization_id, entity_id, sku, barcode, tax_class, sort_order, combination)
           select ${newId()}::uuid, e.organization_id, e.id, ${input.sku}, ${input.barcode}, ${input.taxClass},
             (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
@@ -94,10 +62,10 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
           select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
         entry as (${
-        journalRows(sql, actor, { ...variantMade, payload: madeOf(sql, sql`to_jsonb(${combination}::text[])`) })
+        journalRows(sql, actor, { ...variantCreated, payload: variantJson(sql, sql`to_jsonb(${combination}::text[])`) })
       })
-        select * from made`.pipe(taken)
-      return rows[0] === undefined ? undefined : toVariant(rows[0], combination)
+        select ${sql.literal(columns)} from made`.pipe(orConflict)
+      return rows[0] === undefined ? undefined : { ...rows[0], optionValueIds: combination }
     }
   )
 
@@ -112,9 +80,13 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
         position,
         values: valueIds
       }))
-      // Rows go in sorted by their key: two calls that make the same combinations meet in the same order, so the second
-      // one waits for the first and then skips what it made, instead of both waiting for each other.
-      const rows = yield* sql<VariantRow | NoVariantRow>`with input as (
+      // Insert in key order: of two calls with the same combinations the second waits and skips, instead of a deadlock.
+      /** A null id: the entity exists and has all of the combinations. */
+      interface Row extends Omit<StoredVariant, "id"> {
+        readonly id: string | null
+        readonly combination: string
+      }
+      const rows = yield* sql<Row>`with input as (
           select (i->>'id')::uuid as id, i->>'combination' as combination, (i->>'position')::int as position,
             i->'values' as value_ids
           from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
@@ -132,15 +104,17 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
           select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v),
         entry as (${
         journalRows(sql, actor, {
-          ...variantMade,
-          payload: madeOf(sql, sql`i.value_ids`),
+          ...variantCreated,
+          payload: variantJson(sql, sql`i.value_ids`),
           from: "made x join input i on i.id = x.id"
         })
       })
-        select made.* from e left join made on true order by made.sort_order`
+        select ${sql.literal(columns)}, made.combination from e left join made on true order by made.sort_order`
       return rows.length === 0
         ? undefined
-        : rows.flatMap((row) => row.id === null ? [] : toVariant(row, byKey.get(row.combination) ?? []))
+        : rows.flatMap(({ combination, id, ...row }) =>
+          id === null ? [] : { ...row, id, optionValueIds: byKey.get(combination) ?? [] }
+        )
     },
     Effect.orDie
   )

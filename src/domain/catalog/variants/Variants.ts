@@ -7,9 +7,9 @@ import { OptionRepo } from "./OptionRepo.ts"
 import type { Generate, NewVariant, Variant } from "./Variant.ts"
 import { VariantRepo } from "./VariantRepo.ts"
 
-/** Options of an entity and the variants made of them (contract §1.2). */
+/** Options of an entity and its variants (contract §1.2). */
 export class Variants extends Context.Service<Variants, {
-  /** 404 for the entity, 409 for a name or a value that is there already. */
+  /** 404 for an unknown entity, 409 for a name or value that exists. */
   readonly createOptionType: (
     entityId: string,
     input: NewOptionType
@@ -18,12 +18,12 @@ export class Variants extends Context.Service<Variants, {
     optionTypeId: string,
     value: string
   ) => Effect.Effect<OptionValue, NotFound | Conflict, CurrentActor>
-  /** 404 for the entity, 422 for an unknown option or value, 409 for a sku or a combination that is there already. */
+  /** 404 for an unknown entity, 422 for an unknown option or value, 409 for a SKU or combination that exists. */
   readonly create: (
     entityId: string,
     input: NewVariant
   ) => Effect.Effect<Variant, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** The variants that were missing. 404 for the entity, 422 for combinations it cannot have or too many of them. */
+  /** Creates the missing variants. 404 for an unknown entity, 422 for invalid or too many combinations. */
   readonly generate: (
     entityId: string,
     request: Generate

@@ -2,13 +2,27 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { EventType } from "../events/Event.ts"
 import { isoTime, journalRows } from "../events/JournalRepo.ts"
+import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { CatalogEntity } from "./Entity.ts"
+import type { EntityView, Expansions } from "./Expansion.ts"
+
+/** The select list of an entity. */
+export const entityColumns = (row: string) => columnsOf(CatalogEntity.fields, row)
+
+/** An entity with the expansions that were selected with it. */
+export interface EntityViewRow extends CatalogEntity {
+  readonly expansions?: Expansions
+}
+
+export const toView = ({ expansions, ...entity }: EntityViewRow): EntityView => ({ ...entity, ...expansions })
 
 /** An entity as the API shows it: an SQL text over a row of `catalog_entities`. */
 export const entityJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'sourceStoreId', ${row}.source_store_id,
-    'type', ${row}.type, 'slug', ${row}.slug, 'status', ${row}.status, 'isVisible', ${row}.is_visible,
-    'taxClass', ${row}.tax_class, 'metadata', ${row}.metadata, 'createdAt', ${isoTime(`${row}.created_at`)},
-    'updatedAt', ${isoTime(`${row}.updated_at`)}, 'publishedAt', ${isoTime(`${row}.published_at`)})`
+  jsonOf(CatalogEntity.fields, row, {
+    createdAt: isoTime(`${row}.created_at`),
+    updatedAt: isoTime(`${row}.updated_at`),
+    publishedAt: isoTime(`${row}.published_at`)
+  })
 
 const withFields = (sql: SqlClient.SqlClient, entity: string, fields: object | undefined) =>
   fields === undefined
@@ -16,10 +30,9 @@ const withFields = (sql: SqlClient.SqlClient, entity: string, fields: object | u
     : sql`${sql.literal(entity)} || jsonb_build_object('customFields', ${JSON.stringify(fields)}::jsonb)`
 
 /**
- * Writes a catalog event into the journal for each entity row of `source`, a part of the same statement: `with x as
- * (update … returning *), event as (${entityEvent(…, "x")})`. The payload is the row after the change, as the API shows
- * it; `old` names the part that has the rows before it, and `fields` the custom fields where they were written too. A
- * change that wrote no row announces nothing.
+ * Writes a catalog event for each entity row of the CTE `source`: `with x as (update … returning *), event as
+ * (${entityEvent(…, "x")})`. `old` names the CTE with the rows before the change; `fields` holds the custom fields if
+ * they were written too. No row, no event.
  */
 export const entityEvent = (
   sql: SqlClient.SqlClient,

@@ -1,0 +1,20 @@
+import { String } from "effect"
+
+/** The fields of a record's schema; each of them is stored in the column of that name in snake case. */
+type Fields = Readonly<Record<string, unknown>>
+
+/** SQL texts for fields that their column alone does not give, for example a bigint to be read as a number. */
+type Expressions = Readonly<Record<string, string>>
+
+const columnOf = (row: string | undefined, field: string) =>
+  `${row === undefined ? "" : `${row}.`}${String.camelToSnake(field)}`
+
+/** The select list that reads a record: columns of `row`, named like the fields. */
+export const columnsOf = (fields: Fields, row?: string, expressions: Expressions = {}): string =>
+  Object.keys(fields).map((field) => `${expressions[field] ?? columnOf(row, field)} as "${field}"`).join(", ")
+
+/** The record of a row as JSON, as the API shows it. */
+export const jsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
+  `jsonb_build_object(${
+    Object.keys(fields).map((field) => `'${field}', ${expressions[field] ?? columnOf(row, field)}`).join(", ")
+  })`
