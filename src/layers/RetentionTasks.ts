@@ -10,7 +10,6 @@ import { Tasks } from "../domain/jobs/Tasks.ts"
 import { MediaRemovals } from "../domain/media/MediaRemovals.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { RateLimitRepo } from "../domain/ratelimits/RateLimitRepo.ts"
-import { SearchChangesRepo } from "../domain/search/SearchChangesRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { Deliveries } from "../domain/webhooks/Deliveries.ts"
 import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
@@ -60,7 +59,6 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const limits = yield* RateLimitRepo
   const revisions = yield* RevisionRepo
   const auth = yield* AuthPurgeRepo
-  const changes = yield* SearchChangesRepo
   const media = yield* MediaRemovals
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays, revisionDays } =
@@ -79,7 +77,6 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
       purging("revisions", untilDone(revisions.purge(rows, revisionDays))),
       purging("rate-limits", untilDone(limits.purge(rows))),
-      purging("search-changes", untilDone(changes.purge(rows))),
       purging("sessions", untilDone(auth.purgeSessions(rows))),
       // Files of media that were deleted, and of uploads that died.
       purging("media-files", untilDone(media.sweep(rows))),

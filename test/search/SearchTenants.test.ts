@@ -1,11 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
 import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
-import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
-import { TestDatabase } from "../support/Postgres.ts"
-import { as } from "./Questions.ts"
+import { as, engineLayer, find } from "./Engine.ts"
 
 /** The same shelf in an organization, with one product that only it has. */
 const aShelf = Effect.fnUntraced(function*(organization: string, own: string) {
@@ -19,16 +16,14 @@ const aShelf = Effect.fnUntraced(function*(organization: string, own: string) {
       select gen_random_uuid(), organization_id, id, 'en', 'Shelf ' || slug from made`
 })
 
-const all: SearchQuery = { page: 1, limit: 20, attributes: [], facets: usualFacets }
-
-/** Past the service, with the same words and marks on both sides. */
-it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestServices: true })(
+/** Past the service, with the same words and filters on both sides. */
+it.layer(engineLayer, { excludeTestServices: true })(
   "the index of another organization",
   (it) => {
-    it.effect("is neither found, counted, suggested nor taken for a like", () =>
+    it.effect("is neither found, counted, suggested nor taken for a similar word", () =>
       Effect.gen(function*() {
         yield* aShelf("org_default", "harpsichord")
-        yield* aShelf("org_elsewhere", "xylophone")
+        yield* aShelf("org_elsewhere", "xylophone-harpsichrod")
         const engine = yield* SearchEngine
         for (
           const query of [
@@ -38,12 +33,12 @@ it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestSer
             { q: "shlef" }
           ]
         ) {
-          const found = yield* engine.search({ ...all, ...query }, true)
+          const found = yield* find(query)
           assert.deepStrictEqual(found.hits.map(({ document }) => document.slug).toSorted(), ["harpsichord", "lantern"])
           assert.deepStrictEqual([found.total, found.facets["type"]], [2, { product: 2 }])
         }
         for (const q of ["xylophone", "xylophnoe", "ylophon"]) {
-          assert.strictEqual((yield* engine.search({ ...all, q }, false)).total, 0, q)
+          assert.strictEqual((yield* find({ q }, false)).total, 0, q)
         }
         assert.deepStrictEqual(yield* engine.suggest({ prefix: "shelf", limit: 10 }, false), [
           "Shelf harpsichord",
@@ -51,44 +46,40 @@ it.layer(Layer.provideMerge(postgresEngineLayer, TestDatabase), { excludeTestSer
         ])
       }).pipe(as("org_default")))
 
-    it.effect("leaves room for likes where nobody has the words that are the most like", () =>
+    it.effect("leaves room for similar words where no document has the most similar ones", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into search_vocabulary (organization_id, word, is_name)
           select 'org_default', 'harpsichrd' || n, true from generate_series(10, 29) n`
-        const engine = yield* SearchEngine
-        const found = yield* engine.search({ ...all, q: "harpsichrd" }, true)
+        const found = yield* find({ q: "harpsichrd" }, true)
         assert.deepStrictEqual(found.hits.map(({ document }) => document.slug), ["harpsichord"])
       }).pipe(as("org_default")))
 
-    it.effect("is not found either where its short name in the index is the same as ours", () =>
+    it.effect("does not keep a word from being mistyped, nor do its drafts", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        yield* sql`update search_words w set words = replace(words::text, search_owner(w.organization_id),
-            search_owner('org_default'))::tsvector
-          where organization_id = 'org_elsewhere'`
-        const engine = yield* SearchEngine
-        for (const [q, total] of [["xylophone", 0], ["xylophnoe", 0], ["shelf", 2]] as const) {
-          const { facets, hits, total: found } = yield* engine.search({ ...all, q, facets: ["type", "color"] }, false)
-          assert.deepStrictEqual([hits.length, found], [total, total], q)
-          const counted = total === 0 ? { type: {}, color: {} } : { type: { product: total }, color: { red: total } }
-          assert.deepStrictEqual(facets, counted, q)
+        yield* sql`insert into entity_attribute_drafts (id, organization_id, entity_id, locale, changes)
+          select gen_random_uuid(), organization_id, id, 'en', '{"title": "lantrn"}' from catalog_entities
+          where organization_id = 'org_elsewhere' and slug = 'lantern'`
+        for (const [q, slug] of [["harpsichrod", "harpsichord"], ["lantrn", "lantern"]] as const) {
+          const found = yield* find({ q }, false)
+          assert.deepStrictEqual(found.hits.map(({ document }) => document.slug), [slug])
         }
       }).pipe(as("org_default")))
 
-    it.effect("says nothing of the languages in which we write", () =>
+    it.effect("does not change the languages in which ours is searched", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)
           select gen_random_uuid(), organization_id, id, locale, 'Die Laterne'
           from catalog_entities, unnest(array['de', 'nl']) locale
           where organization_id = 'org_elsewhere' and slug = 'lantern'`
-        const parts = (organization: string) =>
+        const terms = (organization: string) =>
           Effect.map(
-            sql<{ readonly parts: number }>`select cardinality(search_asked(${organization}, 'die shelf')) as parts`,
-            ([row]) => row?.parts
+            sql<{ readonly terms: number }>`select cardinality(search_terms(${organization}, 'die shelf')) as terms`,
+            ([row]) => row?.terms
           )
-        assert.deepStrictEqual([yield* parts("org_default"), yield* parts("org_elsewhere")], [2, 1])
+        assert.deepStrictEqual([yield* terms("org_default"), yield* terms("org_elsewhere")], [2, 1])
       }))
   }
 )

@@ -40,17 +40,14 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/checkout/ClaimStatementRepo.ts#1",
     "src/domain/media/MediaRepo.ts#7",
     "src/domain/pricing/PriceRepo.ts#0",
-    "src/domain/search/BestHitsRepo.ts#2",
-    "src/domain/search/DocumentsRepo.ts#0",
-    "src/domain/search/DocumentsRepo.ts#1",
-    "src/domain/search/IndexWritesRepo.ts#2",
     "src/domain/search/PostgresEngineRepo.ts#1",
-    "src/domain/search/ShownHitsRepo.ts#0"
+    "src/domain/search/PostgresEngineRepo.ts#2",
+    "src/domain/search/SearchStatementRepo.ts#1",
+    "src/domain/search/SearchStatementRepo.ts#2"
   ],
-  "the search that follows asks for words of the organization alone, and its rows have the filter": [
-    "src/domain/search/AskedWordsRepo.ts#2",
-    "src/domain/search/AskedWordsRepo.ts#3",
-    "src/domain/search/AskedWordsRepo.ts#4"
+  "each word is looked for, with the filter, before the search that follows asks for it": [
+    "src/domain/search/QueryTermsRepo.ts#4",
+    "src/domain/search/QueryTermsRepo.ts#5"
   ],
   "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],
   "the next statement has it": [
@@ -80,16 +77,6 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/inventory/OpenAllocationsRepo.ts#1",
     "src/domain/inventory/OpenAllocationsRepo.ts#2"
   ],
-  "the ids are of an answer that was found with the filter": [
-    "src/domain/search/KnownAnswerRepo.ts#1",
-    "src/domain/search/ChangedAnswerRepo.ts#1",
-    "src/domain/search/ChangedAnswerRepo.ts#2"
-  ],
-  "words and marks of the other organization have its short name before them: found only where two of those are the same":
-    [
-      "src/domain/search/IndexWritesRepo.ts#0"
-    ],
-  "the words are looked up by the document, which has the filter": ["src/domain/search/IndexWritesRepo.ts#1"],
   "it names its job": ["src/domain/jobs/JobSettleRepo.ts#0"]
 }
 

@@ -30,13 +30,10 @@ export const journalAtRest = onDatabase((sql) =>
   })
 )
 
-/** Change without anybody's doing, however young their rows are: the service makes one row of them every ten minutes. */
-const tidied: ReadonlyArray<string> = ["search_changes", "search_former"]
-
 /** All rows of an organization as text, by table: two footprints are equal when nothing of it has changed. */
 export const footprintOf = Effect.fnUntraced(function*(organization: string) {
   yield* journalAtRest
-  const owned = (yield* tables).filter(({ name, owned }) => owned && !tidied.includes(name))
+  const owned = (yield* tables).filter(({ owned }) => owned)
   const rows = yield* onDatabase((sql) =>
     Effect.forEach(owned, ({ name }) =>
       Effect.map(

@@ -1,32 +1,119 @@
-import type { SqlClient } from "effect/sql"
-import { bestHits } from "./BestHitsRepo.ts"
-import { facetFigures, groups } from "./FacetFiguresRepo.ts"
-import { type Asked, askedFor } from "./MatchingRepo.ts"
-import type { SearchHit } from "./SearchDocument.ts"
+import type { SqlClient, Statement } from "effect/sql"
+import { offsetOf } from "../paging/Paging.ts"
 import type { Found } from "./SearchEngine.ts"
-import { shown } from "./ShownHitsRepo.ts"
+import { facetAttribute, type SearchQuery } from "./SearchQuery.ts"
 
-/** The one row of an answer. */
-export interface FoundRow {
-  readonly total: bigint
-  readonly facets: Found["facets"]
-  readonly hits: ReadonlyArray<SearchHit>
-  /** The snapshot in which all of it was found, see `KnownAnswerRepo`. */
-  readonly at: string
-  /** What the words meant, see `ChangedAnswerRepo`. */
-  readonly parts: string | null
+/** What a statement searches for, in which organization, and whether typing errors are forgiven. */
+export interface SearchInput {
+  readonly organization: string
+  readonly query: SearchQuery
+  readonly publicOnly: boolean
+  readonly isForgiving: boolean
 }
 
-/**
- * One page of what was found with the total and the facets of all of it, in one statement. Documents are counted by groups
- * that have the same facets, so that these cost what the groups are and not what the documents are; and the page is made
- * from the best classes of hits, so that the others need neither a score nor a place.
- */
-export const searchStatement = (sql: SqlClient.SqlClient, all: Asked) =>
-  sql<FoundRow>`with ${askedFor(sql, all)},
-    ${groups(sql, all)},
-    ${bestHits(sql, all)}
-    select (select total from found), ${facetFigures(sql, all.query)} as facets, ${
-    shown(sql, all.query.locales)
-  } as hits,
-      pg_current_snapshot()::text as at, (select parts::text from asked) as parts`
+/** The query terms: one by one for the score, and all together for the index; null where no words were asked. */
+const queryTerms = (sql: SqlClient.SqlClient, { isForgiving, organization, publicOnly, query }: SearchInput) => {
+  const terms = query.q === undefined
+    ? sql`null::tsquery[]`
+    : isForgiving
+    ? sql`search_similar_terms(${organization}, ${query.q}, ${publicOnly}::boolean)`
+    : sql`search_terms(${organization}, ${query.q})`
+  return sql`asked as materialized (select terms,
+    (select string_agg('(' || term::text || ')', ' & ')::tsquery from unnest(terms) term) as every_term
+    from (select ${terms} as terms offset 0) typed)`
+}
+
+/** The documents `d` that are found and that the client may see. */
+const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: SearchInput): Statement.Fragment => {
+  const { attributes, brand, category, q, status, type } = query
+  const everyTerm = sql.literal("(select every_term from asked)")
+  return sql.and([
+    sql`d.organization_id = ${organization}`,
+    ...publicOnly ? [sql`d.is_public`] : [],
+    ...type === undefined ? [] : [sql`d.type = ${type}`],
+    ...status === undefined ? [] : [sql`d.status = ${status}`],
+    ...category === undefined ? [] : [sql`d.categories @> ${[category]}::text[]`],
+    ...brand === undefined ? [] : [sql`d.brands @> ${[brand]}::text[]`],
+    ...attributes.map(({ name, values }) =>
+      sql.or(values.map((value) => sql`d.attributes @> jsonb_build_object(${name}::text, ${[value]}::text[])`))
+    ),
+    ...q === undefined
+      ? []
+      : [publicOnly ? sql`d.words @@ ${everyTerm}` : sql`(d.words @@ ${everyTerm} or d.staff_words @@ ${everyTerm})`]
+  ])
+}
+
+/** Of more words than this a hit in the title counts no more than one elsewhere. */
+const scoredTerms = 8
+
+/** Two for each word in the title, one for each elsewhere: every word is found somewhere, or the document is not. */
+const score = ["coalesce(cardinality((select terms from asked)), 0)"].concat(Array.from(
+  { length: scoredTerms },
+  (_, n) => `coalesce((d.title_words @@ (select terms[${n + 1}] from asked))::int, 0)`
+)).join(" + ")
+
+/** Values of a facet with their counts. Documents with the same values are counted together first (`facet_groups`). */
+const counts = (sql: SqlClient.SqlClient, facet: string): Statement.Fragment => {
+  const attribute = facetAttribute(facet)
+  if (attribute !== undefined) {
+    return sql`select v as value, sum(n)::int8 as n
+      from attribute_groups, jsonb_array_elements_text(attributes -> ${attribute}::text) v group by 1`
+  }
+  const value = { category: "unnest(categories)", brand: "unnest(brands)" }[facet] ?? facet
+  return sql.literal(`select ${value} as value, sum(n)::int8 as n from facet_groups group by 1`)
+}
+
+/** The requested facets as one object, `{ facet: { value: count } }`. */
+const facetCounts = (sql: SqlClient.SqlClient, { facets }: SearchQuery): Statement.Fragment =>
+  facets.length === 0 ?
+    sql.literal("'{}'::jsonb") :
+    sql`jsonb_build_object(${
+      sql.csv(
+        facets.map((name) =>
+          sql`${name}::text, (select coalesce(jsonb_object_agg(value, n), '{}') from (${counts(sql, name)}) f)`
+        )
+      )
+    })`
+
+/** The words of a hit: those that stand for it, in the first of these locales that it has, and all of them. */
+const wordsOf = (sql: SqlClient.SqlClient, locales: ReadonlyArray<string> | undefined) => {
+  const usual = `(a.locale = 'en') desc, a.locale collate "C"`
+  const order = locales === undefined
+    ? sql.literal(usual)
+    : sql`array_position(${locales}::text[], a.locale) nulls last, ${sql.literal(usual)}`
+  return sql`select (array_agg(a.title order by ${order}))[1] as title,
+    (array_agg(a.description order by ${order}))[1] as description,
+    string_agg(a.title, ' ' order by ${sql.literal(usual)}) as titles,
+    string_agg(left(a.description, 4000), ' ' order by ${sql.literal(usual)}) as descriptions
+  from entity_attributes a where a.entity_id = e.id and a.organization_id = e.organization_id`
+}
+
+/** A hit as the answer has it; keys without a value are left out. */
+const hit = `jsonb_build_object('id', e.id, 'score', p.score, 'document',
+  jsonb_build_object('id', e.id, 'organizationId', e.organization_id, 'type', e.type, 'slug', e.slug,
+    'title', coalesce(w.title, e.slug), 'status', e.status, 'isVisible', e.is_visible,
+    'categories', to_jsonb(p.categories), 'brands', to_jsonb(p.brands),
+    'text', concat_ws(' ', e.slug, w.titles, w.descriptions,
+      nullif(array_to_string(p.categories || p.brands, ' '), '')),
+    'payload', jsonb_build_object('metadata', e.metadata))
+  || case when w.description is null then '{}' else jsonb_build_object('description', w.description) end
+  || case when p.attributes = '{}' then '{}' else jsonb_build_object('attributes', p.attributes) end)`
+
+/** One page of hits, best first and then by title, with the total and the facets of all that was found. */
+export const searchStatement = (sql: SqlClient.SqlClient, input: SearchInput) => {
+  const { limit, locales, q } = input.query
+  return sql<Omit<Found, "total"> & { readonly total: bigint }>`with ${queryTerms(sql, input)},
+    found as materialized (select d.entity_id, d.sort_title, d.type, d.status, d.categories, d.brands, d.attributes,
+      ${sql.literal(q === undefined ? "0" : score)} as score
+      from search_documents d where ${predicate(sql, input)}),
+    page as (select * from found order by score desc, sort_title, entity_id limit ${limit} offset ${
+    offsetOf(input.query)
+  }),
+    facet_groups as materialized (
+      select type, status, categories, brands, count(*) as n from found group by 1, 2, 3, 4),
+    attribute_groups as (select attributes, count(*) as n from found group by 1)
+    select (select coalesce(sum(n), 0)::int8 from facet_groups) as total, ${facetCounts(sql, input.query)} as facets,
+      (select coalesce(jsonb_agg(${sql.literal(hit)} order by p.score desc, p.sort_title, p.entity_id), '[]')
+        from page p join catalog_entities e on e.id = p.entity_id and e.organization_id = ${input.organization}
+        cross join lateral (${wordsOf(sql, locales)}) w) as hits`
+}

@@ -1,20 +1,19 @@
 import { Effect, Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { migrations } from "../../domain/search/migrations.ts"
 import { postgresEngineLayer } from "../../domain/search/PostgresEngineRepo.ts"
 import { Search } from "../../domain/search/Search.ts"
-import { searchChangesRepoLayer } from "../../domain/search/SearchChangesRepo.ts"
 import { SearchSettings } from "../../domain/search/SearchSettings.ts"
 import { searchHttp } from "../../http/search/SearchHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { searchDefaults } from "../config/SearchConfig.ts"
 import { searchSqlLayer } from "../Database.ts"
+import { migrations } from "../search/SearchIndex.ts"
 
 const settings = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => SearchSettings.layerOf(searchDefaults(deployment.search)))
 )
 
-/** Finds what the catalog has, by an index that the catalog's changes carry along (contract §9, docs/search.md). */
+/** Finds entities of the catalog by an index that triggers keep in the database (contract §9, docs/search.md). */
 export const search = defineModule({
   id: "search",
   version: "1.0.0",
@@ -23,8 +22,7 @@ export const search = defineModule({
   migrations,
   services: Search.layer.pipe(
     Layer.provide(Layer.provide(postgresEngineLayer, searchSqlLayer)),
-    Layer.provide(settings),
-    Layer.merge(searchChangesRepoLayer)
+    Layer.provide(settings)
   ),
   routes: searchHttp
 })

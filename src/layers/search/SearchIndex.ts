@@ -1,0 +1,103 @@
+import { statements } from "../../domain/modules/StatementsRepo.ts"
+import { queryTerms } from "../../domain/search/QueryTermsRepo.ts"
+import { indexDocuments } from "./IndexDocuments.ts"
+import { normalization } from "./Normalization.ts"
+
+/**
+ * Entities that the running transaction has changed: a row for each statement, gone again before the transaction ends. So
+ * a document is built once, however many statements and tables made up the change.
+ */
+const stale: ReadonlyArray<string> = [
+  "create unlogged table search_stale (transaction xid8 not null default pg_current_xact_id(), ids uuid[] not null)",
+  "create index search_stale_transaction on search_stale (transaction)",
+  `create function search_apply() returns trigger language plpgsql set enable_seqscan = off as $$
+  declare stale uuid[];
+  begin
+    with mine as (delete from search_stale where transaction = pg_current_xact_id() returning ids)
+    select array_agg(distinct id) into stale from mine, unnest(mine.ids) id;
+    if stale is not null then perform search_index(stale); end if;
+    return null;
+  end $$`,
+  `create constraint trigger search_apply after insert on search_stale deferrable initially deferred
+    for each row execute function search_apply()`
+]
+
+type Operation = "insert" | "update" | "delete"
+
+const rows: Readonly<Record<Operation, string>> = {
+  insert: "new table as changed",
+  update: "old table as previous new table as changed",
+  delete: "old table as changed"
+}
+
+/** Triggers of a table, once per statement; `ids` is a query over the changed rows that gives the ids of entities. */
+const triggers = (table: string, ids: string, ...operations: ReadonlyArray<Operation>): ReadonlyArray<string> => [
+  `create function search_${table}_changed() returns trigger language plpgsql
+      set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  begin
+    insert into search_stale (ids)
+      select array_agg(distinct c.id) from (${ids}) c(id) where c.id is not null having count(*) > 0;
+    return null;
+  end $$`,
+  ...operations.map((operation) =>
+    `create trigger search_${table}_${operation} after ${operation} on ${table} referencing ${rows[operation]}
+      for each statement execute function search_${table}_changed()`
+  )
+]
+
+const always = ["insert", "update", "delete"] as const
+
+const parts = [
+  "entity_attributes",
+  "entity_attribute_drafts",
+  "entity_categories",
+  "entity_brands",
+  "entity_field_values",
+  "variants"
+]
+
+/** A change of what many entities share: `columns` must differ, for these rows change for other reasons too. */
+const shared = (table: string, columns: ReadonlyArray<string>, entity: string, links = "") => {
+  const row = (name: string) => `(${columns.map((column) => `${name}.${column}`).join(", ")})`
+  return triggers(
+    table,
+    `select ${entity} from changed join previous using (id) ${links} where ${row("changed")} is distinct from ${
+      row("previous")
+    }`,
+    "update"
+  )
+}
+
+/** The guard that no writer of the catalog forgets the index, in the same transaction. */
+const indexTriggers: ReadonlyArray<string> = [
+  ...stale,
+  ...triggers("catalog_entities", "select id from changed", ...always),
+  ...parts.flatMap((table) => triggers(table, "select entity_id from changed", ...always)),
+  ...triggers(
+    "variant_option_values",
+    "select v.entity_id from changed c join variants v on v.id = c.variant_id",
+    ...always
+  ),
+  // Those that come have no entities yet, and those that go take their links along.
+  ...shared("categories", ["slug"], "l.entity_id", "join entity_categories l on l.category_id = id"),
+  ...shared("brands", ["slug", "display_name"], "l.entity_id", "join entity_brands l on l.brand_id = id"),
+  ...shared("option_types", ["name"], "changed.entity_id"),
+  ...shared("option_values", ["value"], "t.entity_id", "join option_types t on t.id = changed.option_type_id"),
+  ...shared(
+    "entity_field_definitions",
+    ["name", "status", "is_filterable", "is_public"],
+    "f.entity_id",
+    "join entity_field_values f on f.definition_id = id"
+  )
+]
+
+/** The search index with its triggers on the tables of the catalog, and the documents of what is in there already. */
+export const migrations = {
+  "0001_search": statements(
+    ...normalization,
+    ...indexDocuments,
+    ...queryTerms,
+    ...indexTriggers,
+    "select search_index(array(select id from catalog_entities))"
+  )
+}
