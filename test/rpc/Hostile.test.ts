@@ -71,6 +71,21 @@ withApp("a hostile client", (it) => {
       assert.isTrue((yield* socket.call("catalog.list", {}, as(asAdmin))).ok)
     }))
 
+  it.effect("makes no call that waits for no answer, names half a trace or has too many headers", () =>
+    Effect.gen(function*() {
+      const socket = yield* rawSocket
+      const headers = Object.entries(as(asAdmin))
+      const call = { tag: "catalog.create", payload: { type: "product", slug: "never-created" }, headers }
+      const many = Array.from({ length: 51 }, (_, index) => [`h-${index}`, "v"])
+      const refused = [{ discard: true }, { isNotification: true }, { spanId: "1234" }, {
+        headers: many.concat(headers)
+      }]
+      for (const fields of refused) socket.send(request({ ...call, ...fields }))
+      const read = yield* socket.call("catalog.read", { idOrSlug: "never-created" }, as(asAdmin))
+      assert.strictEqual(read.error, "NotFound")
+      assert.deepStrictEqual(socket.frames.map(({ _tag }) => _tag), refused.map(() => "Defect"))
+    }))
+
   it.effect("is told nothing of what broke inside", () =>
     Effect.gen(function*() {
       const socket = yield* rawSocket
