@@ -15,11 +15,11 @@ import { call, deadline } from "./EntityCall.ts"
 export type CartChangeError = NotFound | ValidationFailed | Conflict | Unavailable
 
 /**
- * Changes to carts: everything is looked up and the hooks are asked before the cart's actor is, so that its turn is
- * one rule and one statement (contract §2).
+ * Changes carts. It reads and runs hooks before it calls the cart's entity, whose turn is one rule and one statement
+ * (contract §2).
  */
 export class CartClient extends Context.Service<CartClient, {
-  /** Adds a line at the price the store resolves now for the cart's customer; 404 for what cannot be sold to this actor. */
+  /** Adds a line at the current price for the cart's customer; 404 for an entity that this actor cannot buy. */
   readonly addItem: (cartId: string, item: NewCartLine) => Effect.Effect<CartLine, CartChangeError, CurrentActor>
   /** Sets a line's quantity, 1 to 9999. */
   readonly setQuantity: (
@@ -27,40 +27,40 @@ export class CartClient extends Context.Service<CartClient, {
     lineId: string,
     quantity: number
   ) => Effect.Effect<CartLine, CartChangeError, CurrentActor>
-  /** Takes a line out of the cart. */
+  /** Removes a line. */
   readonly removeItem: (cartId: string, lineId: string) => Effect.Effect<void, CartChangeError, CurrentActor>
 }>()("stoa/entities/CartClient") {
   static readonly layer = Layer.effect(
     CartClient,
     Effect.gen(function*() {
       const clientOf = yield* CartEntity.client
-      // Ids are compared as text by the cluster: one cart has one actor whatever the case of its id.
-      const actorOf = (cartId: string) => clientOf(cartId.toLowerCase())
+      // The cluster compares ids as text; a cart has one entity whatever the case of its id.
+      const entityOf = (cartId: string) => clientOf(cartId.toLowerCase())
       const carts = yield* Carts
       const offers = yield* OfferRepo
       const prices = yield* Prices
       const hooks = yield* Hooks
 
-      /** Whose message it is and until when it is wanted; said last, so that no hook uses up the actor's time. */
-      const visit = Effect.gen(function*() {
+      /** The visitor and the deadline of a message; computed last, so that hooks do not use up the entity's time. */
+      const envelope = Effect.gen(function*() {
         return { ...yield* carts.visitor, until: yield* deadline }
       })
 
       const addItem = Effect.fn("CartClient.addItem")(function*(cartId: string, sent: NewCartLine) {
-        // A hook is code of the deployment's own: it hears of no cart that its visitor may not change.
+        // Hooks must not run for visitors who may not change the cart.
         if (hooks.has("cart.beforeAddItem")) yield* carts.toChange(cartId, null)
         const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
         const variantId = item.variantId ?? null
-        const who = yield* visit
+        const sender = yield* envelope
         const addedAt = DateTime.toDateUtc(yield* DateTime.now)
-        // Refused here already, so that what is not his to change costs the cart's actor no turn.
+        // Refuse here already, so that a refusal costs no turn of the entity.
         const [offer, priceIn] = yield* Effect.all([
           offers.find(cartId, item.entityId, variantId),
           prices.offerIn(cartId, { entityId: item.entityId, variantId, quantity: item.quantity })
         ], { concurrency: "unbounded" })
-        const admitted = yield* Effect.fromResult(admit(offer?.cart, who, "cart:update"))
+        const admitted = yield* Effect.fromResult(admit(offer?.cart, sender, "cart:update"))
         const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
-        // Only now: what is wrong with the thing would tell a stranger that the cart exists.
+        // Only after the admission: this error would reveal that the cart exists.
         if (offer?.refusal) return yield* Effect.fail(offer.refusal)
         const unitPriceSnapshot = priceIn(seen.cart.currency, offer?.groups ?? []) ?? item.unitPriceSnapshot
         if (unitPriceSnapshot === undefined) {
@@ -71,8 +71,8 @@ export class CartClient extends Context.Service<CartClient, {
           )
         }
         const line = yield* call(
-          actorOf(cartId).addLine({
-            ...who,
+          entityOf(cartId).addLine({
+            ...sender,
             seen,
             line: {
               id: newId(),
@@ -88,28 +88,25 @@ export class CartClient extends Context.Service<CartClient, {
         return line
       })
 
-      /**
-       * The cart and one of its lines, for who may change them. Actors are for those alone: whoever could wake one with
-       * an invented id could fill the places that a runner has for them.
-       */
-      const found = Effect.fnUntraced(function*(cartId: string, itemId: string) {
+      /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
+      const findLine = Effect.fnUntraced(function*(cartId: string, itemId: string) {
         const { lines: [line], ...seen } = yield* carts.toChange(cartId, itemId)
         return line === undefined ? yield* NotFound.of("Cart item not found.") : { line, seen }
       })
 
       const setQuantity = Effect.fn("CartClient.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
-        const { line: old, seen } = yield* found(cartId, itemId)
+        const { line: before, seen } = yield* findLine(cartId, itemId)
         const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
-        const line = yield* call(actorOf(cartId).setQuantity({ ...yield* visit, seen, lineId: itemId, quantity }))
-        yield* hooks.after("cart.afterUpdateQuantity", line, old)
+        const line = yield* call(entityOf(cartId).setQuantity({ ...yield* envelope, seen, lineId: itemId, quantity }))
+        yield* hooks.after("cart.afterUpdateQuantity", line, before)
         return line
       })
 
       const removeItem = Effect.fn("CartClient.removeItem")(function*(cartId: string, itemId: string) {
-        const { line: there, seen } = yield* found(cartId, itemId)
-        yield* hooks.before("cart.beforeRemoveItem", there)
-        const line = yield* call(actorOf(cartId).removeLine({ ...yield* visit, seen, lineId: itemId }))
-        yield* hooks.after("cart.afterRemoveItem", line, there)
+        const { line: before, seen } = yield* findLine(cartId, itemId)
+        yield* hooks.before("cart.beforeRemoveItem", before)
+        const line = yield* call(entityOf(cartId).removeLine({ ...yield* envelope, seen, lineId: itemId }))
+        yield* hooks.after("cart.afterRemoveItem", line, before)
       })
 
       return { addItem, setQuantity, removeItem }

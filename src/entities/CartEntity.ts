@@ -10,7 +10,7 @@ import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/err
 import { Uuid } from "../domain/ids/Id.ts"
 import { orUnavailable, unlessPast } from "./EntityCall.ts"
 
-/** Every message says who asks and until when the answer is wanted (milliseconds since 1970). */
+/** The sender of a message and its deadline (milliseconds since 1970). */
 const envelope = {
   actor: Actor,
   customerId: Schema.NullOr(Uuid),
@@ -18,14 +18,14 @@ const envelope = {
   until: Schema.Number
 }
 
-/** The cart as the sender has just read it, which spares a cold actor its own read; older processes send none. */
+/** The cart as the sender read it: saves a cold entity its own read. Absent in messages of older processes. */
 const seen = Schema.optional(CartState)
 
 const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 
 /**
- * The actor of one cart (ARCHITECTURE §3): changes apply one at a time, whoever sends them. Its memory is a copy; the
- * table is the truth and its version column tells when the copy is old.
+ * Applies changes of one cart one at a time (ARCHITECTURE §3). Its state is a cache; the table is the truth, and its
+ * version column reveals a stale cache.
  */
 export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
@@ -52,7 +52,7 @@ export const CartEntity = Entity.make("Cart", [
   Rpc.make("removeLine", { payload: { ...envelope, seen, lineId: Uuid }, success: CartLine, error })
 ])
 
-interface Visit {
+interface Sender {
   readonly actor: Actor
   readonly customerId: string | null
   readonly secretHash: string | null
@@ -61,47 +61,43 @@ interface Visit {
 
 type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
 
-/** How often a change is decided anew because another writer (a checkout, the expiry) moved the cart meanwhile. */
-const rounds = 3
+const maxAttempts = 3
 
 export const cartEntityLayer = CartEntity.toLayer(
   Effect.gen(function*() {
     const carts = yield* CartRepo
     const lines = yield* CartLineRepo
     const { entityId } = yield* Entity.CurrentAddress
-    let known: CartState | undefined
-    const forget = Effect.sync(() => {
-      known = undefined
+    let cached: CartState | undefined
+    const clear = Effect.sync(() => {
+      cached = undefined
     })
 
-    /**
-     * Decides on the state in memory, writes, and only then remembers: a failed write leaves memory as it was. A write
-     * that the fence refused means memory is old, so it is read again and the change decided anew.
-     */
-    const change = (visit: Visit, seen: CartState | undefined, write: Write) =>
+    /** Applies a change to the cached state, and updates the cache only after the write. A stale cache is read again. */
+    const change = (sender: Sender, seen: CartState | undefined, write: Write) =>
       Effect.gen(function*() {
-        yield* unlessPast(visit.until)
-        known = newer(known, seen)
-        for (let round = 0; round < rounds; round++) {
-          const state = known ?? (yield* carts.state(String(entityId)))
-          const admitted = yield* Effect.fromResult(admit(state, visit, "cart:update"))
+        yield* unlessPast(sender.until)
+        cached = newer(cached, seen)
+        for (let attempt = 0; attempt < maxAttempts; attempt++) {
+          const state = cached ?? (yield* carts.state(String(entityId)))
+          const admitted = yield* Effect.fromResult(admit(state, sender, "cart:update"))
           const open = changeable(admitted, DateTime.toDateUtc(yield* DateTime.now))
-          // A refusal is not given from memory alone: the cart may have been given back by a failed checkout.
-          if (open._tag === "Failure" && round === 0) {
-            known = undefined
+          // Refuse only from the table: a failed checkout may have released the cart.
+          if (open._tag === "Failure" && attempt === 0) {
+            cached = undefined
             continue
           }
           const current = yield* Effect.fromResult(open)
-          const outcome = yield* Effect.onError(write(current), () => forget)
+          const outcome = yield* Effect.onError(write(current), () => clear)
           if (outcome === "too-many") {
             return yield* ValidationFailed.of("quantity", "The cart cannot hold so many of this item.", "too_many")
           }
           if (outcome === "no-line") return yield* NotFound.of("Cart item not found.")
-          known = outcome === "stale" ? undefined : afterWrite(current)
+          cached = outcome === "stale" ? undefined : afterWrite(current)
           if (outcome !== "stale") return outcome
         }
         return yield* Conflict.of("The cart is being changed by another request. Try again.")
-      }).pipe(Effect.provideService(CurrentActor, visit.actor), orUnavailable)
+      }).pipe(Effect.provideService(CurrentActor, sender.actor), orUnavailable)
 
     return CartEntity.of({
       addLine: ({ payload }) =>
@@ -118,6 +114,6 @@ export const cartEntityLayer = CartEntity.toLayer(
       removeLine: ({ payload }) => change(payload, payload.seen, (from) => lines.remove(from, payload.lineId))
     })
   }),
-  // Short: an actor at rest costs 20 KB, and the one who comes back costs a statement that is shared with others.
+  // Short: an idle entity costs 20 KB, and starting one costs a statement that it shares with others.
   { maxIdleTime: "10 seconds", disableFatalDefects: true }
 )

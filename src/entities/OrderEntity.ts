@@ -10,14 +10,13 @@ import { OrderStatusRepo } from "../domain/orders/OrderStatusRepo.ts"
 import { orUnavailable, unlessPast } from "./EntityCall.ts"
 
 /**
- * The actor of one order (ARCHITECTURE §3), addressed by the order's id: it writes one change of status at a time. What
- * may be asked and what the hooks say is decided before its turn, as at a cart: a hook may take longer than a caller
- * waits for an actor. It remembers nothing; the compare-and-set of the table is the guard, also against changes that
- * come past it (provider events, fulfillments).
+ * Writes status changes of one order one at a time (ARCHITECTURE §3). Permissions and hooks come before its turn, because
+ * a hook may take longer than a caller waits. It caches nothing; the table's compare-and-set is the guard, also against
+ * provider events and fulfillments.
  */
 export const OrderEntity = Entity.make("Order", [
   Rpc.make("changeStatus", {
-    /** Who asks, for what, and until when the answer is wanted (milliseconds since 1970). */
+    /** `until`: the deadline in milliseconds since 1970. */
     payload: {
       actor: Actor,
       from: OrderStatus,
@@ -25,7 +24,7 @@ export const OrderEntity = Entity.make("Order", [
       reason: Schema.NullOr(Schema.String),
       until: Schema.Number
     },
-    /** `refundId`: money of this change that a durable step has to settle. */
+    /** `refundId`: a refund that a durable workflow has to settle. */
     success: Schema.Struct({ order: Order, refundId: Schema.NullOr(Uuid) }),
     error: Schema.Union([Conflict, InvalidTransition, Unavailable])
   })

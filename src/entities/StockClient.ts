@@ -4,22 +4,22 @@ import { Unavailable } from "../domain/errors/ApiErrors.ts"
 import { clockTolerance } from "./EntityCall.ts"
 import { type HoldGone, type Reserved, type ReserveStock, StockEntity, type StockShort } from "./StockEntity.ts"
 
-/** How long one call may take before it is repeated; a healthy desk answers within milliseconds. */
-const oneTry = Duration.seconds(2)
+/** Time-out of one call; a healthy entity answers within milliseconds. */
+const callTimeout = Duration.seconds(2)
 
-/** How long a checkout waits in all: longer than a fail-over of the runner that owns the desk. */
+/** Total time-out: longer than a fail-over of the entity's runner. */
 const timeout = Duration.seconds(15)
 
-/** The wait between tries grows to a second, with a share of chance so that a crowd does not come back as one. */
-const pauses = Schedule.jittered(Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]))
+/** Delays between calls grow to one second, with jitter, so that callers do not come back all at once. */
+const delays = Schedule.jittered(Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]))
 
 type ReserveError = StockShort | HoldGone | Unavailable
 
 const toUnavailable = (error: { readonly _tag: string }): ReserveError =>
-  // What the delivery failed with is told from the desk's own answers by name; the compiler sees one union.
+  // The compiler cannot separate delivery errors from the entity's errors by tag.
   error._tag === "StockShort" || error._tag === "HoldGone" ? (error as StockShort | HoldGone) : Unavailable.of()
 
-/** One call of the desk of an organization. */
+/** Calls the stock entity of an organization. */
 export type ReserveCall = (
   organization: string,
   request: ReserveStock
@@ -28,24 +28,22 @@ export type ReserveCall = (
 const make = (send: ReserveCall): StockClient["Service"] => ({
   reserve: Effect.fn("StockClient.reserve")(function*(request: Omit<ReserveStock, "deadline">) {
     const organization = yield* currentOrganization
-    // The deadline of all tries together: at a desk with a long queue the first try may be served while the second one
-    // waits, and that is as good.
+    // One deadline for all calls: under load, the first may be served while a later one waits.
     const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout) - clockTolerance
     return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
-      Effect.timeout(oneTry),
+      Effect.timeout(callTimeout),
       Effect.mapError(toUnavailable),
-      // A desk that could not write answers with a defect. The same holder may come again: he reserves once.
+      // A failed write answers with a defect. Repeating it is safe: a holder reserves once.
       Effect.catchDefect(() => Effect.fail(Unavailable.of())),
-      Effect.retry({ while: (error) => error._tag === "Unavailable", schedule: pauses }),
+      Effect.retry({ while: (error) => error._tag === "Unavailable", schedule: delays }),
       Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(Unavailable.of()) })
     )
   })
 })
 
 /**
- * Reserves stock at the desk of the actor's organization, whatever happens to the process that runs it: a call without
- * an answer within 2 s is repeated with the same holder, and after 15 s the answer is 503. The holder must then be
- * released like after every other failure: one of the calls may still have been granted.
+ * Reserves stock at the entity of the actor's organization. Repeats a call without an answer after 2 s with the same
+ * holder, and fails with 503 after 15 s. Release the holder after every failure: one of the calls may have succeeded.
  */
 export class StockClient extends Context.Service<StockClient, {
   readonly reserve: (
@@ -54,8 +52,11 @@ export class StockClient extends Context.Service<StockClient, {
 }>()("stoa/entities/StockClient") {
   static readonly layer = Layer.effect(
     StockClient,
-    Effect.map(StockEntity.client, (deskOf) => make((organization, request) => deskOf(organization).reserve(request)))
+    Effect.map(
+      StockEntity.client,
+      (clientOf) => make((organization, request) => clientOf(organization).reserve(request))
+    )
   )
-  /** Over any way to reach a desk. */
+  /** Over any transport. */
   static readonly layerOf = (send: ReserveCall): Layer.Layer<StockClient> => Layer.succeed(StockClient, make(send))
 }

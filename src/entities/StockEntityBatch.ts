@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import type { CurrentActor } from "../domain/access/Actor.ts"
-import type { Reservation, ReservationOutcome, StockSnapshot } from "../domain/inventory/Reservation.ts"
+import type { PinnedHold, Reservation, ReservationOutcome, StockSnapshot } from "../domain/inventory/Reservation.ts"
 import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
@@ -10,36 +10,56 @@ import {
   type StockShort
 } from "../domain/inventory/StockRules.ts"
 import type { StockEntityCache } from "./StockEntityCache.ts"
-import { answerOf, sellablesOf, type StockReply, type StockRequest } from "./StockRequest.ts"
 
-/** Writes from memory before the batch is decided again under locks: two desks would else refuse each other for ever. */
-const optimisticWrites = 2
+/** Optimistic writes before a batch runs under locks: two entities could make each other's cache stale for ever. */
+const maxOptimisticWrites = 2
 
-/** A batch that is not settled after so many rounds meets a fault of ours; failing it beats holding up the desk. */
-const maxRounds = 12
+/** A batch that needs more attempts has a bug; failing it keeps the entity available. */
+const maxAttempts = 12
+
+/** A reservation request: all of its units or none. */
+export interface StockRequest {
+  readonly holder: string
+  readonly lines: ReadonlyArray<{ readonly sellable: string; readonly entityId: string; readonly quantity: number }>
+  readonly ttlSeconds: number
+  readonly pricing: string
+}
+
+/** A reply; `pricing` is the JSON text that the holder stored first. */
+export type StockReply =
+  | { readonly _tag: "Reserved"; readonly pricing: string; readonly fresh: boolean }
+  | { readonly _tag: "Short"; readonly short: StockShort }
+  | { readonly _tag: "Gone" }
+
+/** The reply to a holder that has a hold. */
+const replyOf = ({ pricing, state }: PinnedHold): StockReply =>
+  state === "released" || state === "expired" ? { _tag: "Gone" } : { _tag: "Reserved", pricing, fresh: false }
+
+const sellablesOf = (requests: Iterable<StockRequest>): ReadonlySet<string> =>
+  new Set([...requests].flatMap(({ lines }) => lines.map(({ sellable }) => sellable)))
 
 type Repo = ReservationRepo["Service"]
 
-interface Decided {
+interface Allocated {
   readonly granted: ReadonlyMap<string, ReadonlyArray<StockAllocation>>
   readonly short: ReadonlyMap<string, StockShort>
 }
 
-/** One batch at the desk: who still waits, what was answered, and the stock as this batch sees it. */
+/** One batch: its open requests, its replies and the stock that it works with. */
 class StockEntityBatch {
-  readonly answers = new Map<string, StockReply>()
+  readonly replies = new Map<string, StockReply>()
   readonly #repo: Repo
-  readonly #memory: StockEntityCache
+  readonly #cache: StockEntityCache
   readonly #open: Map<string, StockRequest>
   readonly #stock = new Map<string, StockSnapshot>()
-  /** Sellables read from the table for this batch; nobody is refused on older knowledge. */
+  /** Sellables that this batch read from the table; only they can justify a refusal. */
   readonly #confirmed = new Set<string>()
-  /** Holders whose hold was looked up: a repeat is answered "had it" even when the stock is gone since. */
-  readonly #asked = new Set<string>()
+  /** Holders whose holds this batch read: a repeat succeeds even when the stock is sold out now. */
+  readonly #checkedHolders = new Set<string>()
 
-  constructor(repo: Repo, memory: StockEntityCache, requests: ReadonlyArray<StockRequest>) {
+  constructor(repo: Repo, cache: StockEntityCache, requests: ReadonlyArray<StockRequest>) {
     this.#repo = repo
-    this.#memory = memory
+    this.#cache = cache
     this.#open = new Map(requests.map((request) => [request.holder, request]))
   }
 
@@ -47,21 +67,21 @@ class StockEntityBatch {
     return [...this.#open.values()]
   }
 
-  /** Forgets what is known of the stock: under locks everything is read again. */
+  /** Clears all cached stock, so that it is read again under locks. */
   restart(): void {
-    for (const sellable of this.#stock.keys()) this.#memory.forget(sellable)
-    for (const sellable of sellablesOf(this.waiting)) this.#memory.forget(sellable)
+    for (const sellable of this.#stock.keys()) this.#cache.forget(sellable)
+    for (const sellable of sellablesOf(this.waiting)) this.#cache.forget(sellable)
     this.#stock.clear()
     this.#confirmed.clear()
-    this.#asked.clear()
+    this.#checkedHolders.clear()
   }
 
-  /** Decides everybody who waits and writes it. True when a version had moved on and nothing was written. */
-  readonly round: Effect.Effect<boolean, never, CurrentActor> = Effect.gen({ self: this }, function*() {
-    yield* this.#look()
-    const first = this.#decide()
-    const doubted = yield* this.#doubt(first)
-    const { granted, short } = doubted ? this.#decide() : first
+  /** Allocates and writes all open requests. True when the stock was stale and nothing was written. */
+  readonly attempt: Effect.Effect<boolean, never, CurrentActor> = Effect.gen({ self: this }, function*() {
+    yield* this.#read()
+    const first = this.#allocate()
+    const changed = yield* this.#confirmRefusals(first)
+    const { granted, short } = changed ? this.#allocate() : first
     if (granted.size === 0) {
       this.#refuse(short)
       return false
@@ -72,48 +92,48 @@ class StockEntityBatch {
       return true
     }
     this.#grant(granted, outcome)
-    // A holder who came again took nothing, so those refused beside him may fit after all: they go another round.
+    // A repeat consumes nothing, so requests refused beside it may fit: keep them for another attempt.
     if (outcome.fresh.size === granted.size) this.#refuse(short)
     return false
   })
 
-  #look = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch) {
+  #read = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch) {
     const missing: Array<string> = []
     for (const sellable of sellablesOf(this.#open.values())) {
       if (this.#stock.has(sellable)) continue
-      const known = this.#memory.get(sellable)
-      if (known === undefined) missing.push(sellable)
-      else this.#stock.set(sellable, known)
+      const cached = this.#cache.get(sellable)
+      if (cached === undefined) missing.push(sellable)
+      else this.#stock.set(sellable, cached)
     }
     if (missing.length > 0) yield* this.#load(missing)
   })
 
   #load = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch, sellables: ReadonlyArray<string>) {
-    const found = yield* this.#repo.load(sellables)
+    const snapshots = yield* this.#repo.load(sellables)
     for (const sellable of sellables) {
-      const snapshot = found.get(sellable)
+      const snapshot = snapshots.get(sellable)
       this.#confirmed.add(sellable)
       this.#stock.set(sellable, snapshot ?? { sellable, version: null, levels: [] })
-      if (snapshot === undefined) this.#memory.forget(sellable)
-      else this.#memory.put(snapshot)
+      if (snapshot === undefined) this.#cache.forget(sellable)
+      else this.#cache.put(snapshot)
     }
   })
 
-  /** A refusal is never given from memory: no fence would ever correct it. True when something was read anew. */
-  #doubt = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch, { short }: Decided) {
+  /** Checks refusals against the table, because no fence corrects a wrong refusal. True when it read anything. */
+  #confirmRefusals = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch, { short }: Allocated) {
     const refused = this.waiting.filter(({ holder }) => short.has(holder))
     const unread = [...sellablesOf(refused)].filter((sellable) => !this.#confirmed.has(sellable))
-    const unasked = refused.map(({ holder }) => holder).filter((holder) => !this.#asked.has(holder))
-    // Levels before holds: a grant that lowered the levels read here is then found among the holds.
+    const unchecked = refused.map(({ holder }) => holder).filter((holder) => !this.#checkedHolders.has(holder))
+    // Levels before holds: a hold that lowered these levels is then among the holds.
     if (unread.length > 0) yield* this.#load(unread)
-    if (unasked.length > 0) {
-      for (const holder of unasked) this.#asked.add(holder)
-      for (const hold of yield* this.#repo.holds(unasked)) this.#settle(hold.holder, answerOf(hold))
+    if (unchecked.length > 0) {
+      for (const holder of unchecked) this.#checkedHolders.add(holder)
+      for (const hold of yield* this.#repo.holds(unchecked)) this.#reply(hold.holder, replyOf(hold))
     }
-    return unread.length > 0 || unasked.length > 0
+    return unread.length > 0 || unchecked.length > 0
   })
 
-  #decide(): Decided {
+  #allocate(): Allocated {
     const levels: StockLevels = { get: (sellable) => this.#stock.get(sellable)?.levels }
     const waiting = this.waiting
     const outcomes = allocateInTurn(waiting.map(({ lines }) => lines), levels)
@@ -128,7 +148,7 @@ class StockEntityBatch {
     return { granted, short }
   }
 
-  #fences(granted: Decided["granted"]): ReadonlyArray<StockSnapshot> {
+  #fences(granted: Allocated["granted"]): ReadonlyArray<StockSnapshot> {
     const fences = new Map<string, StockSnapshot>()
     for (const { sellable } of [...granted.values()].flat()) {
       const snapshot = this.#stock.get(sellable)
@@ -137,63 +157,62 @@ class StockEntityBatch {
     return [...fences.values()]
   }
 
-  #reservations(granted: Decided["granted"]): ReadonlyArray<Reservation> {
+  #reservations(granted: Allocated["granted"]): ReadonlyArray<Reservation> {
     return this.waiting.flatMap(({ pricing, holder, lines, ttlSeconds }) => {
       const allocations = granted.get(holder)
       if (allocations === undefined) return []
       const entities = new Map(lines.map(({ entityId, sellable }) => [sellable, entityId]))
-      const taken = allocations.map((line) => ({ ...line, entityId: entities.get(line.sellable) ?? line.sellable }))
-      return [{ holder, ttlSeconds, pricing, lines: taken }]
+      const reserved = allocations.map((line) => ({ ...line, entityId: entities.get(line.sellable) ?? line.sellable }))
+      return [{ holder, ttlSeconds, pricing, lines: reserved }]
     })
   }
 
-  #grant(granted: Decided["granted"], { fresh, had }: ReservationOutcome): void {
-    const taken = [...granted].flatMap(([holder, allocations]) => (fresh.has(holder) ? allocations : []))
-    const left = afterAllocations({ get: (sellable) => this.#stock.get(sellable)?.levels }, taken)
-    for (const [sellable, levels] of left) {
+  #grant(granted: Allocated["granted"], { existing, fresh }: ReservationOutcome): void {
+    const reserved = [...granted].flatMap(([holder, allocations]) => (fresh.has(holder) ? allocations : []))
+    const remaining = afterAllocations({ get: (sellable) => this.#stock.get(sellable)?.levels }, reserved)
+    for (const [sellable, levels] of remaining) {
       const snapshot = { sellable, version: (this.#stock.get(sellable)?.version ?? 0) + 1, levels }
       this.#stock.set(sellable, snapshot)
-      this.#memory.put(snapshot)
+      this.#cache.put(snapshot)
     }
     for (const { pricing, holder } of this.waiting) {
-      if (fresh.has(holder)) this.#settle(holder, { _tag: "Reserved", pinned: pricing, fresh: true })
+      if (fresh.has(holder)) this.#reply(holder, { _tag: "Reserved", pricing, fresh: true })
     }
-    for (const hold of had) this.#settle(hold.holder, answerOf(hold))
+    for (const hold of existing) this.#reply(hold.holder, replyOf(hold))
   }
 
-  #refuse(short: Decided["short"]): void {
-    for (const [holder, failure] of short) this.#settle(holder, { _tag: "Short", short: failure })
+  #refuse(short: Allocated["short"]): void {
+    for (const [holder, failure] of short) this.#reply(holder, { _tag: "Short", short: failure })
   }
 
-  #settle(holder: string, answer: StockReply): void {
-    if (this.#open.delete(holder)) this.answers.set(holder, answer)
+  #reply(holder: string, reply: StockReply): void {
+    if (this.#open.delete(holder)) this.replies.set(holder, reply)
   }
 
   #forget(sellable: string): void {
     this.#stock.delete(sellable)
-    this.#memory.forget(sellable)
+    this.#cache.forget(sellable)
   }
 }
 
 /**
- * Decides a batch of checkouts in memory, first come first served, and writes it once. Holders are distinct. After two
- * writes that found the memory stale the batch is decided under locks, which always succeeds. The memory is in step
- * with the table only when this succeeds: whoever runs it clears the memory when it fails.
+ * Reserves a batch of requests with distinct holders, first come first served, in one write. After two writes on a stale
+ * cache it runs under locks, which always succeeds. If it fails, the caller must clear the cache.
  */
 export const serveBatch = Effect.fn("StockEntity.batch")(
-  function*(repo: Repo, memory: StockEntityCache, requests: ReadonlyArray<StockRequest>) {
-    const batch = new StockEntityBatch(repo, memory, requests)
+  function*(repo: Repo, cache: StockEntityCache, requests: ReadonlyArray<StockRequest>) {
+    const batch = new StockEntityBatch(repo, cache, requests)
     let stale = 0
-    for (let rounds = 0; batch.waiting.length > 0; rounds++) {
-      if (rounds === maxRounds) return yield* Effect.die(new Error("The stock desk cannot settle a batch."))
-      if (stale < optimisticWrites) {
-        if (yield* batch.round) stale += 1
+    for (let attempt = 0; batch.waiting.length > 0; attempt++) {
+      if (attempt === maxAttempts) return yield* Effect.die(new Error("The stock entity cannot settle a batch."))
+      if (stale < maxOptimisticWrites) {
+        if (yield* batch.attempt) stale += 1
         continue
       }
       const holders = batch.waiting.map(({ holder }) => holder)
       batch.restart()
-      yield* repo.alone(holders, [...sellablesOf(batch.waiting)], batch.round)
+      yield* repo.alone(holders, [...sellablesOf(batch.waiting)], batch.attempt)
     }
-    return batch.answers
+    return batch.replies
   }
 )

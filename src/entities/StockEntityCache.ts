@@ -1,9 +1,6 @@
 import type { StockSnapshot } from "../domain/inventory/Reservation.ts"
 
-/**
- * What a desk remembers of the stock: the most recently used sellables, at most `capacity` of them. Anything may be
- * forgotten at any time, the table is the truth.
- */
+/** The most recently used stock snapshots, at most `capacity`. */
 export class StockEntityCache {
   readonly #stock = new Map<string, StockSnapshot>()
   readonly #capacity: number
@@ -23,7 +20,7 @@ export class StockEntityCache {
   }
 
   put(snapshot: StockSnapshot): void {
-    // A Map keeps the order of insertion, so putting an entry back makes it the youngest.
+    // A Map keeps insertion order, so putting an entry back makes it the youngest.
     this.#stock.delete(snapshot.sellable)
     this.#stock.set(snapshot.sellable, snapshot)
     if (this.#stock.size <= this.#capacity) return

@@ -106,8 +106,8 @@ it.layer(Rows)("holds", (it) => {
         const sellable = yield* stockUp([[warehouse, 5]])
         const holder = randomUUID()
         assert.isFalse(yield* (yield* HoldRepo).release(holder))
-        const { fresh, had } = yield* hold(holder, [[sellable, warehouse, 1]], 900)
-        assert.deepStrictEqual([fresh.size, had[0]?.state], [0, "released"])
+        const { existing, fresh } = yield* hold(holder, [[sellable, warehouse, 1]], 900)
+        assert.deepStrictEqual([fresh.size, existing[0]?.state], [0, "released"])
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 0 } })
       }))
 

@@ -61,7 +61,7 @@ const counted = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E,
   return { result, calls }
 })
 
-it.layer(Rows)("the stock desk", (it) => {
+it.layer(Rows)("the stock entity", (it) => {
   describe("stock", () => {
     it.effect("grants five of twelve simultaneous wishes for a stock of five", () =>
       Effect.gen(function*() {
@@ -284,7 +284,7 @@ it.layer(Rows)("the stock desk", (it) => {
   })
 })
 
-it.layer(Layer.fresh(Rows))("two stock desks of one organization", (it) => {
+it.layer(Layer.fresh(Rows))("two stock entities of one organization", (it) => {
   it.effect("sells exactly one hundred when two desks with memories of their own serve six hundred", () =>
     Effect.gen(function*() {
       // Without the CHECK of the table nothing but the version rows stands between two desks and the stock.

@@ -189,7 +189,7 @@ it.layer(Rows, { excludeTestServices: true })("stock of two organizations under 
       const outcome = yield* Effect.scoped(
         Effect.andThen(rowsAreTaken("org_twin"), Effect.timeout(reserve, "5 seconds"))
       )
-      assert.deepStrictEqual(outcome, { stale: [], fresh: new Set([holder]), had: [] })
+      assert.deepStrictEqual(outcome, { stale: [], fresh: new Set([holder]), existing: [] })
       assert.deepStrictEqual(yield* ours(twin), { ...untouched, reserved: 7, version: 1, held: 7, movements: 1 })
       assert.deepStrictEqual(yield* rowsOf("org_twin"), before)
     }))

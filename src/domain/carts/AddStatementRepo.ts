@@ -4,10 +4,9 @@ import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { CartLine, CartState } from "./Cart.ts"
-import { lineJson } from "./CartEntryRepo.ts"
-import type { LineRow } from "./CartRows.ts"
+import { lineJson, type LineRow } from "./CartRowRepo.ts"
 
-/** A line to be added to a cart that was seen in this state. */
+/** A line to add to a cart that its sender read in this state. */
 export interface Add {
   readonly from: CartState
   readonly line: CartLine
@@ -32,11 +31,9 @@ const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
 })
 
 /**
- * Adds lines to carts, at most one to each, every one fenced by the version its sender saw: `line` is null for a cart
- * that others have moved, and a row is missing for one that is locked and was not to be waited for. Carts are locked in
- * the order of their ids, so that two statements never wait for each other. They are picked by their ids and not by the
- * joins alone, whose plan would read the whole table while it is young. What is added for a keyed request bears its
- * mark (`MarkRepo`).
+ * Adds lines to carts, at most one to each, fenced by the version that the sender read. `line` is null when the cart has
+ * changed; a row is missing when the cart was locked and skipped. Locks carts in id order. Conditions use
+ * `any(array(...))`, because on a young table the planner would scan it for a join.
  */
 export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>, locking: Locking) =>
   sql<{ readonly n: number; readonly line: LineRow | null }>`with
@@ -46,19 +43,19 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>,
     locked as materialized (select c.id, i.n from input i join carts c on c.id = i.cart
       where c.id = any(array(select cart from input)) and c.organization_id = i.organization
       order by c.id for update of c ${sql.literal(locking)}),
-    moved as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
+    changed as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
       where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
       returning i.n),
     line as (insert into cart_lines
         (id, organization_id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, added_at)
       select i.id, i.organization, i.cart, i.entity, i.variant, i.quantity, i.price, i.currency, i.added
-      from input i join moved m on m.n = i.n
+      from input i join changed m on m.n = i.n
       on conflict (cart_id, entity_id, variant_id) do update
         set quantity = cart_lines.quantity + excluded.quantity, unit_price_snapshot = excluded.unit_price_snapshot
       returning *),
     event as (insert into ${journal(sql)}
       select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineJson("l"))},
-        -- The statement began before the line was raised, and its fence says that nobody else did in between.
+        -- The snapshot of this statement still has the previous line; the fence excludes other changes.
         (select ${sql.literal(lineJson("o"))} from cart_lines o where o.cart_id = i.cart and o.id = l.id),
         ${byOrigin(sql)} from input i join line l on l.cart_id = i.cart),
     marked as (insert into keyed_changes (organization_id, work_id)

@@ -9,7 +9,7 @@ const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 /** Minor units of the cart's currency. */
 const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
-/** How many of one thing a line holds (contract §2). */
+/** Quantity of a cart line (contract §2). */
 export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 
 /** `checking_out` while a checkout has claimed the cart; `checked_out` once it became an order (contract §2). */
@@ -43,15 +43,15 @@ const fields = {
   updatedAt: Time
 }
 
-/** A cart as it is read: with its lines, without its secret (spec §2, contract §2). */
+/** A cart with its lines and without its secret (spec §2, contract §2). */
 export const Cart = Schema.Struct({ ...fields, lineItems: Schema.Array(CartLine) }).annotate({ identifier: "Cart" })
 export type Cart = typeof Cart.Type
 
-/** A cart as it was created: only now the secret is shown, which a guest presents in `x-cart-secret` ever after. */
+/** A new cart. Only this response has the secret, which a guest sends in `x-cart-secret`. */
 export const CreatedCart = Schema.Struct({ ...fields, secret: Schema.String }).annotate({ identifier: "CreatedCart" })
 export type CreatedCart = typeof CreatedCart.Type
 
-/** Body of a new cart; the currency is fixed for its life. */
+/** Body of a new cart; the currency never changes. */
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
   customerId: Schema.optional(Schema.NullOr(Uuid)),
@@ -59,7 +59,7 @@ export const NewCart = Schema.Struct({
 })
 export type NewCart = typeof NewCart.Type
 
-/** Body of a new line. The client's price counts only where the store resolves none. */
+/** Body of a new line. The client's price counts only when the store resolves none. */
 export const NewCartLine = Schema.Struct({
   entityId: Uuid,
   variantId: Schema.optional(Schema.NullOr(Uuid)),
@@ -68,20 +68,20 @@ export const NewCartLine = Schema.Struct({
 })
 export type NewCartLine = typeof NewCartLine.Type
 
-/** What the cart's actor knows of its cart: the record without its lines, and what guards it. */
+/** The cart without its lines, as its entity keeps it. */
 export const CartState = Schema.Struct({
   cart: Schema.Struct(fields),
   /** SHA-256 of the secret; the secret itself is not stored. */
   secretHash: Schema.String,
-  /** Moves with every write, so that a writer that decided on an older state is told and decides again. */
+  /** Increases with every write, and fences writers that read an older state. */
   version: Schema.Int
 })
 export type CartState = typeof CartState.Type
 
-/** A cart as it is stored, with its lines in the order they were added. */
+/** A stored cart with its lines in the order they were added. */
 export interface StoredCart extends CartState {
   readonly lines: ReadonlyArray<CartLine>
 }
 
-/** The record as the API shows it. */
+/** The cart as the API shows it. */
 export const toCart = ({ cart, lines }: StoredCart): Cart => ({ ...cart, lineItems: lines })

@@ -6,28 +6,28 @@ import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState, StoredCart } from "./Cart.ts"
-import { type CartRow, type LineRow, toLine, toState } from "./CartRows.ts"
+import { type CartRow, type CartWithLinesRow, linesOf, toState, toStoredCart } from "./CartRowRepo.ts"
 
-/** Carts as records: making, reading and ending them. Changes to their lines are `CartLineRepo`'s. */
+/** Creates, reads and ends carts; `CartLineRepo` changes their lines. */
 export class CartRepo extends Context.Service<CartRepo, {
-  /** A cart with its lines, in one statement. Undefined when the organization has no such cart. */
+  /** A cart with its lines. Undefined when the organization has no such cart. */
   readonly find: (cartId: string) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
-  /** A cart with this one of its lines, or with none, however many it holds. Undefined like `find`. */
+  /** A cart with one of its lines, or with none (null). Undefined like `find`. */
   readonly findWithLine: (
     cartId: string,
     lineId: string | null
   ) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
-  /** The cart alone. Undefined when the organization has no such cart. */
+  /** A cart without its lines. Undefined like `find`. */
   readonly state: (cartId: string) => Effect.Effect<CartState | undefined, never, CurrentActor>
-  /** Writes a new cart. */
+  /** Inserts a new cart. */
   readonly insert: (state: CartState) => Effect.Effect<void, never, CurrentActor>
-  /** Turns active carts whose time has run out to abandoned, at most 1,000 a call. Gives how many. */
+  /** Scheduled job: marks expired active carts abandoned, at most 1,000 a call. Gives how many. */
   readonly abandonExpired: Effect.Effect<number>
-  /** Deletes ended carts whose time ran out longer ago than this, at most 1,000 a call. Gives how many. */
+  /** Scheduled job: deletes carts that ended and expired this long ago, at most 1,000 a call. Gives how many. */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/carts/CartRepo") {}
 
-/** A cart to be written, and for whom. */
+/** A cart to insert and its actor. */
 interface New {
   readonly state: CartState
   readonly actor: Actor
@@ -57,13 +57,11 @@ export const cartRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const lookup = yield* lookupSql
 
-    const read = Effect.fnUntraced(function*(cartId: string, only: Statement.Fragment) {
+    const read = Effect.fnUntraced(function*(cartId: string, filter: Statement.Fragment) {
       const organization = yield* currentOrganization
-      const rows = yield* lookup<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select c.*,
-          coalesce((select jsonb_agg(to_jsonb(l) order by l.added_at, l.id) from cart_lines l
-            where l.cart_id = c.id and l.organization_id = c.organization_id${only}), '[]') as lines
+      const [row] = yield* lookup<CartWithLinesRow>`select c.*, ${linesOf(lookup, filter)} as lines
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
-      return rows[0] && { ...toState(rows[0]), lines: rows[0].lines.map(toLine) }
+      return row && toStoredCart(row)
     })
 
     const find = Effect.fn("CartRepo.find")((cartId: string) => read(cartId, sql.literal("")), Effect.orDie)
@@ -87,13 +85,13 @@ export const cartRepoLayer = Layer.effect(
       }::jsonb) as i(id uuid, organization text,
             customer uuid, status text, currency text, email text, secret text, version bigint, expires timestamptz,
             created timestamptz, updated timestamptz, entry uuid, origin jsonb, record jsonb)),
-        made as (insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
+        created as (insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
             expires_at, created_at, updated_at)
           select id, organization, customer, status, currency, email, secret, version, expires, created, updated
           from input returning id)
         insert into ${journal(sql)}
         select i.entry, i.organization, 'cart.create', 'cart', i.id::text, i.record, null::jsonb, ${byOrigin(sql)}
-        from input i join made on made.id = i.id`
+        from input i join created on created.id = i.id`
 
     const inserting = yield* GroupCommit.make<New, true>({
       name: "carts.create",

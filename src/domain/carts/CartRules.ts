@@ -4,7 +4,7 @@ import { servesGuests } from "../access/Ownership.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { CartState } from "./Cart.ts"
 
-/** Who wants at a cart: the actor, his own customer profile if he has one, and the hash of the secret he showed. */
+/** Who accesses a cart: the actor, their customer profile and the hash of the cart secret they sent. */
 export interface CartVisitor {
   readonly actor: Actor
   readonly customerId: string | null
@@ -12,8 +12,8 @@ export interface CartVisitor {
 }
 
 /**
- * May this visitor see or change the cart? The owner may, whoever shows its secret, staff with the permission for
- * guests' carts, and `*:*` (contract §2). Everybody else gets the answer of a cart that does not exist.
+ * Admits the cart's owner, visitors with its secret, staff with the permission for guests' carts, and `*:*` (contract
+ * §2). Others get 404, as for an unknown cart.
  */
 export const admit = <State extends CartState>(
   state: State | undefined,
@@ -24,14 +24,14 @@ export const admit = <State extends CartState>(
     return Result.fail(NotFound.of("Cart not found."))
   }
   const owns = state.cart.customerId !== null && state.cart.customerId === customerId
-  const knows = secretHash !== null && secretHash === state.secretHash
+  const hasSecret = secretHash !== null && secretHash === state.secretHash
   const serves = state.cart.customerId === null && servesGuests(actor, permission)
-  return owns || knows || serves || holds(actor, "*:*")
+  return owns || hasSecret || serves || holds(actor, "*:*")
     ? Result.succeed(state)
     : Result.fail(NotFound.of("Cart not found."))
 }
 
-/** Only an active cart that has not run out can be changed (contract §2: 422). */
+/** Only active carts that have not expired can be changed (contract §2: 422). */
 export const changeable = <State extends CartState>(
   state: State,
   now: Date
@@ -40,9 +40,9 @@ export const changeable = <State extends CartState>(
     ? Result.succeed(state)
     : Result.fail(ValidationFailed.of("", "Cart is not active.", "cart_not_active"))
 
-/** The state after a write: the fence has moved by one. */
+/** The state after a write. */
 export const afterWrite = (state: CartState): CartState => ({ ...state, version: state.version + 1 })
 
-/** The newer of what an actor remembers and what a message brought along; the version tells. */
-export const newer = (known: CartState | undefined, seen: CartState | undefined): CartState | undefined =>
-  seen !== undefined && (known === undefined || known.version < seen.version) ? seen : known
+/** The newer of the cached state and the state in a message. */
+export const newer = (cached: CartState | undefined, sent: CartState | undefined): CartState | undefined =>
+  sent !== undefined && (cached === undefined || cached.version < sent.version) ? sent : cached

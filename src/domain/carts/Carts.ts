@@ -10,21 +10,21 @@ import { CartRepo } from "./CartRepo.ts"
 import { admit, type CartVisitor, changeable } from "./CartRules.ts"
 import { hashCartSecret, newCartSecret } from "./CartSecret.ts"
 
-/** Carts as far as they need no actor: making and reading them (contract §2). */
+/** Creates and reads carts (contract §2). */
 export class Carts extends Context.Service<Carts, {
-  /** A new cart. Staff may name its customer; a signed-in shopper's own profile is taken instead of what he sends. */
+  /** Creates a cart. Staff may name its customer; for a shopper it is always their profile. */
   readonly create: (input: NewCart) => Effect.Effect<CreatedCart, NotFound, CurrentActor>
-  /** The cart with its lines, straight from its row. 404 also for a visitor it does not belong to. */
+  /** A cart with its lines; 404 also for visitors who may not read it. */
   readonly get: (cartId: string) => Effect.Effect<StoredCart, NotFound, CurrentActor>
   /**
-   * The cart for a change, with the line that is to be changed, or with none (null), however many it holds: 404 for whom
-   * it is not, 422 when it is not active any more or has run out.
+   * A cart to change, with the line to change or none (null). 404 for visitors who may not change it, 422 when it is not
+   * active or has expired.
    */
   readonly toChange: (
     cartId: string,
     lineId: string | null
   ) => Effect.Effect<StoredCart, NotFound | ValidationFailed, CurrentActor>
-  /** Who stands before a cart: his profile and the secret he showed. */
+  /** The visitor of the current request. */
   readonly visitor: Effect.Effect<CartVisitor, never, CurrentActor>
 }>()("stoa/domain/carts/Carts") {
   static readonly layer = Layer.effect(
@@ -68,8 +68,8 @@ export class Carts extends Context.Service<Carts, {
       })
 
       const admitted = Effect.fnUntraced(
-        function*(found: StoredCart | undefined, permission: "cart:read" | "cart:update") {
-          return yield* Effect.fromResult(admit(found, yield* visitor, permission))
+        function*(cart: StoredCart | undefined, permission: "cart:read" | "cart:update") {
+          return yield* Effect.fromResult(admit(cart, yield* visitor, permission))
         }
       )
 
@@ -81,7 +81,7 @@ export class Carts extends Context.Service<Carts, {
       const get = Effect.fn("Carts.get")(function*(cartId: string) {
         const cart = yield* admitted(yield* repo.find(cartId), "cart:read")
         const now = DateTime.toDateUtc(yield* DateTime.now)
-        // The sweep writes it down; a reader is told at once (contract §2: an expired active cart reads as abandoned).
+        // An expired active cart reads as abandoned before the scheduled job marks it (contract §2).
         return cart.cart.status === "active" && cart.cart.expiresAt <= now
           ? { ...cart, cart: { ...cart.cart, status: "abandoned" as const } }
           : cart

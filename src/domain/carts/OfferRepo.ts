@@ -5,20 +5,20 @@ import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
-import { type CartRow, toState } from "./CartRows.ts"
+import { type CartRow, toState } from "./CartRowRepo.ts"
 
-/** A cart with the groups of its customer, and why the thing cannot be put into it; told only to whom the cart may be shown. */
+/** A cart with its customer's groups, and the reason why an item cannot be added; show it only to admitted visitors. */
 export interface Offer {
   readonly cart: CartState
   readonly groups: ReadonlyArray<string>
   readonly refusal: NotFound | ValidationFailed | null
 }
 
-/** Looks up, in one statement for all adds that wait, what an add needs to know: the cart, and whether the thing may be put into it. */
+/** Reads in one statement, for all waiting adds, the cart and whether the item can be added to it. */
 export class OfferRepo extends Context.Service<OfferRepo, {
   /**
-   * The cart, undefined when the organization has none such. Its refusal is 404 for an entity the actor may not see and
-   * for an unknown variant, 422 when the entity has variants and none was named (contract §2).
+   * The cart; undefined when the organization has no such cart. `refusal` is 404 for an entity that the actor may not see
+   * and an unknown variant, 422 for a missing variant (contract §2).
    */
   readonly find: (
     cartId: string,
@@ -34,7 +34,7 @@ interface OfferRow {
   readonly variant_found: boolean
 }
 
-interface Look {
+interface Lookup {
   readonly cart: string
   readonly entity: string
   readonly variant: string | null
@@ -56,11 +56,11 @@ export const offerRepoLayer = Layer.effect(
   OfferRepo,
   Effect.gen(function*() {
     const sql = yield* lookupSql
-    const lookAll = (looks: ReadonlyArray<Look>) =>
+    const lookAll = (lookups: ReadonlyArray<Lookup>) =>
       Effect.map(
-        // Rows are picked by their ids and not by a join or `exists`, whose plan would read whole tables while they are young.
+        // Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join or `exists`.
         sql<OfferRow & CartRow & { readonly n: number }>`with i as materialized (
-            select * from jsonb_to_recordset(${JSON.stringify(looks.map((look, n) => ({ ...look, n })))}::jsonb)
+            select * from jsonb_to_recordset(${JSON.stringify(lookups.map((lookup, n) => ({ ...lookup, n })))}::jsonb)
               as i(n int, cart uuid, entity uuid, variant uuid, organization text))
           select i.n, c.*, (select u.group_ids from customers u where u.id = c.customer_id) as group_ids,
             (select e.status = 'active' and e.is_visible from catalog_entities e
@@ -71,15 +71,15 @@ export const offerRepoLayer = Layer.effect(
           from i join carts c on c.id = i.cart and c.organization_id = i.organization
           where c.id = any(array(select cart from i))`,
         (rows) => {
-          const found = new Map(rows.map((row) => [row.n, row]))
-          return looks.map((_, n) => ({ row: found.get(n) }))
+          const byIndex = new Map(rows.map((row) => [row.n, row]))
+          return lookups.map((_, n) => ({ row: byIndex.get(n) }))
         }
       )
 
-    const looking = yield* GroupCommit.make<Look, { readonly row: (OfferRow & CartRow) | undefined }>({
+    const looking = yield* GroupCommit.make<Lookup, { readonly row: (OfferRow & CartRow) | undefined }>({
       name: "carts.offers",
       together: lookAll,
-      alone: (look) => Effect.map(lookAll([look]), ([found]) => ({ row: found?.row }))
+      alone: (lookup) => Effect.map(lookAll([lookup]), ([result]) => ({ row: result?.row }))
     })
 
     return OfferRepo.of({

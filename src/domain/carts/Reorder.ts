@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 
-/** What became of a reorder: the new cart, and by its title each thing that did not get into it, with the reason. */
+/** Result of a reorder; `itemsFailed` names items by title. */
 export const Reorder = Schema.Struct({
   cartId: Uuid,
   itemsAdded: Schema.Int,

@@ -18,12 +18,11 @@ export const migrations = {
       updated_at timestamptz not null default now()
     ) with (fillfactor = 70)`,
     `create index carts_expiry on carts (expires_at) where status = 'active'`,
-    // By the same column, so that moving the version of a cart touches no index at all.
+    // On the same column, so that a new version of a cart updates no index.
     `create index carts_ended on carts (expires_at) where status <> 'active'`,
-    // What a person has a right to see, and to see gone.
+    // For a customer's export and erasure.
     `create index carts_customer on carts (organization_id, customer_id) where customer_id is not null`,
-    // Found by their cart, whose key comes first here because deleting it looks for them; the organization stands in
-    // every row all the same, so that no statement has to trust a join for it.
+    // Keyed by the cart, which deletes its lines. Rows carry the organization, so that statements need no join to check it.
     `create table cart_lines (
       id uuid primary key,
       organization_id text not null,
@@ -37,7 +36,7 @@ export const migrations = {
       metadata jsonb not null default '{}',
       added_at timestamptz not null default now()
     )`,
-    // One line per sellable of a cart, also when two requests add it at once (contract §12.1).
+    // One line per sellable of a cart, also after concurrent adds (contract §12.1).
     `create unique index cart_lines_sellable on cart_lines (cart_id, entity_id, variant_id) nulls not distinct`,
     `create index cart_lines_entity on cart_lines (organization_id, entity_id)`
   )

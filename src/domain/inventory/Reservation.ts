@@ -1,16 +1,13 @@
 import type { WarehouseStock } from "./StockRules.ts"
 
-/**
- * The stock of a sellable (variant, else entity) as the desk remembers it: units by active warehouse, and the version
- * of its row, which every writer moves. Version null: nobody ever stocked it.
- */
+/** Stock of a sellable (variant, else entity) by active warehouse. Every write increases `version`; null: never stocked. */
 export interface StockSnapshot {
   readonly sellable: string
   readonly version: number | null
   readonly levels: ReadonlyArray<WarehouseStock>
 }
 
-/** Units of a sellable that a reservation takes from one warehouse. */
+/** Units of a sellable to reserve in one warehouse. */
 export interface ReservationLine {
   readonly sellable: string
   readonly entityId: string
@@ -18,7 +15,7 @@ export interface ReservationLine {
   readonly quantity: number
 }
 
-/** A reservation that was decided: who holds, until when, and the pricing (JSON text) pinned beside it. */
+/** An allocated reservation; `pricing` is JSON text stored with it. */
 export interface Reservation {
   readonly holder: string
   readonly ttlSeconds: number
@@ -26,22 +23,22 @@ export interface Reservation {
   readonly lines: ReadonlyArray<ReservationLine>
 }
 
-/** What became of a hold; only `held` and `sold` claim units. */
+/** State of a hold; only `held` and `sold` reserve units. */
 export type HoldState = "held" | "sold" | "released" | "expired" | "fulfilled"
 
-/** A holder's first word: what he holds or held, and the pricing that was written with it (JSON text). */
+/** The hold of a holder and the pricing (JSON text) stored with it. */
 export interface PinnedHold {
   readonly holder: string
   readonly state: HoldState
   readonly pricing: string
 }
 
-/** What the write found. With a stale sellable nothing was written; else each holder is either fresh or had his hold. */
+/** Result of a write. With a stale sellable nothing was written; else each holder is fresh or had a hold. */
 export interface ReservationOutcome {
   readonly stale: ReadonlyArray<string>
   readonly fresh: ReadonlySet<string>
-  readonly had: ReadonlyArray<PinnedHold>
+  readonly existing: ReadonlyArray<PinnedHold>
 }
 
-/** Who holds what was reserved by hand for an order; it never runs out. */
+/** The holder of a manual reservation for an order, which never expires. */
 export const manualHolder = (orderId: string): string => `manual:${orderId}`

@@ -96,7 +96,7 @@ const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
       const lines = reservations.flatMap(({ holder, lines }) => lines.map((line) => ({ ...line, holder, id: newId() })))
       const rows = yield* reserveStatement<OutcomeRow>(sql, organization, fences, reservations, lines)
       const { fresh, had, stale } = rows[0] ?? nothing
-      return { stale, fresh: new Set(fresh), had: had.map(toHold) }
+      return { stale, fresh: new Set(fresh), existing: had.map(toHold) }
     },
     Effect.orDie
   )

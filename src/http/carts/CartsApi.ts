@@ -12,7 +12,7 @@ import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 const cart = { id: Uuid }
 const item = { id: Uuid, itemId: Uuid }
 
-/** Carts (spec §4, contract §2). A guest shows the `secret` of the create answer in the header `x-cart-secret`. */
+/** Carts (spec §4, contract §2). A guest sends the `secret` of the created cart in the header `x-cart-secret`. */
 export const CartsGroup = HttpApiGroup.make("carts").add(
   HttpApiEndpoint.post("create", "/api/carts", {
     payload: NewCart,

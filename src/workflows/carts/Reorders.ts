@@ -9,11 +9,11 @@ import type { OrderLine } from "../../domain/orders/Order.ts"
 import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 
-/** Buying again what an order held (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
+/** Adds the items of an earlier order to a new cart (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
 export class Reorders extends Context.Service<Reorders, {
   /**
-   * A new cart of the person's own in the order's currency with the same things in the same quantities, at the prices of
-   * today. What is not sold any more stays out and is named. 404 without such an order, 403 for somebody else's.
+   * Creates a cart of the current customer in the order's currency, at current prices. Items that are no longer sold are
+   * listed in `itemsFailed`. 404 without such an order, 403 for another customer's order.
    */
   readonly reorder: (
     orderId: string
@@ -27,7 +27,7 @@ export class Reorders extends Context.Service<Reorders, {
       const carts = yield* Carts
       const client = yield* CartClient
 
-      /** The reason why a line stays out; null when it is in the cart. */
+      /** Gives the reason why a line was not added, or null. */
       const add = (cartId: string, { entityId, quantity, variantId }: OrderLine) =>
         client.addItem(cartId, { entityId, variantId, quantity }).pipe(
           Effect.as(null),
@@ -40,7 +40,7 @@ export class Reorders extends Context.Service<Reorders, {
           const { currency } = order
           if (!isCurrencyCode(currency)) return yield* Effect.die(new Error(`An order in ${currency}.`))
           const cart = yield* carts.create({ currency, customerId: (yield* customers.ownProfile).id })
-          // One after the other: the cart has its lines in the order of the old ones.
+          // One after the other, to keep the order of the lines.
           const reasons = yield* Effect.forEach(order.lineItems, (line) => add(cart.id, line))
           const itemsFailed = order.lineItems.flatMap(({ title }, index) => {
             const reason = reasons[index] ?? null

@@ -1,6 +1,8 @@
-import type { Cart, CartLine, CartState } from "./Cart.ts"
+import type { SqlClient, Statement } from "effect/sql"
+import { isoTime } from "../events/JournalRepo.ts"
+import type { Cart, CartLine, CartState, StoredCart } from "./Cart.ts"
 
-/** A row of `carts` as the driver gives it: bigint columns as bigint, times as Date. */
+/** A row of `carts` from the driver. */
 export interface CartRow {
   readonly id: string
   readonly organization_id: string
@@ -16,7 +18,7 @@ export interface CartRow {
   readonly updated_at: Date
 }
 
-/** A row of `cart_lines` as `to_jsonb` gives it: numbers and texts only. */
+/** A row of `cart_lines` from `to_jsonb`. */
 export interface LineRow {
   readonly id: string
   readonly cart_id: string
@@ -59,3 +61,20 @@ export const toState = (row: CartRow): CartState => ({
   secretHash: row.secret_hash,
   version: Number(row.version)
 })
+
+/** A row of `carts` with the column `lines`. */
+export type CartWithLinesRow = CartRow & { readonly lines: ReadonlyArray<LineRow> }
+
+export const toStoredCart = (row: CartWithLinesRow): StoredCart => ({ ...toState(row), lines: row.lines.map(toLine) })
+
+/** SQL of the lines of the cart `c` that pass `filter`, oldest first. */
+export const linesOf = (sql: SqlClient.SqlClient, filter: Statement.Fragment = sql.literal("")) =>
+  sql`coalesce((select jsonb_agg(to_jsonb(l) order by l.added_at, l.id) from cart_lines l
+    where l.cart_id = c.id and l.organization_id = c.organization_id${filter}), '[]')`
+
+/** SQL of a row of `cart_lines` as the API shows the line. */
+export const lineJson = (row: string) =>
+  `jsonb_build_object('id', ${row}.id, 'cartId', ${row}.cart_id, 'entityId', ${row}.entity_id,
+    'variantId', ${row}.variant_id, 'quantity', ${row}.quantity, 'unitPriceSnapshot', ${row}.unit_price_snapshot,
+    'currency', ${row}.currency, 'notes', ${row}.notes, 'metadata', ${row}.metadata,
+    'addedAt', ${isoTime(`${row}.added_at`)})`
