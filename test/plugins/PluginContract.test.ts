@@ -52,7 +52,7 @@ describe("the checks that every plugin gets", () => {
 
   it("name the route that shows rows of others, that fails on input, that lets everybody in", async () => {
     assert.deepStrictEqual(await failing(), [
-      "PUT /api/leaky/open refuses visitors, and whoever lacks its permission",
+      "PUT /api/leaky/open refuses visitors and callers without its permission",
       "no route shows or changes a row of another organization",
       "POST /api/leaky/numbers answers anything that is sent without failing"
     ])

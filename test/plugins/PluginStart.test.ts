@@ -173,9 +173,9 @@ describe("a plugin's routes", () => {
     const [what, route, message] of [
       ["say nothing of who may ask", get("/a", {}), /Unclassified routes: GET \/api\/notes\/a of plugin "notes"/],
       [
-        "ask for a permission that nobody declares",
+        "ask for an undeclared permission",
         get("/a", { permission: "notes:x" }),
-        /"notes:x", which nobody declares/
+        /"notes:x", which is not declared/
       ],
       [
         "stand where the core has one",
