@@ -13,6 +13,7 @@ import { examine } from "./Doctor.ts"
 import { sayWhy, watchEnd } from "./EndOfProcess.ts"
 import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange/ExchangeCommand.ts"
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
+import { previewMail, previewTemplates } from "./mail/MailPreview.ts"
 import { migrate } from "./Migrations.ts"
 import { answersOn, farewellLayer, runMain } from "./RunMain.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
@@ -72,16 +73,42 @@ const output = Flag.String("output").pipe(
 /** The file of `--output` cannot be written. */
 class FileNotWritten extends Data.TaggedError("FileNotWritten")<{ readonly message: string }> {}
 
+/** Writes text to the file of `--output`, or to the terminal. */
+const writeOutput = (output: Option.Option<string>, text: string) =>
+  Option.isNone(output) ? Console.log(text) : Effect.tryPromise({
+    try: () => writeFile(output.value, `${text}\n`),
+    catch: (error) => new FileNotWritten({ message: `${output.value} cannot be written: ${String(error)}` })
+  })
+
 const openapi = Command.make("openapi", { output }, ({ output }) =>
   Effect.gen(function*() {
     const settings = yield* readSettings(deployment)
     const text = JSON.stringify(documentWith(settings, deployment.plugins ?? [], version), null, 2)
-    if (Option.isNone(output)) return yield* Console.log(text)
-    yield* Effect.tryPromise({
-      try: () => writeFile(output.value, `${text}\n`),
-      catch: (error) => new FileNotWritten({ message: `${output.value} cannot be written: ${String(error)}` })
-    })
+    yield* writeOutput(output, text)
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
+
+const template = Argument.Literals("template", previewTemplates).pipe(
+  Argument.withDescription("Template to render with sample data")
+)
+const locale = Flag.String("locale").pipe(
+  Flag.withDescription("Language tag of the mail; the deployment's when absent"),
+  Flag.optional
+)
+
+const preview = Command.make(
+  "preview",
+  { template, locale, output },
+  ({ locale, output, template }) =>
+    Effect.gen(function*() {
+      const settings = yield* readSettings(deployment)
+      yield* writeOutput(output, yield* previewMail(settings, template, Option.getOrUndefined(locale)))
+    })
+).pipe(Command.withDescription("Render a mail as HTML, with the deployment's templates"))
+
+const mail = Command.make("mail").pipe(
+  Command.withDescription("Mails to customers"),
+  Command.withSubcommands([preview])
+)
 
 const doctor = Command.make("doctor", {}, () => examine(deployment)).pipe(
   Command.withDescription("Check configuration, ports, database and tables, and say what to do")
@@ -241,6 +268,7 @@ const stoa = Command.make("stoa").pipe(
     openapi,
     apiKey,
     jobs,
+    mail,
     doctor,
     pluginCommands
   ])

@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
 import type { Mail, MailOf, MailTemplate } from "../../src/domain/mail/Mail.ts"
 import { headerText, isMailAddress } from "../../src/domain/mail/MailAddress.ts"
-import type { MailLocales } from "../../src/domain/mail/MailContent.ts"
-import { renderMail } from "../../src/domain/mail/MailTexts.ts"
-import { withoutPrivate } from "../../src/domain/mail/MailTrouble.ts"
-import { moneyText, personName } from "../../src/domain/mail/MailWords.ts"
-import { openMail, sealMail } from "../../src/domain/mail/SealedMail.ts"
+import { moneyText, personName } from "../../src/domain/text/DisplayText.ts"
 import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/SecretBox.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import type { MailLocales } from "../../src/layers/mail/MailContent.ts"
+import { withoutPrivate } from "../../src/layers/mail/MailError.ts"
+import { previewMail, previewTemplates } from "../../src/layers/mail/MailPreview.ts"
+import { renderMail } from "../../src/layers/mail/MailTexts.ts"
+import { openMail, sealMail } from "../../src/layers/mail/SealedMail.ts"
 
 const to = "ann@home.example"
 const organizationId = "org_default"
@@ -133,6 +136,23 @@ describe("the texts of a mail", () => {
       assert.match(text, line)
     }
   })
+})
+
+describe("the preview of a mail", () => {
+  it.effect("renders each template as HTML with the deployment's texts", () =>
+    Effect.gen(function*() {
+      const settings = yield* readSettings({
+        storeName: "Mugs & Co",
+        email: {
+          templates: { de: { "password-reset": () => ({ subject: "Neues Passwort", paragraphs: ["Guten Tag"] }) } }
+        }
+      }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({})))
+      for (const template of previewTemplates) {
+        const html = yield* previewMail(settings, template, undefined)
+        assert.match(html, /^<!doctype html>\n<html lang="en">[^]*Mugs &amp; Co[^]*<\/html>\n$/, template)
+      }
+      assert.include(yield* previewMail(settings, "password-reset", "de-AT"), "Guten Tag")
+    }))
 })
 
 describe("texts of a deployment", () => {

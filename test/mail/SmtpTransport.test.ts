@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
-import { MailTransport, type OutgoingMail } from "../../src/domain/mail/MailTransport.ts"
 import type { SmtpSettings } from "../../src/layers/config/MailConfig.ts"
+import { MailTransport, type OutgoingMail } from "../../src/layers/mail/MailTransport.ts"
 import { smtpTransport } from "../../src/layers/mail/SmtpTransport.ts"
 import { aFreePort, bodiesOf, headerOf, localCertificate, startMailServer } from "../support/MailServer.ts"
 import { waitFor } from "../support/waitFor.ts"

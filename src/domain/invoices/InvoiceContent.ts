@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { addressLines } from "../mail/MailWords.ts"
 import type { Order } from "../orders/Order.ts"
+import { addressLines } from "../text/DisplayText.ts"
 import type { InvoiceOptions } from "./InvoiceSettings.ts"
 
 /** Minor units of the document's currency. */

@@ -1,4 +1,4 @@
-import { moneyText } from "../mail/MailWords.ts"
+import { moneyText } from "../text/DisplayText.ts"
 import type { InvoiceContent } from "./InvoiceContent.ts"
 import type { InvoiceWords } from "./InvoiceSettings.ts"
 import { taxGroups } from "./TaxGroups.ts"

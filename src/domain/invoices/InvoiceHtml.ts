@@ -1,4 +1,3 @@
-import { escapeHtml } from "../mail/MailLayout.ts"
 import type { Fact, ShownDocument } from "./InvoiceDocument.ts"
 
 const style = `
@@ -32,7 +31,10 @@ footer{margin-top:36px;color:#555;font-size:12px}
 @media print{body{background:#fff}main{margin:0;padding:0;max-width:none}}
 `
 
-const text = escapeHtml
+const entities = new Map([["&", "&amp;"], ["<", "&lt;"], [">", "&gt;"], ["\"", "&quot;"], ["'", "&#39;"]])
+
+/** Escapes text for HTML, in elements as in attributes. */
+const text = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities.get(sign) ?? sign)
 const lines = (all: ReadonlyArray<string>) => all.map((line) => `<div>${text(line)}</div>`).join("")
 
 const factRow = ({ label, strong, value }: Fact) =>

@@ -1,10 +1,10 @@
 import { Effect, Option, Redacted } from "effect"
 import type { MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"
-import type { MailLocales } from "../../domain/mail/MailContent.ts"
-import { canonicalLocale } from "../../domain/mail/MailTexts.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretBox.ts"
 import type { MailAdapter } from "../mail/AdapterTransport.ts"
+import type { MailLocales } from "../mail/MailContent.ts"
+import { canonicalLocale } from "../mail/MailTexts.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { type Environment, text } from "./Variables.ts"
 

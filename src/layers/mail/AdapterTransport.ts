@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import { GiveUp } from "../../domain/jobs/Task.ts"
 import type { Mail } from "../../domain/mail/Mail.ts"
-import { MailDelayed, MailRefused, MailTransport, type OutgoingMail } from "../../domain/mail/MailTransport.ts"
-import { withoutPrivate } from "../../domain/mail/MailTrouble.ts"
+import { MailDelayed, MailRefused, withoutPrivate } from "./MailError.ts"
+import { MailTransport, type OutgoingMail } from "./MailTransport.ts"
 
 /** What an adapter is given: the template with its data, and the texts that Stoa would send. */
 export interface AdapterMail {
@@ -36,7 +36,7 @@ const given = ({ attachments, html, mail, messageId, subject, text }: OutgoingMa
   attachments
 })
 
-const troubleOf = (error: unknown) => {
+const errorOf = (error: unknown) => {
   const message = withoutPrivate(error instanceof Error ? error.message : String(error))
   return error instanceof GiveUp ? new MailRefused({ message }) : new MailDelayed({ message })
 }
@@ -46,14 +46,14 @@ const asked = (send: MailAdapter, outgoing: OutgoingMail) =>
   Effect.suspend(() => {
     const made = send(given(outgoing))
     return Effect.isEffect(made)
-      ? Effect.mapError(made, troubleOf)
-      : Effect.tryPromise({ try: () => made, catch: troubleOf })
+      ? Effect.mapError(made, errorOf)
+      : Effect.tryPromise({ try: () => made, catch: errorOf })
   })
 
 /** Mails over an adapter of the deployment. */
 export const adapterTransport = (send: MailAdapter): Layer.Layer<MailTransport> =>
   Layer.succeed(MailTransport, {
     deliver: Effect.fn("MailTransport.deliver")((outgoing: OutgoingMail) =>
-      Effect.asVoid(asked(send, outgoing)).pipe(Effect.catchDefect((defect) => Effect.fail(troubleOf(defect))))
+      Effect.asVoid(asked(send, outgoing)).pipe(Effect.catchDefect((defect) => Effect.fail(errorOf(defect))))
     )
   })

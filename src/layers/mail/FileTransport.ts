@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { MailDelayed, MailTransport, type OutgoingMail } from "../../domain/mail/MailTransport.ts"
+import { MailDelayed } from "./MailError.ts"
+import { MailTransport, type OutgoingMail } from "./MailTransport.ts"
 
 /** Mails that stay; older ones go at the next start. */
 const kept = 500

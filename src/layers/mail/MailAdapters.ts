@@ -1,10 +1,11 @@
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
-import { defaultMailOptions, MailSettings } from "../../domain/mail/MailSettings.ts"
-import { MailRefused, MailTransport } from "../../domain/mail/MailTransport.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { adapterTransport } from "./AdapterTransport.ts"
 import { fileTransport } from "./FileTransport.ts"
+import { MailRefused } from "./MailError.ts"
+import { defaultMailOptions, MailSettings } from "./MailSettings.ts"
+import { MailTransport } from "./MailTransport.ts"
 import { smtpTransport } from "./SmtpTransport.ts"
 
 const withoutMail = "no mail leaves this deployment: neither email.smtp nor email.send is configured (docs/mail.md)"

@@ -1,7 +1,7 @@
 import { Effect, Layer, Redacted, Semaphore } from "effect"
-import { MailDelayed, MailRefused, MailTransport, type OutgoingMail } from "../../domain/mail/MailTransport.ts"
-import { withoutPrivate } from "../../domain/mail/MailTrouble.ts"
 import type { SmtpSettings } from "../config/MailConfig.ts"
+import { MailDelayed, MailRefused, withoutPrivate } from "./MailError.ts"
+import { MailTransport, type OutgoingMail } from "./MailTransport.ts"
 
 /** What the library tells of a failure: its own kind, and the server's reply where there was one. */
 interface SmtpFailure {
@@ -26,7 +26,7 @@ const isForGood = ({ code, responseCode }: SmtpFailure): boolean =>
   (responseCode === undefined || (responseCode >= 500 && responseCode < 600 && !ofSession.has(responseCode)))
 
 /** The reply of the server, or what the library says of a connection, without what is private. */
-const troubleOf = (failure: unknown): MailRefused | MailDelayed => {
+const errorOf = (failure: unknown): MailRefused | MailDelayed => {
   const told: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
   const message = withoutPrivate(told.response ?? `${told.code ?? ""} ${told.message ?? ""}`)
   return isForGood(told)
@@ -89,7 +89,7 @@ const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text
 const handedOver = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>
   Effect.tryPromise({
     try: (signal) => pool.sendMail({ ...messageOf(outgoing, from), signal }),
-    catch: troubleOf
+    catch: errorOf
   }).pipe(
     Effect.timeoutOrElse({
       duration: sendTimeoutMs,

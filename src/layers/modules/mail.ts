@@ -2,12 +2,11 @@ import { Effect, Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
-import { MailDeliveries } from "../../domain/mail/MailDeliveries.ts"
 import { orderMailRepoLayer } from "../../domain/mail/OrderMailRepo.ts"
 import { orderMails } from "../../domain/mail/OrderMails.ts"
-import { queuedMailsLayer } from "../../domain/mail/QueuedMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { sendMail } from "../../workflows/mail/SendMail.ts"
+import { sendMail } from "../mail/MailDeliveries.ts"
+import { queuedMailsLayer } from "../mail/QueuedMails.ts"
 
 const subscription = Layer.effectDiscard(
   Effect.flatMap(orderMails, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
@@ -21,7 +20,6 @@ export const mail = defineModule({
   permissions: [],
   migrations: {},
   services: Layer.mergeAll(subscription, Tasks.add(sendMail), InvoiceMails.layer).pipe(
-    Layer.provideMerge(MailDeliveries.layer),
     Layer.provideMerge(Layer.merge(queuedMailsLayer, orderMailRepoLayer))
   ),
   routes: Layer.empty

@@ -1,6 +1,6 @@
-import type { MailOf } from "./Mail.ts"
+import type { MailOf } from "../../domain/mail/Mail.ts"
+import { addressLines, moneyText, personName } from "../../domain/text/DisplayText.ts"
 import type { MailContent, MailScene, MailWriters } from "./MailContent.ts"
-import { addressLines, moneyText, personName } from "./MailWords.ts"
 
 const greeting = (name: string): string => {
   const person = personName(name)

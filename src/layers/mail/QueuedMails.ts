@@ -1,17 +1,31 @@
 import { Effect, Layer } from "effect"
-import { Jobs } from "../jobs/Jobs.ts"
-import type { NewJob } from "../jobs/NewJob.ts"
-import { type Mail, Mails, type MailTemplate } from "./Mail.ts"
-import { isMailAddress } from "./MailAddress.ts"
-import { attemptsOf } from "./MailRetries.ts"
+import { Jobs } from "../../domain/jobs/Jobs.ts"
+import type { NewJob } from "../../domain/jobs/NewJob.ts"
+import type { Retries } from "../../domain/jobs/Task.ts"
+import { type Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { isMailAddress } from "../../domain/mail/MailAddress.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { sealMail } from "./SealedMail.ts"
 
-/** Slug of the task that sends, and its queue: a mail server that is slow holds up nothing else. */
+/** Slug of the task that sends mails, and its queue, so that a slow mail server delays no other jobs. */
 export const sendMailSlug = "mail/send"
 export const mailQueue = "mail"
 
-/** An order is announced when it is placed, and paid a moment later: a confirmation leaves that moment to its payment. */
+const second = 1_000
+
+/** Retries after 30 s, then twice as long each time up to 4 hours; about 25 hours in all. */
+export const mailRetries = {
+  attempts: 14,
+  backoff: { type: "exponential", delay: 30 * second, jitter: 0.2, ceiling: 4 * 3_600 * second }
+} as const satisfies Retries
+
+/** Links expire after an hour, so their mails are given up after half of one. */
+const linkAttempts = 7
+
+const attemptsOf = (template: MailTemplate): number =>
+  template === "password-reset" || template === "email-verification" ? linkAttempts : mailRetries.attempts
+
+/** Delay of a confirmation: an order is paid a moment after it is created. */
 const paymentMs = 1_000
 
 /** `Mails` over the queue of background jobs. */
@@ -33,7 +47,7 @@ export const queuedMailsLayer = Layer.effect(
       }
     })
 
-    /** The address itself stays out of the log. */
+    /** Drops mails without a usable address, and keeps the address out of the log. */
     const addressed = (mail: Mail) =>
       isMailAddress(mail.to)
         ? Effect.succeed(true)

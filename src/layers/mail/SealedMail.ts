@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
-import { type Keyring, openSecret, sealSecret } from "../webhooks/SecretBox.ts"
-import { Mail } from "./Mail.ts"
+import { Mail } from "../../domain/mail/Mail.ts"
+import { type Keyring, openSecret, sealSecret } from "../../domain/webhooks/SecretBox.ts"
 
 /**
  * Input of the task `mail/send`: what anybody who may see jobs may see, and the mail itself sealed: it holds an address

@@ -1,11 +1,6 @@
-import { Context, Data, type Effect } from "effect"
-import type { Mail } from "./Mail.ts"
-
-/** Nobody will ever take the mail: it is not tried again. `message` holds neither an address nor a link. */
-export class MailRefused extends Data.TaggedError("MailRefused")<{ readonly message: string }> {}
-
-/** The mail could not be handed over this time. `message` holds neither an address nor a link. */
-export class MailDelayed extends Data.TaggedError("MailDelayed")<{ readonly message: string }> {}
+import { Context, type Effect } from "effect"
+import type { Mail } from "../../domain/mail/Mail.ts"
+import type { MailDelayed, MailRefused } from "./MailError.ts"
 
 /** The texts of a mail. */
 export interface RenderedMail {
@@ -39,4 +34,4 @@ export interface OutgoingMail extends RenderedMail {
 /** The way out for mails: a server, an adapter of the deployment, or files. */
 export class MailTransport extends Context.Service<MailTransport, {
   readonly deliver: (mail: OutgoingMail) => Effect.Effect<void, MailRefused | MailDelayed>
-}>()("stoa/domain/mail/MailTransport") {}
+}>()("stoa/layers/mail/MailTransport") {}

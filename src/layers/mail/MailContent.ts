@@ -1,4 +1,4 @@
-import type { MailOf, MailTemplate } from "./Mail.ts"
+import type { MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
 import type { RenderedMail } from "./MailTransport.ts"
 
 /** A line of the list in a mail; `amount` is written as it is to be read. */

@@ -1,6 +1,6 @@
+import type { Mail, MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
+import { headerText } from "../../domain/mail/MailAddress.ts"
 import { englishMails } from "./EnglishMails.ts"
-import type { Mail, MailOf, MailTemplate } from "./Mail.ts"
-import { headerText } from "./MailAddress.ts"
 import type { MailContent, MailLocales, MailScene, MailWriters } from "./MailContent.ts"
 import { layOut } from "./MailLayout.ts"
 import type { MailOptions } from "./MailSettings.ts"

@@ -3,7 +3,7 @@ import { CurrencyCode, exponentOf } from "../money/Currency.ts"
 
 const isCurrency = Schema.is(CurrencyCode)
 
-/** An amount of minor units as people of a language read it. */
+/** Formats an amount of minor units for a locale. */
 export const moneyText = (amount: number, currency: string, locale: string): string => {
   if (!isCurrency(currency)) return `${amount} ${currency}`
   const digits = exponentOf(currency)
@@ -15,19 +15,19 @@ export const moneyText = (amount: number, currency: string, locale: string): str
   }).format(amount / 10 ** digits)
 }
 
-/** What mail programs make a link of, or what somebody would take for one. */
+/** Text that mail programs turn into a link, or that reads like one. */
 const linkLike = /:\/\/|www\.|@|[\p{L}\p{N}]\.\p{L}{2,}/iu
 
 /**
- * A name that a stranger chose for himself, or undefined: whoever signs up with somebody else's address would have the
- * store send him whatever the name says.
+ * A person's name for a greeting; undefined for one that looks like a link. A sign-up chooses both the name and the
+ * address that the store writes to.
  */
 export const personName = (name: string): string | undefined => {
   const text = name.replace(/[\p{Cc}\s]+/gu, " ").trim()
   return text === "" || text.length > 80 || linkLike.test(text) ? undefined : text
 }
 
-/** Lines of an address as the shopper gave it, without those that hold a link. */
+/** Lines of a postal address, without those that hold a link. */
 export const addressLines = (address: Readonly<Record<string, unknown>> | null): ReadonlyArray<string> => {
   const part = (name: string) => {
     const value = address?.[name]

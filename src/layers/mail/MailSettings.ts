@@ -1,6 +1,6 @@
 import { Context, Layer } from "effect"
-import { developmentKeyring, type Keyring } from "../webhooks/SecretBox.ts"
-import type { MailTemplate } from "./Mail.ts"
+import type { MailTemplate } from "../../domain/mail/Mail.ts"
+import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretBox.ts"
 import type { MailLocales } from "./MailContent.ts"
 
 /** What a deployment decides about its mails. */
@@ -32,7 +32,7 @@ export const defaultMailOptions: MailOptions = {
 }
 
 /** The settings of this deployment's mails. */
-export class MailSettings extends Context.Service<MailSettings, MailOptions>()("stoa/domain/mail/MailSettings") {
+export class MailSettings extends Context.Service<MailSettings, MailOptions>()("stoa/layers/mail/MailSettings") {
   static readonly layerOf = (options: Partial<MailOptions> = {}): Layer.Layer<MailSettings> =>
     Layer.succeed(MailSettings, { ...defaultMailOptions, ...options })
 }

@@ -1,0 +1,72 @@
+import { Data, Effect } from "effect"
+import type { Mail, MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
+import { defaultMailOptions } from "./MailSettings.ts"
+import { renderMail } from "./MailTexts.ts"
+
+const about = { to: "ann@home.example", organizationId: "org_default" }
+const order = { orderId: "0190c0de-0000-7000-8000-000000000001", orderNumber: "ORD-2026-000042" }
+
+const samples: { readonly [T in MailTemplate]: MailOf<T> } = {
+  "password-reset": {
+    template: "password-reset",
+    ...about,
+    data: { resetUrl: "https://shop.example/reset?token=sample", userName: "Ann Lee" }
+  },
+  "email-verification": {
+    template: "email-verification",
+    ...about,
+    data: { verifyUrl: "https://shop.example/verify?token=sample", userName: "Ann Lee" }
+  },
+  "order-confirmation": {
+    template: "order-confirmation",
+    ...about,
+    data: {
+      ...order,
+      currency: "USD",
+      lines: [
+        { title: "Mug & saucer", sku: "M-1", quantity: 2, totalPrice: 2550 },
+        { title: "Gift card", sku: null, quantity: 1, totalPrice: 5000 }
+      ],
+      subtotal: 7550,
+      discountTotal: 50,
+      shippingTotal: 500,
+      taxTotal: 210,
+      grandTotal: 8210,
+      shippingAddress: { line1: "1 Main St", city: "Springfield", postalCode: "12345", country: "US" }
+    }
+  },
+  "order-status-change": {
+    template: "order-status-change",
+    ...about,
+    data: { ...order, newStatus: "partially_fulfilled", previousStatus: "processing" }
+  },
+  "order-invoice": {
+    template: "order-invoice",
+    ...about,
+    data: { ...order, invoiceNumber: "INV-000007", currency: "USD", grandTotal: 8210 }
+  }
+}
+
+/** The templates that can be previewed: all of them. */
+export const previewTemplates = [
+  "password-reset",
+  "email-verification",
+  "order-confirmation",
+  "order-status-change",
+  "order-invoice"
+] as const satisfies ReadonlyArray<MailTemplate>
+
+/** A template of the deployment failed. */
+export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
+
+/** Renders a template with sample data as HTML, as the deployment sends it in this language; its own by default. */
+export const previewMail = ({ deployment, mail }: AppSettings, template: MailTemplate, locale: string | undefined) =>
+  Effect.try({
+    try: () => {
+      const sample: Mail = { ...samples[template], ...locale === undefined ? {} : { locale } }
+      const storeName = deployment.storeName ?? defaultMailOptions.storeName
+      return renderMail(sample, { locale: mail.locale, locales: mail.locales, storeName }).html
+    },
+    catch: (error) => new PreviewFailed({ message: `The template ${template} failed: ${String(error)}` })
+  })
