@@ -1,16 +1,17 @@
-import { defineConfig } from "vitest/config"
+import { configDefaults, defineConfig } from "vitest/config"
 import { LongOnesFirst } from "./test/support/LongOnesFirst.ts"
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "src/plugins/*/test/**/*.test.ts"],
+    // They have a run of their own (`vitest.crash.config.ts`).
+    exclude: [...configDefaults.exclude, "**/*.crash.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
-    // Files run one after the other in four processes, which load the service once: that is a quarter of the time. Each
-    // file has a database of its own; only what a process counts (metrics) goes on from file to file. Four on two cores,
-    // because tests of crashes wait for seconds until a dead process is given up.
+    // Files run one after the other in a few processes, each of which loads the service once and starts the shared one
+    // (`TestApp.ts`) once. What a process counts (metrics) goes on from file to file.
     pool: "forks",
     isolate: false,
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Node.js reads the sources itself, as it does for the service, so that tests run what is shipped. What rewrites modules
     // on their way in (`FilterPlugin.ts`) has configurations of its own.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -58,7 +58,10 @@ const long = [
 const between = 3
 
 const rankOf = ({ moduleId, project }: TestSpecification): number => {
-  const name = relative(`${project.config.root}/test`, moduleId).replaceAll("\\", "/").replace(/\.test\.ts$/, "")
+  const name = relative(`${project.config.root}/test`, moduleId).replaceAll("\\", "/").replace(
+    /(\.crash)?\.test\.ts$/,
+    ""
+  )
   return long.indexOf(name)
 }
 
