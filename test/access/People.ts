@@ -4,6 +4,7 @@ import { tokenDigest } from "../../src/domain/access/SessionToken.ts"
 import { signToken } from "../../src/domain/access/SignedToken.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"
+import { theOrganization } from "../support/TestApp.ts"
 
 const secret = Redacted.value(Option.getOrThrow(testAuth().secret))
 
@@ -42,7 +43,8 @@ export const signed = (token: string) => signToken(token, secret)
 export const signIn = Effect.fnUntraced(function*(how: SignIn = {}) {
   const [userId, sessionId, token] = [randomUUID(), randomUUID(), letters()]
   const email = `${userId}@example.com`
-  const { active = null, began = "now()", ends = "now() + interval '7 days'", organization = "org_default" } = how
+  const { active = null, began = "now()", ends = "now() + interval '7 days'" } = how
+  const organization = how.organization ?? (yield* theOrganization)
   yield* onDatabase((sql) =>
     Effect.all([
       sql`insert into users (id, name, email, email_verified, two_factor_enabled)
@@ -78,10 +80,10 @@ export interface NewKey {
   readonly remaining?: number
 }
 
-/** A key of the default organization, written into the table; gives its id and its text. */
+/** A key of the organization of the tests, written into the table; gives its id and its text. */
 export const aKey = Effect.fnUntraced(function*(how: NewKey = {}) {
   const [id, key] = [randomUUID(), `stoa_${randomBytes(32).toString("base64url")}`]
-  const organization = how.organization ?? (how.userId === undefined ? "org_default" : null)
+  const organization = how.organization ?? (how.userId === undefined ? yield* theOrganization : null)
   const permissions = how.permissions === undefined ? null : JSON.stringify(how.permissions)
   yield* onDatabase((sql) =>
     sql`insert into api_keys (id, name, key, reference_id, organization_id, role, permissions, enabled, expires_at,

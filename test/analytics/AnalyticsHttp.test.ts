@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase, refused } from "../checkout/ShopFloor.ts"
 import { anOrganization } from "../support/Organizations.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 import { anOrder, ask, rowsOf } from "./Questions.ts"
 
 /** A store with three orders of January and one of March 2026, one of them cancelled. */
@@ -25,7 +25,7 @@ const aStoreWithOrders = Effect.gen(function*() {
   return as
 })
 
-withApp("analytics", (it) => {
+withSharedApp("analytics", (it) => {
   it.effect("answers with the query, its rows by member, and the model", () =>
     Effect.gen(function*() {
       const as = yield* aStoreWithOrders

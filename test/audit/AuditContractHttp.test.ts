@@ -9,7 +9,7 @@ import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, at, TestApp, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { journalAtRest } from "../tenancy/Footprint.ts"
 import { aNewcomer, assertEntry, audit, auditTable, doneBy, historyOf, trail } from "./Entries.ts"
 
@@ -33,7 +33,7 @@ const aPaidOrder = Effect.gen(function*() {
   return order
 })
 
-withApp("the audit trail", (it) => {
+withSharedApp("the audit trail", (it) => {
   describe("of what causes an event", () => {
     for (const cause of causes) {
       it.effect(`has one entry of ${cause.name}: who, in which request, what, and how it was before`, () =>
@@ -48,7 +48,7 @@ withApp("the audit trail", (it) => {
           const [entry] = told
           assertEntry(entry)
           assert.deepInclude(entry, {
-            organizationId: "org_default",
+            organizationId: yield* theOrganization,
             entityType: cause.entityType,
             entityId,
             event: cause.event,

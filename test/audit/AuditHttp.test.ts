@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { holding, onDatabase } from "../checkout/ShopFloor.ts"
-import { type Answer, api, asAdmin, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { journalAtRest } from "../tenancy/Footprint.ts"
 import { aStore } from "../tenancy/Stores.ts"
 
@@ -22,7 +22,7 @@ const written = (organization: string, days: ReadonlyArray<string>) =>
       from unnest(${[...days]}::text[]) day`
   )
 
-withApp("the audit trail", (it) => {
+withSharedApp("the audit trail", (it) => {
   it.effect("shows who changed what, before and after, newest first", () =>
     Effect.gen(function*() {
       const store = yield* aStore("org_audit")

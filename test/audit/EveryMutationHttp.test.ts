@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { Who } from "../events/Causes.ts"
 import { aProduct, aWarehouse } from "../support/Purchase.ts"
-import { api, asAdmin, at, type TestApp, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, at, type TestApp, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { aNewcomer, assertEntry, doneBy, trail } from "./Entries.ts"
 
 /** A change of something that announces no event, and must be on record all the same (contract, platform §23, 21). */
@@ -146,7 +146,7 @@ const destinations: ReadonlyArray<Mutation> = [
   on("deleting a webhook", anEndpoint, (id) => ({ method: "DELETE", path: `${webhooks}/${id}` }))
 ]
 
-withApp("the audit trail", (it) => {
+withSharedApp("the audit trail", (it) => {
   describe("of what causes no event", () => {
     for (const { name, prepare } of [...catalog, ...shop, ...destinations]) {
       it.effect(`has one entry of ${name}`, () =>
@@ -166,7 +166,7 @@ withApp("the audit trail", (it) => {
           const [entry] = entries
           assertEntry(entry)
           assert.deepInclude(entry, {
-            organizationId: "org_default",
+            organizationId: yield* theOrganization,
             actorId: actor.userId,
             actorType: "api_key",
             requestId: headers["x-request-id"]

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aForeignProduct, aProductInSizes, elsewhere, onDatabase, refused } from "../checkout/ShopFloor.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asNobody, withSharedApp } from "../support/TestApp.ts"
 
 const add = (cart: GuestCart, body: unknown) =>
   api("POST", `/api/carts/${cart.id}/items`, { body, headers: cart.headers })
@@ -16,7 +16,7 @@ const unpriced = Effect.fnUntraced(function*(slug: string, status = "active") {
   return made.text("data.id")
 })
 
-withApp("items of a cart over HTTP", (it) => {
+withSharedApp("items of a cart over HTTP", (it) => {
   it.effect("adding answers 201 with the line, at the store's price whatever the client says", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ price: 1_999 })

@@ -2,9 +2,10 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sharding } from "effect/cluster"
 import { randomUUID } from "node:crypto"
+import { aKey } from "../access/People.ts"
 import { aCustomerCart, elsewhere, expire, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asNobody, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
 
 const week = 7 * 24 * 60 * 60 * 1_000
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -15,7 +16,7 @@ const read = (id: string, as?: typeof asAdmin) => api("GET", `/api/carts/${id}`,
 /** Staff of a store that may also look into carts. */
 const support = { ...asStaff, permissions: [...(asStaff.permissions ?? []), "cart:read"] }
 
-withApp("carts over HTTP", (it) => {
+withSharedApp("carts over HTTP", (it) => {
   describe("create", () => {
     it.effect("answers 201 with the whole record, its secret and seven days to live", () =>
       Effect.gen(function*() {
@@ -27,7 +28,7 @@ withApp("carts over HTTP", (it) => {
         assert.deepStrictEqual(made.body, {
           data: {
             id: made.text("data.id"),
-            organizationId: "org_default",
+            organizationId: yield* theOrganization,
             customerId: null,
             status: "active",
             currency: "USD",
@@ -97,7 +98,7 @@ withApp("carts over HTTP", (it) => {
         assert.deepStrictEqual(found.body, {
           data: {
             id: cart.id,
-            organizationId: "org_default",
+            organizationId: yield* theOrganization,
             customerId: null,
             status: "active",
             currency: "USD",
@@ -136,7 +137,8 @@ withApp("carts over HTTP", (it) => {
         assert.strictEqual((yield* api("GET", `/api/carts/${cart.id}`, { headers: cart.headers })).status, 200)
         assert.strictEqual((yield* read(cart.id, support)).status, 200)
         assert.strictEqual((yield* read(cart.id, asAdmin)).status, 200)
-        const byKey = yield* api("GET", `/api/carts/${cart.id}`, { headers: { "x-api-key": "dev-admin-key" } })
+        const { headers } = yield* aKey({ role: "admin" })
+        const byKey = yield* api("GET", `/api/carts/${cart.id}`, { headers })
         assert.strictEqual(byKey.status, 200)
       }))
 
@@ -258,7 +260,8 @@ withApp("carts over HTTP", (it) => {
             api("PATCH", `/api/carts/${id}/items/${randomUUID()}`, { body: { quantity: 1 } }),
             api("DELETE", `/api/carts/${id}/items/${randomUUID()}`)
           ]), { concurrency: 8 })
-        assert.strictEqual(yield* activeEntityCount, before)
+        // Actors that other tests woke may go meanwhile.
+        assert.isAtMost(yield* activeEntityCount, before)
       }))
 
     it.effect("and removal find nothing for whoever does not hold the cart", () =>

@@ -39,9 +39,11 @@ export const refused = Effect.fnUntraced(function*(
 })
 
 /** Runs statements on the service's own database. */
-export const onDatabase = <A, E, R>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(TestApp, ({ databaseUrl }) =>
+export const onDatabase = <A, E, R>(
+  body: (sql: SqlClient.SqlClient, organizationId: string) => Effect.Effect<A, E, R>
+) =>
+  Effect.flatMap(TestApp, ({ databaseUrl, organizationId }) =>
     Effect.provide(
-      Effect.flatMap(SqlClient.SqlClient, body),
+      Effect.flatMap(SqlClient.SqlClient, (sql) => body(sql, organizationId)),
       sharedClient(databaseUrl)
     ))

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asCustomer, inOrganization, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, inOrganization, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { brands, categories, entities, make, refused, shopper } from "./CatalogCalls.ts"
 
 const add = Effect.fnUntraced(function*(path: string, body: object, as = asAdmin) {
@@ -13,7 +13,7 @@ const add = Effect.fnUntraced(function*(path: string, body: object, as = asAdmin
 const category = (body: object = {}) => add(categories, { slug: newId(), ...body })
 const brand = (body: object = {}) => add(brands, { slug: newId(), displayName: "Brand", ...body })
 
-withApp("categories and brands over HTTP", (it) => {
+withSharedApp("categories and brands over HTTP", (it) => {
   describe("the category list", () => {
     it.effect("is whole and in order unless a page is asked for, without archived ones unless they are", () =>
       Effect.gen(function*() {
@@ -106,7 +106,7 @@ withApp("categories and brands over HTTP", (it) => {
         const changed = yield* api("PATCH", `${brands}/${b}`, { as: asAdmin, body: { displayName: "Z" } })
         assert.deepStrictEqual([changed.at("data.displayName"), changed.at("data.organizationId")], [
           "Z",
-          "org_default"
+          yield* theOrganization
         ])
         const gone = yield* api("DELETE", `${brands}/${a}`, { as: asAdmin })
         assert.deepStrictEqual(gone.at("data"), { deleted: true })

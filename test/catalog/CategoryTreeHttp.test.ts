@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asNobody, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { categories, entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 interface Node {
@@ -45,7 +45,7 @@ const childrenOf = (id: string) =>
 
 const move = (id: string, body: object) => api("POST", `${categories}/${id}/move`, { as: asStaff, body })
 
-withApp("the category tree over HTTP", (it) => {
+withSharedApp("the category tree over HTTP", (it) => {
   describe("a category", () => {
     it.effect("is read by id or slug with the way from the root to it", () =>
       Effect.gen(function*() {

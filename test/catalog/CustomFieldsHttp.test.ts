@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { searching } from "../search/SearchCalls.ts"
-import { api, asAdmin, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, inOrganization, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const definitions = "/api/admin/entity-field-definitions"
@@ -41,7 +41,7 @@ const refusedField = (method: string, path: string, body: object, field: string)
     (answer) => assert.strictEqual(answer.at("error.details.issues.0.path"), field, JSON.stringify(answer.body))
   )
 
-withApp("custom fields over HTTP", (it) => {
+withSharedApp("custom fields over HTTP", (it) => {
   describe("a definition", () => {
     it.effect("is made with its defaults, read, listed by type, changed, archived and brought back", () =>
       Effect.gen(function*() {
@@ -49,7 +49,7 @@ withApp("custom fields over HTTP", (it) => {
         const made = yield* api("POST", definitions, { as: asAdmin, body: { entityType, name: "ean", kind: "text" } })
         const { createdAt: _, id, updatedAt: __, ...rest } = made.at("data") as Record<string, unknown>
         assert.deepStrictEqual(rest, {
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           entityType,
           name: "ean",
           label: "ean",

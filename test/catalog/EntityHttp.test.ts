@@ -1,12 +1,21 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  asStaff,
+  inOrganization,
+  theOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const titled = { title: "Sock" }
 
-withApp("catalog entities over HTTP", (it) => {
+withSharedApp("catalog entities over HTTP", (it) => {
   describe("creating", () => {
     it.effect("gives a draft with defaults, hidden and unpublished", () =>
       Effect.gen(function*() {
@@ -15,7 +24,7 @@ withApp("catalog entities over HTTP", (it) => {
         assert.strictEqual(answer.status, 201)
         const { createdAt, id, updatedAt, ...rest } = answer.at("data") as Record<string, unknown>
         assert.deepStrictEqual(rest, {
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           sourceStoreId: null,
           type: "spaceship",
           slug,
@@ -143,24 +152,24 @@ withApp("catalog entities over HTTP", (it) => {
     it.effect("is refused while a cart, an order or a stock movement refers to it", () =>
       Effect.gen(function*() {
         const [inCart, ordered, moved] = [yield* make({}), yield* make({}), yield* make({})]
-        yield* onDatabase((sql) =>
+        yield* onDatabase((sql, organizationId) =>
           Effect.gen(function*() {
             const [cartId, orderId, warehouseId] = [newId(), newId(), newId()]
             yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
-              values (${cartId}::uuid, 'org_default', 'active', 'USD', '', now())`
+              values (${cartId}::uuid, ${organizationId}, 'active', 'USD', '', now())`
             yield* sql`insert into cart_lines
                 (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
-              values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${inCart.id}::uuid, 1, 1, 'USD')`
+              values (${newId()}::uuid, ${organizationId}, ${cartId}::uuid, ${inCart.id}::uuid, 1, 1, 'USD')`
             yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total,
                 shipping_total, discount_total, grand_total)
-              values (${orderId}::uuid, 'org_default', 'ORD-1', 'pending', 'USD', 1, 0, 0, 0, 1)`
+              values (${orderId}::uuid, ${organizationId}, 'ORD-1', 'pending', 'USD', 1, 0, 0, 0, 1)`
             yield* sql`insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title,
                 quantity, unit_price, total_price)
-              values (${newId()}::uuid, 'org_default', ${orderId}::uuid, 0, ${ordered.id}::uuid, 'product', 't', 1, 1, 1)`
+              values (${newId()}::uuid, ${organizationId}, ${orderId}::uuid, 0, ${ordered.id}::uuid, 'product', 't', 1, 1, 1)`
             yield* sql`insert into warehouses (id, organization_id, name, code)
-              values (${warehouseId}::uuid, 'org_default', 'w', ${warehouseId})`
+              values (${warehouseId}::uuid, ${organizationId}, 'w', ${warehouseId})`
             yield* sql`insert into stock_movements (id, organization_id, entity_id, warehouse_id, type, quantity)
-              values (${newId()}::uuid, 'org_default', ${moved.id}::uuid, ${warehouseId}::uuid, 'receipt', 1)`
+              values (${newId()}::uuid, ${organizationId}, ${moved.id}::uuid, ${warehouseId}::uuid, 'receipt', 1)`
           })
         )
         for (const { id } of [inCart, ordered, moved]) {

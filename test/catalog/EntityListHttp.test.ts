@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, withSharedApp } from "../support/TestApp.ts"
 import { brands, categories, entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const slugsOf = Effect.fnUntraced(function*(query: string, as: typeof asAdmin = asAdmin) {
@@ -10,7 +10,7 @@ const slugsOf = Effect.fnUntraced(function*(query: string, as: typeof asAdmin = 
   return { answer, slugs: answer.list("data").map((item) => (item as { slug: string }).slug) }
 })
 
-withApp("lists and expansions over HTTP", (it) => {
+withSharedApp("lists and expansions over HTTP", (it) => {
   describe("a list", () => {
     it.effect("is newest first, pages with totals, and clamps what cannot be a page", () =>
       Effect.gen(function*() {
@@ -187,16 +187,16 @@ const furnish = Effect.fnUntraced(function*(id: string) {
   yield* api("POST", `${entities}/${id}/brands/${brand.text("data.id")}`, { as })
   yield* api("POST", `${entities}/${id}/options`, { as, body: { name: "size", values: ["m"] } })
   yield* api("POST", `${entities}/${id}/variants`, { as, body: { options: { size: "m" } } })
-  yield* onDatabase((sql) =>
+  yield* onDatabase((sql, organizationId) =>
     Effect.gen(function*() {
       const warehouseId = newId()
       yield* sql`insert into prices (id, organization_id, entity_id, currency, amount)
-        values (${newId()}::uuid, 'org_default', ${id}::uuid, 'USD', 1999)`
+        values (${newId()}::uuid, ${organizationId}, ${id}::uuid, 'USD', 1999)`
       yield* sql`insert into warehouses (id, organization_id, name, code)
-        values (${warehouseId}::uuid, 'org_default', 'w', ${warehouseId})`
-      yield* sql`insert into stock_items (organization_id, sellable_id) values ('org_default', ${id}::uuid)`
+        values (${warehouseId}::uuid, ${organizationId}, 'w', ${warehouseId})`
+      yield* sql`insert into stock_items (organization_id, sellable_id) values (${organizationId}, ${id}::uuid)`
       yield* sql`insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand, reserved)
-        values (${newId()}::uuid, 'org_default', ${id}::uuid, ${warehouseId}::uuid, ${id}::uuid, 7, 2)`
+        values (${newId()}::uuid, ${organizationId}, ${id}::uuid, ${warehouseId}::uuid, ${id}::uuid, 7, 2)`
     })
   )
 })

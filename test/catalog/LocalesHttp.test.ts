@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { searching, suggested } from "../search/SearchCalls.ts"
-import { api, asAdmin, asStaff, inOrganization, testAppLayer, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, inOrganization, testAppLayer, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const drafts = "/api/catalog/attribute-drafts"
@@ -34,7 +34,7 @@ const titlesOf = (id: string, as: typeof asAdmin, query = "") =>
       })
   )
 
-withApp("words that wait for approval", (it) => {
+withSharedApp("words that wait for approval", (it) => {
   describe("a draft", () => {
     it.effect("is laid over the approved words for those who keep the catalog; shoppers see what is approved", () =>
       Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { searching } from "../search/SearchCalls.ts"
-import { api, asAdmin, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const titled = { title: "Sock", description: "warm" }
@@ -20,7 +20,7 @@ const restored = (id: string, number: number) =>
 const numbersOf = (id: string) =>
   Effect.map(listed(id), (answer) => answer.list("data").map((one) => (one as { number: number }).number))
 
-withApp("revisions over HTTP", (it) => {
+withSharedApp("revisions over HTTP", (it) => {
   describe("each change of an entity", () => {
     it.effect("keeps a revision that says who, when and what", () =>
       Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const soon = "2999-01-01T10:00:00.000Z"
@@ -9,7 +9,7 @@ const later = "2999-02-01T10:00:00.000Z"
 
 const set = (id: string, body: object) => api("PUT", `${entities}/${id}/schedule`, { as: asStaff, body })
 
-withApp("schedules over HTTP", (it) => {
+withSharedApp("schedules over HTTP", (it) => {
   it.effect("are set, replaced, read and taken away", () =>
     Effect.gen(function*() {
       const { id } = yield* make({})

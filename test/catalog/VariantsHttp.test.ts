@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, refused } from "./CatalogCalls.ts"
 
 /** An entity with two sizes and two colors, and the ids of their values by name. */
@@ -35,7 +35,7 @@ const generate = Effect.fnUntraced(function*(id: string, body: unknown) {
 const combinations = (made: ReadonlyArray<{ readonly optionValueIds: ReadonlyArray<string> }>) =>
   made.map((one) => one.optionValueIds.join())
 
-withApp("options and variants over HTTP", (it) => {
+withSharedApp("options and variants over HTTP", (it) => {
   describe("options", () => {
     it.effect("take their place after the ones before, and show their name as display name", () =>
       Effect.gen(function*() {
@@ -88,7 +88,7 @@ withApp("options and variants over HTTP", (it) => {
         assert.deepStrictEqual(made.at("data"), {
           id: made.text("data.id"),
           entityId: id,
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           sourceStoreId: null,
           sku: body.sku,
           barcode: "123",

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, withSharedApp } from "../support/TestApp.ts"
 import { aCustomerCart, buyAs, elsewhere, holding, onDatabase, openElsewhere, refused } from "./ShopFloor.ts"
 
 const readOrder = (idOrNumber: string, as?: typeof asAdmin, headers: Readonly<Record<string, string>> = {}) =>
@@ -17,7 +17,7 @@ const aProductForVips = Effect.fnUntraced(function*() {
   return entityId
 })
 
-withApp("customers at checkout", (it) => {
+withSharedApp("customers at checkout", (it) => {
   describe("customer", () => {
     it.effect("a shopper's order is theirs, whomever they name", () =>
       Effect.gen(function*() {

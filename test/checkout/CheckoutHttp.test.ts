@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asNobody, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import {
   aProductInSizes,
   assertAddsUp,
@@ -21,7 +21,7 @@ import {
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const address = { line1: "1 Main St", line2: "Rear", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
 
-withApp("checkout over HTTP", (it) => {
+withSharedApp("checkout over HTTP", (it) => {
   describe("answer", () => {
     it.effect("is 201 with the whole order, its lines, the client secret and nothing internal", () =>
       Effect.gen(function*() {
@@ -34,7 +34,7 @@ withApp("checkout over HTTP", (it) => {
         assert.isString(made.at("data.paymentClientSecret"))
         assert.deepStrictEqual(made.at("data"), {
           id: made.text("data.id"),
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           orderNumber: made.text("data.orderNumber"),
           customerId: null,
           status: "pending",

@@ -5,13 +5,18 @@ import { aProduct, aWarehouse } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import { type Answer, api, asAdmin, asNobody, at, inOrganization, TestApp } from "../support/TestApp.ts"
 
-/** Runs statements of a test on the service's own database. */
-export const onDatabase = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>) =>
-  Effect.flatMap(TestApp, ({ databaseUrl }) =>
-    Effect.flatMap(SqlClient.SqlClient, body).pipe(
-      Effect.provide(sharedClient(databaseUrl)),
-      Effect.orDie
-    ))
+/** Runs statements of a test on the service's own database; rows of the test are in the organization given. */
+export const onDatabase = <A>(
+  body: (sql: SqlClient.SqlClient, organizationId: string) => Effect.Effect<A, SqlError.SqlError>
+) =>
+  Effect.flatMap(
+    TestApp,
+    ({ databaseUrl, organizationId }) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => body(sql, organizationId)).pipe(
+        Effect.provide(sharedClient(databaseUrl)),
+        Effect.orDie
+      )
+  )
 
 /** Somebody signed in who holds exactly these permissions. */
 export const holding = (...permissions: ReadonlyArray<string>) => ({ ...asNobody, permissions })

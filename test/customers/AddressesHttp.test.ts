@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { maxAddresses } from "../../src/domain/customers/Address.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, at, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { anAddress } from "../tenancy/Stores.ts"
 
 const add = (as: typeof asAdmin, body: object = {}, headers = {}) =>
@@ -20,7 +20,7 @@ const defaults = (as: typeof asAdmin, type: string) =>
       )
   )
 
-withApp("addresses", (it) => {
+withSharedApp("addresses", (it) => {
   it.effect("are added and listed, oldest first, with the fields of the contract", () =>
     Effect.gen(function*() {
       const ann = asCustomer("ann")

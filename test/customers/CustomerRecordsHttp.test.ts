@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { aCustomerCart, buyAs, elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import type { Entry } from "../events/Journal.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, at, withApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, at, withSharedApp } from "../support/TestApp.ts"
 
 const groups = "/api/customers/groups"
 
@@ -30,7 +30,7 @@ const lastEntryOf = (customerId: string) =>
     )
   )
 
-withApp("what staff keeps of customers", (it) => {
+withSharedApp("what staff keeps of customers", (it) => {
   describe("groups", () => {
     it.effect("are made, read, listed by name, changed and deleted; a name is one group's", () =>
       Effect.gen(function*() {

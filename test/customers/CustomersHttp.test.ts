@@ -1,8 +1,16 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import type { Entry } from "../events/Journal.ts"
-import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asStaff,
+  inOrganization,
+  theOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 
 const profile = (as: typeof asAdmin) => api("GET", "/api/me/profile", { as })
 
@@ -22,7 +30,7 @@ const entriesOf = (customerId: string) =>
       order by entry_number`
   )
 
-withApp("customers", (it) => {
+withSharedApp("customers", (it) => {
   describe("one's own profile", () => {
     it.effect("is made on the first visit of what the login says, with the fields of the contract", () =>
       Effect.gen(function*() {
@@ -42,7 +50,7 @@ withApp("customers", (it) => {
           "updatedAt"
         ])
         assert.deepInclude(first.at("data"), {
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           userId: "ann",
           email: "ann@example.test",
           firstName: "Ann",
@@ -211,7 +219,7 @@ withApp("customers", (it) => {
         assert.deepStrictEqual([0, 1].map((n) => first.at(`data.${n}.id`)), [made[2], made[1]])
         assert.strictEqual((yield* list("?limit=2&page=2")).at("data.0.id"), made[0])
         assert.strictEqual(first.at("meta.pagination.total"), (yield* list("?limit=100")).list("data").length)
-        const none = yield* list("", elsewhere)
+        const none = yield* list("", inOrganization("org_without_customers", asAdmin))
         assert.deepStrictEqual([none.list("data"), none.at("meta.pagination.totalPages")], [[], 1])
       }))
 

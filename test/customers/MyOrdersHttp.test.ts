@@ -2,7 +2,16 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProductInSizes, buyAs, elsewhere, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, asNobody, at, inOrganization, withApp } from "../support/TestApp.ts"
+import {
+  type Answer,
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  at,
+  inOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 
 const get = (as: typeof asAdmin, path: string) => api("GET", `/api/me/orders${path}`, { as })
 
@@ -28,7 +37,7 @@ const downloads = (as: typeof asAdmin, orderId: string) => get(as, `/${orderId}/
 
 const follow = (link: string) => api("GET", link)
 
-withApp("one's own orders", (it) => {
+withSharedApp("one's own orders", (it) => {
   it.effect("are listed with their lines, newest first, page by page and by status", () =>
     Effect.gen(function*() {
       yield* openElsewhere
@@ -77,13 +86,13 @@ withApp("one's own orders", (it) => {
       const dora = asCustomer("dora")
       const { id, number } = yield* bought(dora, yield* aProduct({ slug: "parcel" }))
       assert.deepStrictEqual((yield* get(dora, `/${id}/tracking`)).at("data"), [])
-      yield* onDatabase((sql) =>
+      yield* onDatabase((sql, organizationId) =>
         sql`with made as (insert into fulfillments (id, organization_id, order_id, type, status, carrier,
             tracking_number, shipped_at)
-          values (gen_random_uuid(), 'org_default', ${id}::uuid, 'physical', 'shipped', 'Post', 'T1', '2026-01-01Z')
+          values (gen_random_uuid(), ${organizationId}, ${id}::uuid, 'physical', 'shipped', 'Post', 'T1', '2026-01-01Z')
           returning id)
         insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
-          select 'org_default', made.id, l.id, 1 from made, order_lines l where l.order_id = ${id}::uuid`
+          select ${organizationId}, made.id, l.id, 1 from made, order_lines l where l.order_id = ${id}::uuid`
       )
       const told = yield* get(dora, `/${number}/tracking`)
       const line = (yield* get(dora, `/${id}`)).at("data.lineItems.0.id")
@@ -205,7 +214,7 @@ withApp("one's own orders", (it) => {
     }))
 })
 
-withApp("buying again", (it) => {
+withSharedApp("buying again", (it) => {
   const reorder = (as: typeof asAdmin, id: string, headers = {}) =>
     api("POST", `/api/me/orders/${id}/reorder`, { as, body: {}, headers })
 

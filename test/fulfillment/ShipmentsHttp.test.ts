@@ -6,7 +6,17 @@ import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import { type Answer, api, asAdmin, asCustomer, asNobody, at, type Call, TestApp, withApp } from "../support/TestApp.ts"
+import {
+  type Answer,
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  at,
+  type Call,
+  TestApp,
+  withSharedApp
+} from "../support/TestApp.ts"
 
 const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(
@@ -62,7 +72,7 @@ const rowsOf = (order: BuiltOrder, of: "history" | "journal" | "events") =>
       : sql`select event_type, from_status, to_status, description, actor_id from fulfillment_events e
           join fulfillments f on f.id = e.fulfillment_id where f.order_id = ${order.id}::uuid order by e.id`))
 
-withApp("fulfillments by hand", (it) => {
+withSharedApp("fulfillments by hand", (it) => {
   describe("moving the order", () => {
     it.effect("a part of it makes it partially fulfilled, the rest makes it fulfilled, and stock leaves with each", () =>
       Effect.gen(function*() {

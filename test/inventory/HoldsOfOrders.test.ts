@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProductInSizes, onDatabase, refused, stockOf } from "../checkout/ShopFloor.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 
 const reserve = (entityId: string, quantity: number, orderId: string) =>
   api("POST", "/api/inventory/reserve", { as: asAdmin, body: { entityId, quantity, orderId } })
@@ -14,7 +14,7 @@ const anOrder = Effect.fnUntraced(function*() {
 const cancel = (orderId: string) =>
   api("PATCH", `/api/orders/${orderId}/status`, { as: asAdmin, body: { status: "cancelled" } })
 
-withApp("stock reserved by hand for an order", (it) => {
+withSharedApp("stock reserved by hand for an order", (it) => {
   it.effect("goes back when the order is cancelled, in whatever case its id was written", () =>
     Effect.gen(function*() {
       const orderId = yield* anOrder()

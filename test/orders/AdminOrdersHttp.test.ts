@@ -14,7 +14,7 @@ import {
 import { atOnce } from "../support/AtOnce.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import { type Answer, api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, asStaff, at, TestApp, withSharedApp } from "../support/TestApp.ts"
 
 const write = (body: object, as: typeof asAdmin = asAdmin, headers = {}) =>
   api("POST", "/api/orders", { as, body: { currency: "USD", ...body }, headers })
@@ -57,7 +57,7 @@ const aPromotion = (body: object) =>
     (made) => made.text("data.id")
   )
 
-withApp("orders that staff writes", (it) => {
+withSharedApp("orders that staff writes", (it) => {
   describe("POST /api/orders", () => {
     it.effect("prices the lines from the catalog and holds their stock until the order is cancelled", () =>
       Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { checkoutFailed, onDatabase } from "../checkout/ShopFloor.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 
 /** Reservations end in the moment they are made, as one whose time is over before its order is written. */
 const whileHoldsEnd = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -23,7 +23,7 @@ const whileHoldsEnd = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const ordersOf = (entityId: string) =>
   onDatabase((sql) => sql`select 1 from order_lines where entity_id = ${entityId}::uuid`)
 
-withApp("an order that staff writes", (it) => {
+withSharedApp("an order that staff writes", (it) => {
   it.effect("is refused when its reservation has run out before it is written", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ stock: 5 })

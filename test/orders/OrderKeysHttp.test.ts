@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { refused, stockOf } from "../checkout/ShopFloor.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 
 const write = (body: object, headers = {}) =>
   api("POST", "/api/orders", { as: asAdmin, body: { currency: "USD", ...body }, headers })
 
-withApp("orders that staff writes with a key", (it) => {
+withSharedApp("orders that staff writes with a key", (it) => {
   it.effect("are made once for one idempotencyKey, in the body as in the header, and are held to their request", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ stock: 10 })

@@ -9,7 +9,7 @@ import { plansOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { api, asAdmin, asCustomer, asStaff, at, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"
 
 const lookUp = (text: string, as: typeof asAdmin = asStaff) =>
   api("GET", `/api/orders/lookup?q=${encodeURIComponent(text)}`, { as })
@@ -27,15 +27,15 @@ const aCustomer = (body: object) =>
 const leaveEmail = (id: string, email: string) =>
   onDatabase((sql) => sql`update orders set email = ${email} where id = ${id}::uuid`)
 
-withApp("looking orders up at the desk", (it) => {
+withSharedApp("looking orders up at the desk", (it) => {
   it.effect("finds them by number in any case, and by the digits of its end in every year that was counted", () =>
     Effect.gen(function*() {
       yield* given({ orderNumber: "ORD-2024-000712", placedAt: new Date("2024-03-01") })
       yield* given({ orderNumber: "ORD-2025-000712", placedAt: new Date("2025-03-01") })
       yield* given({ orderNumber: "ORD-2025-712712" })
-      yield* onDatabase((sql) =>
+      yield* onDatabase((sql, organizationId) =>
         sql`insert into order_counters (organization_id, year, last_number)
-          values ('org_default', 2024, 712), ('org_default', 2025, 712) on conflict do nothing`
+          values (${organizationId}, 2024, 712), (${organizationId}, 2025, 712) on conflict do nothing`
       )
       assert.deepStrictEqual(yield* found("ord-2024-000712"), ["ORD-2024-000712"])
       for (const digits of ["712", "000712", " 712 "]) {

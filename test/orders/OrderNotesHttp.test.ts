@@ -5,14 +5,14 @@ import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../check
 import { atOnce } from "../support/AtOnce.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import { api, asAdmin, asCustomer, asStaff, at, TestApp, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, at, TestApp, withSharedApp } from "../support/TestApp.ts"
 
 const write = (body: object, as: typeof asAdmin = asAdmin) =>
   api("POST", "/api/orders", { as, body: { currency: "USD", ...body } })
 
 const anOrder = (entityId: string) => write({ lineItems: [{ entityId, quantity: 1 }] })
 
-withApp("notes about an order", (it) => {
+withSharedApp("notes about an order", (it) => {
   it.effect("are listed in pages, shown to the customer where they are for him, and deleted", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()

@@ -15,7 +15,8 @@ import {
   at,
   inOrganization,
   TestApp,
-  withApp
+  theOrganization,
+  withSharedApp
 } from "../support/TestApp.ts"
 
 /** Runs statements of a test on the service's own database. */
@@ -33,7 +34,7 @@ const changeStatus = (order: BuiltOrder, status: string, as: typeof asAdmin = as
 const isPermitted = (from: string, to: string): boolean =>
   transitions.some((one) => one.from === from && one.to === to && one.by.includes("request"))
 
-withApp("orders over HTTP", (it) => {
+withSharedApp("orders over HTTP", (it) => {
   describe("status", () => {
     for (const from of OrderStatus.literals) {
       it.effect(`from ${from}: every change the table permits is made, every other is refused`, () =>
@@ -161,8 +162,10 @@ withApp("orders over HTTP", (it) => {
     it.effect("a customer reads the orders of his own profile and nobody else's", () =>
       Effect.gen(function*() {
         const customerId = newId()
+        const organizationId = yield* theOrganization
         yield* onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
-          sql`insert into customers (id, organization_id, user_id) values (${customerId}::uuid, 'org_default', 'owner-1')`))
+          sql`insert into customers (id, organization_id, user_id)
+            values (${customerId}::uuid, ${organizationId}, 'owner-1')`))
         const order = yield* given({ customerId })
         assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("owner-1") })).status, 200)
         const stranger = yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("stranger") })
@@ -214,14 +217,15 @@ withApp("orders over HTTP", (it) => {
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ title: "Manual", sku: "PDF-1", quantity: 2 }] })
         const line = order.lines[0]
+        const organizationId = yield* theOrganization
         yield* onDatabase(Effect.gen(function*() {
           const sql = yield* PgClient.PgClient
           const id = newId()
           yield* sql`insert into fulfillments (id, organization_id, order_id, type, status, metadata)
-            values (${id}::uuid, 'org_default', ${order.id}::uuid, 'digital-download', 'fulfilled',
+            values (${id}::uuid, ${organizationId}, ${order.id}::uuid, 'digital-download', 'fulfilled',
               ${JSON.stringify({ downloadUrl: "https://example.test/d", maxDownloads: 5, downloadCount: 0 })}::jsonb)`
           yield* sql`insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
-            values ('org_default', ${id}::uuid, ${line?.id ?? null}::uuid, 2)`
+            values (${organizationId}, ${id}::uuid, ${line?.id ?? null}::uuid, 2)`
         }))
         const answer = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { as: asAdmin })
         assert.deepStrictEqual(answer.at("meta.pagination"), { page: 1, limit: 20, total: 1, totalPages: 1 })
@@ -246,11 +250,12 @@ withApp("orders over HTTP", (it) => {
     it.effect("come in pages, oldest first, of at most 100", () =>
       Effect.gen(function*() {
         const order = yield* given()
+        const organizationId = yield* theOrganization
         yield* onDatabase(Effect.flatMap(
           PgClient.PgClient,
           (sql) =>
             sql`insert into fulfillments (id, organization_id, order_id, type, status, carrier, created_at)
-            select gen_random_uuid(), 'org_default', ${order.id}::uuid, 'physical', 'shipped', 'carrier ' || n,
+            select gen_random_uuid(), ${organizationId}, ${order.id}::uuid, 'physical', 'shipped', 'carrier ' || n,
               now() + n * interval '1 second' from generate_series(1, 101) n`
         ))
         const list = (query: string) => api("GET", `/api/orders/${order.id}/fulfillments${query}`, { as: asAdmin })

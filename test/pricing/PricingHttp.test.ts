@@ -2,7 +2,16 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  asStaff,
+  inOrganization,
+  theOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 import { otherOrganization, seedEntity, seedOrganization } from "./Seed.ts"
 
 const elsewhere = inOrganization(otherOrganization, asAdmin)
@@ -15,7 +24,7 @@ const tenOff = { name: "Ten off", type: "percentage_discount", value: 10 }
 const post = (path: string, body: unknown, as: typeof asAdmin = asAdmin) => api("POST", path, { body, as })
 
 describe("pricing over HTTP", () => {
-  withApp((it) => {
+  withSharedApp((it) => {
     it.effect("setting a price answers 201 with the whole record, the second time with the same id", () =>
       Effect.gen(function*() {
         const { entityId } = yield* seedEntity()
@@ -32,7 +41,7 @@ describe("pricing over HTTP", () => {
         assert.match(String(data["createdAt"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
         assert.deepStrictEqual({ ...data, createdAt: null, updatedAt: null }, {
           id: data["id"],
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           entityId,
           variantId: null,
           currency: "USD",

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { theOrganization } from "../support/TestApp.ts"
 
 /** A second organization, whose records nobody of the default one may see. */
 export const otherOrganization = "org_other"
@@ -21,9 +22,10 @@ export const seedOrganization = Effect.flatMap(
     sql`insert into organizations (id, slug, name) values (${otherOrganization}, 'other', 'Other') on conflict do nothing`
 )
 
-/** An entity with one variant, of the default organization unless told otherwise. */
-export const seedEntity = (metadata: object = {}, organization = "org_default") =>
+/** An entity with one variant, of the organization of the tests unless one is given. */
+export const seedEntity = (metadata: object = {}, within?: string) =>
   Effect.gen(function*() {
+    const organization = within ?? (yield* theOrganization)
     const sql = yield* SqlClient.SqlClient
     const [entityId, variantId] = [newId(), newId()]
     yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)

@@ -5,7 +5,15 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { otherOrganization, seedEntity, seedOrganization } from "../pricing/Seed.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
-import { api, asAdmin, asCustomer, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asStaff,
+  inOrganization,
+  theOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 
 const create = Effect.fnUntraced(function*(fields: object = {}) {
   const body = { code: `C${newId()}`, name: "Ten off", type: "percentage_off_order", value: 10, ...fields }
@@ -29,12 +37,12 @@ const attempt = (code: string, fields: object = {}, as?: typeof asAdmin) =>
 const seedCustomer = Effect.fnUntraced(function*(userId: string, groups: ReadonlyArray<string>) {
   const [sql, id] = [yield* SqlClient.SqlClient, newId()]
   yield* sql`insert into customers (id, organization_id, user_id, group_ids)
-    values (${id}::uuid, 'org_default', ${userId}, ${groups}::text[])`
+    values (${id}::uuid, ${yield* theOrganization}, ${userId}, ${groups}::text[])`
   return id
 })
 
 describe("POST /promotions/validate", () => {
-  withApp((it) => {
+  withSharedApp((it) => {
     it.effect("tells anybody what a code would give", () =>
       Effect.gen(function*() {
         const { code, id } = yield* create({ value: 12.5 })
@@ -122,9 +130,9 @@ describe("POST /promotions/validate", () => {
         const sql = yield* SqlClient.SqlClient
         const { entityId } = yield* seedEntity()
         const category = newId()
-        yield* sql`insert into categories (id, organization_id, slug) values (${category}::uuid, 'org_default', 'shoes')`
+        yield* sql`insert into categories (id, organization_id, slug) values (${category}::uuid, ${yield* theOrganization}, 'shoes')`
         yield* sql`insert into entity_categories (organization_id, entity_id, category_id)
-          values ('org_default', ${entityId}::uuid, ${category}::uuid)`
+          values (${yield* theOrganization}, ${entityId}::uuid, ${category}::uuid)`
         const { code } = yield* create({ conditions: { categories: ["hats", "shoes"] } })
         assert.strictEqual((yield* attempt(code, order(entityId.toUpperCase()))).status, 200)
         assert.strictEqual((yield* attempt(code)).status, 422)
@@ -156,7 +164,7 @@ describe("POST /promotions/validate", () => {
         assert.strictEqual((yield* attempt(once.code, {}, asRegular)).status, 200)
         assert.strictEqual((yield* attempt(first.code, {}, asRegular)).status, 200)
         yield* sql`insert into promotion_buyer_usages (organization_id, promotion_id, buyer, used_count)
-          values ('org_default', ${once.id}::uuid, ${`customer:${customerId}`}, 1)`
+          values (${yield* theOrganization}, ${once.id}::uuid, ${`customer:${customerId}`}, 1)`
         yield* buildOrder({ customerId })
         const [used, ordered] = [yield* attempt(once.code, {}, asRegular), yield* attempt(first.code, {}, asRegular)]
         assert.deepStrictEqual(

@@ -2,7 +2,16 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { otherOrganization, seedOrganization } from "../pricing/Seed.ts"
-import { api, asAdmin, asCustomer, asNobody, asStaff, inOrganization, withApp } from "../support/TestApp.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asNobody,
+  asStaff,
+  inOrganization,
+  theOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 
 const elsewhere = inOrganization(otherOrganization, asAdmin)
 const holding = (...permissions: ReadonlyArray<string>) => ({ ...asNobody, permissions })
@@ -12,7 +21,7 @@ const tenOff = () => ({ code: `C${newId()}`, name: "Ten off", type: "percentage_
 const create = (fields: object = {}, as = asAdmin) => api("POST", path, { body: { ...tenOff(), ...fields }, as })
 
 describe("promotions over HTTP", () => {
-  withApp((it) => {
+  withSharedApp((it) => {
     it.effect("creating answers 201 with the whole record", () =>
       Effect.gen(function*() {
         const window = { validFrom: "2026-01-01T00:00:00.000Z", validUntil: "2036-01-01T00:00:00.000Z" }
@@ -21,7 +30,7 @@ describe("promotions over HTTP", () => {
         const data = made.at("data") as Record<string, unknown>
         assert.deepStrictEqual({ ...data, id: null, createdAt: null, updatedAt: null }, {
           id: null,
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           code: "SPRING-26",
           name: "Ten off",
           type: "percentage_off_order",

@@ -4,7 +4,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { buyAs } from "../checkout/ShopFloor.ts"
 import { addTo, aGuestCart, aProduct } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, at, withApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, at, withSharedApp } from "../support/TestApp.ts"
 import { aPromotion, changePromotion } from "./PromotionBuilder.ts"
 
 const byCode = (list: ReadonlyArray<unknown>): ReadonlyMap<string, string> =>
@@ -21,7 +21,7 @@ const quoteFor = Effect.fnUntraced(
 
 const discountsOf = (order: Answer) => order.list("data.lineItems").map((line) => at(line, "discountAmount"))
 
-withApp("promotion codes", (it) => {
+withSharedApp("promotion codes", (it) => {
   it.effect("that give nothing are told with each reason there is, alike by validation, quote and checkout", () =>
     Effect.gen(function*() {
       const product = yield* aProduct()

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import { api, asAdmin, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { aRate, aZone, rates, zones } from "./Zones.ts"
 
 const post = (path: string, body: unknown, as: typeof asAdmin = asAdmin) => api("POST", path, { body, as })
@@ -18,7 +18,7 @@ const told = (id: string) =>
   )
 
 describe("shipping zones and rates over HTTP", () => {
-  withApp((it) => {
+  withSharedApp((it) => {
     it.effect("a zone is created with the whole record, read, changed, listed and deleted, and the journal tells", () =>
       Effect.gen(function*() {
         const made = yield* post(zones, { name: "North", countries: ["us", "CA", "US"], states: [" tx ", "ON"] })
@@ -27,7 +27,7 @@ describe("shipping zones and rates over HTTP", () => {
         assert.match(String(zone["createdAt"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
         assert.deepStrictEqual({ ...zone, createdAt: null, updatedAt: null }, {
           id: zone["id"],
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           name: "North",
           countries: ["US", "CA"],
           states: ["TX", "ON"],
@@ -74,7 +74,7 @@ describe("shipping zones and rates over HTTP", () => {
         const rate = made.at("data") as Record<string, unknown>
         assert.deepStrictEqual({ ...rate, createdAt: null, updatedAt: null }, {
           id: rate["id"],
-          organizationId: "org_default",
+          organizationId: yield* theOrganization,
           zoneId,
           name: "Parcel",
           currency: "USD",

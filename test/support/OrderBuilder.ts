@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { theOrganization } from "./TestApp.ts"
 
 /** A line of an order to be built; every line is a sellable of its own. Amounts in minor units. */
 export interface BuiltLine {
@@ -82,7 +83,7 @@ export const buildOrder = (spec: OrderSpec = {}) => Effect.orDie(insertOrder(spe
 const insertOrder = Effect.fnUntraced(function*(spec: OrderSpec) {
   const sql = yield* SqlClient.SqlClient
   const id = newId()
-  const organizationId = spec.organizationId ?? "org_default"
+  const organizationId = spec.organizationId ?? (yield* theOrganization)
   const lines = (spec.lines ?? [{}]).map((line) => ({
     id: newId(),
     entityId: newId(),

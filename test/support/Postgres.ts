@@ -45,6 +45,14 @@ const create = Effect.fnUntraced(function*(
 /** A copy of the migrated template database for as long as the run, to be copied in its turn. */
 export const makeDatabase = (name: string): Effect.Effect<FreshDatabase> => create(inject("postgres").template, name)
 
+/** A copy of the migrated template database that this process uses until it ends. */
+export const lastingDatabase = async (name: string): Promise<FreshDatabase> => {
+  // The run drops it with the templates, whose name it begins with.
+  const database = await Effect.runPromise(makeDatabase(`${inject("postgres").template}_${process.pid}_${name}`))
+  await Effect.runPromise(shareClient(database.url))
+  return database
+}
+
 /** A copy of a database to which nobody is connected, dropped like a fresh one. */
 export const copyOf = (template: string): Effect.Effect<FreshDatabase, never, Scope.Scope> =>
   Effect.acquireRelease(

@@ -158,7 +158,7 @@ export const startDeployment = (databaseUrl: string, counts: {
   })
 
 const reaching = (url: string, databaseUrl: string, api: TestApp["Service"]["api"]) =>
-  Layer.succeed(TestApp, { url, databaseUrl, api, prepare: insisting(api) })
+  Layer.succeed(TestApp, { url, databaseUrl, organizationId: "org_default", api, prepare: insisting(api) })
 
 /** Lets `api` and everything built on it talk to a process. */
 export const talkingTo = (service: Service, databaseUrl: string): Layer.Layer<TestApp> =>

@@ -58,7 +58,7 @@ const withDevelopmentKey = (url: string, databaseUrl: string): TestApp["Service"
       ...options,
       headers: { ...(as === undefined ? {} : { "x-api-key": "dev-admin-key" }), ...options.headers }
     })
-  return { url, databaseUrl, api, prepare: insisting(api) }
+  return { url, databaseUrl, organizationId: "org_default", api, prepare: insisting(api) }
 }
 
 /** The service as a process of its own, as in development; pages of four origins; and a browser for their visitors. */

@@ -1,6 +1,7 @@
 import { layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option, Scope } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { accessNotifications } from "../../src/layers/access/AccessNotifications.ts"
@@ -9,6 +10,8 @@ import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { freshDatabaseWith } from "./PluginTemplates.ts"
+import { lastingDatabase } from "./Postgres.ts"
+import { sharedClient } from "./SharedClients.ts"
 
 /** What came back. Paths into the body are dotted, with numbers for list positions: `data.lineItems.0.id`. */
 export interface Answer {
@@ -70,10 +73,15 @@ export interface Call {
 export class TestApp extends Context.Service<TestApp, {
   readonly url: string
   readonly databaseUrl: string
+  /** The organization of this group of tests: the service's default one, or one of a shared service. */
+  readonly organizationId: string
   readonly api: (method: string, path: string, call?: Call) => Effect.Effect<Answer>
   /** The same for what builders prepare: a process that has just started is asked again until there is an outcome. */
   readonly prepare: (method: string, path: string, call?: Call) => Effect.Effect<Answer>
 }>()("stoa/test/support/TestApp") {}
+
+/** The organization of the actors below. On a shared service it stands for the organization of the group of tests. */
+const defaultOrganization = "org_default"
 
 const actor = (role: string, overrides: Partial<Actor>): Partial<Actor> => ({
   type: "user",
@@ -81,7 +89,7 @@ const actor = (role: string, overrides: Partial<Actor>): Partial<Actor> => ({
   email: null,
   name: role,
   vendorId: null,
-  organizationId: "org_default",
+  organizationId: defaultOrganization,
   role,
   permissions: defaultRoles[role] ?? [],
   ...overrides
@@ -97,7 +105,14 @@ export const inOrganization = (organizationId: string, of: Partial<Actor>): Part
   organizationId
 })
 
-const call = (base: string) =>
+/** Names the organization of a visitor to a shared service. */
+const storeHeader = "x-test-store"
+
+const actorIn = (organizationId: string, as: Partial<Actor>) =>
+  JSON.stringify(as.organizationId === defaultOrganization ? { ...as, organizationId } : as)
+
+/** Requests to a service by actors and visitors of one of its organizations. */
+const call = (base: string, organizationId = defaultOrganization) =>
   Effect.fnUntraced(function*(method: string, path: string, { as, body, headers }: Call = {}) {
     const response = yield* Effect.promise(() =>
       fetch(`${base}${path}`, {
@@ -105,7 +120,8 @@ const call = (base: string) =>
         redirect: "manual",
         headers: {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...(as === undefined ? {} : { "x-test-actor": JSON.stringify(as) }),
+          ...(organizationId === defaultOrganization ? {} : { [storeHeader]: organizationId }),
+          ...(as === undefined ? {} : { "x-test-actor": actorIn(organizationId, as) }),
           ...headers
         },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
@@ -116,12 +132,13 @@ const call = (base: string) =>
     return answer(response.status, response.headers, json ? JSON.parse(text) : text)
   })
 
+/** The service of a layer as its tests reach it. */
 const reached = (databaseUrl: string) =>
   Layer.effect(
     TestApp,
     Effect.map(HttpServer.HttpServer, ({ address }) => {
       const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
-      return { url: base, databaseUrl, api: call(base), prepare: call(base) }
+      return { url: base, databaseUrl, organizationId: defaultOrganization, api: call(base), prepare: call(base) }
     })
   )
 
@@ -154,8 +171,55 @@ export const servicesBeside = Effect.fnUntraced(function*(deployment: Deployment
   return yield* Layer.build(Layer.fresh(Layer.provideMerge(accessNotifications, services)))
 })
 
-/** A group of tests around one running service; real time, since its actors and sockets live in it. */
+let services = 0
+let organizations = 0
+
+const storeResolver = (request: Request): string | null => request.headers.get(storeHeader)
+
+/** Starts a service that ends with this process. */
+const start = async (deployment: DeploymentConfig) => {
+  const { url } = await lastingDatabase(`shared_${++services}`)
+  const settings = testSettings(url, { ...deployment, auth: { ...deployment.auth, storeResolver } })
+  const app = Layer.provideMerge(reached(url), wholeApp(settings))
+  return Effect.runPromise(Layer.buildWithScope(Layer.fresh(app), Scope.makeUnsafe()))
+}
+
+/** Makes an organization of the service at this database. */
+const anOrganization = (databaseUrl: string) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const id = `org_shared_${++organizations}`
+    yield* sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id})`
+    return id
+  }).pipe(Effect.provide(sharedClient(databaseUrl)), Effect.orDie)
+
+/**
+ * One service per process of the run, which its first test starts, with a new organization for each group of tests: a
+ * start costs as much as dozens of requests. Tests that count rows of all organizations, change what a service shares
+ * between organizations or need settings of their own start theirs (`testAppLayer`).
+ */
+export const sharedApp = (deployment: DeploymentConfig = {}) => {
+  let started: ReturnType<typeof start> | undefined
+  return Layer.effectContext(Effect.gen(function*() {
+    const service = yield* Effect.promise(() => started ??= start(deployment))
+    const app = Context.get(service, TestApp)
+    const organizationId = yield* anOrganization(app.databaseUrl)
+    const api = call(app.url, organizationId)
+    return Context.add(service, TestApp, { ...app, organizationId, api, prepare: api })
+  }))
+}
+
+/** A group of tests in a new organization of the shared service; real time, since its actors and sockets live in it. */
+export const withSharedApp = layer(sharedApp(), { excludeTestServices: true, timeout: "60 seconds" })
+
+/** A group of tests around one running service of its own; real time, since its actors and sockets live in it. */
 export const withApp = layer(testAppLayer(), { excludeTestServices: true, timeout: "60 seconds" })
+
+/** The organization of the running group of tests; without a service the default one. */
+export const theOrganization = Effect.map(
+  Effect.serviceOption(TestApp),
+  Option.match({ onNone: () => defaultOrganization, onSome: ({ organizationId }) => organizationId })
+)
 
 /** A request to the running service of the test. */
 export const api = (method: string, path: string, options?: Call) =>

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { holding, onDatabase, refused } from "../checkout/ShopFloor.ts"
 import { anOrganization } from "../support/Organizations.ts"
-import { api, asCustomer, asStaff, at, withApp } from "../support/TestApp.ts"
+import { api, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"
 import { aTaxClass, aTaxRate } from "./TaxedShop.ts"
 
 const nobody = "0192f0c1-7b1a-7cc0-8a52-0f6a3a3f1e11"
@@ -23,7 +23,7 @@ const told = (organizationId: string) =>
       and entity_type in ('tax_class', 'tax_rate') order by entry_number`
   ).pipe(Effect.map((rows) => rows.map(({ type }) => type)))
 
-withApp("tax classes and rates", (it) => {
+withSharedApp("tax classes and rates", (it) => {
   it.effect("are made, read, listed, changed and deleted, each change with its entry in the journal", () =>
     Effect.gen(function*() {
       for (const { other, path, sent } of kinds) {
