@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
 import { aGuestCart, aProduct, checkOut, type ProductOptions, putInto } from "../../../../test/support/Purchase.ts"
-import { api, asAdmin, asCustomer, inOrganization } from "../../../../test/support/TestApp.ts"
+import { api, asAdmin, asCustomer, inOrganization, theOrganization } from "../../../../test/support/TestApp.ts"
 import type { Actor } from "../../../domain/access/Actor.ts"
 import { newId } from "../../../domain/ids/Id.ts"
 import type { VendorRole } from "../parties/VendorPortal.ts"
@@ -27,7 +27,8 @@ export const insertVendor = (spec: VendorSpec = {}) => Effect.orDie(vendorInsert
 const vendorInserted = Effect.fnUntraced(function*(spec: VendorSpec) {
   const sql = yield* SqlClient.SqlClient
   const id = newId()
-  const { organizationId = "org_default", name = `Vendor ${++made}` } = spec
+  const { name = `Vendor ${++made}` } = spec
+  const organizationId = spec.organizationId ?? (yield* theOrganization)
   yield* sql`insert into organizations (id, name, slug) values (${organizationId}, ${organizationId}, ${organizationId})
     on conflict do nothing`
   yield* sql`insert into marketplace_vendors (id, organization_id, name, slug, status, tier, commission_rate_bps,
@@ -78,10 +79,10 @@ export const asVendor = (
 ): Partial<Actor> => inOrganization(organizationId, { ...asCustomer(`user-of-${vendorId}`), vendorId, vendorRole })
 
 /** Makes a thing of the catalog a vendor's. */
-export const giveTo = (vendorId: string, entityId: string, organizationId = "org_default") =>
-  onDatabase((sql) =>
+export const giveTo = (vendorId: string, entityId: string, within?: string) =>
+  onDatabase((sql, organizationId) =>
     sql`insert into marketplace_vendor_entities (organization_id, vendor_id, entity_id)
-      values (${organizationId}, ${vendorId}::uuid, ${entityId}::uuid)`
+      values (${within ?? organizationId}, ${vendorId}::uuid, ${entityId}::uuid)`
   )
 
 /** A product of a vendor that can be bought, and its id. */

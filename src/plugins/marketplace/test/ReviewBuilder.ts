@@ -1,12 +1,14 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { theOrganization } from "../../../../test/support/TestApp.ts"
 import { newId } from "../../../domain/ids/Id.ts"
 import { inDatabase, type Sale } from "./SaleBuilder.ts"
 
 /** Inserts a review of a sale. */
 export const aReview = Effect.fnUntraced(
-  function*(sale: Sale, rating = 5, status = "published", organizationId = "org_default") {
+  function*(sale: Sale, rating = 5, status = "published", within?: string) {
     const id = newId()
+    const organizationId = within ?? (yield* theOrganization)
     yield* inDatabase(
       Effect.flatMap(
         SqlClient.SqlClient,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { buildOrder, type BuiltLine } from "../../../../test/support/OrderBuilder.ts"
 import { sharedClient } from "../../../../test/support/SharedClients.ts"
-import { asCustomer, inOrganization, TestApp } from "../../../../test/support/TestApp.ts"
+import { asCustomer, inOrganization, TestApp, theOrganization } from "../../../../test/support/TestApp.ts"
 import type { Actor } from "../../../domain/access/Actor.ts"
 import { newId } from "../../../domain/ids/Id.ts"
 import { asVendor, insertVendor } from "./MarketBuilder.ts"
@@ -76,7 +76,8 @@ const insertLines = Effect.fnUntraced(function*(subOrderId: string, orderId: str
 
 const insertSale = Effect.fnUntraced(function*(spec: SaleSpec) {
   const sql = yield* SqlClient.SqlClient
-  const { organizationId = "org_default", status = "delivered", userId = `buyer-${newId()}` } = spec
+  const { status = "delivered", userId = `buyer-${newId()}` } = spec
+  const organizationId = spec.organizationId ?? (yield* theOrganization)
   const vendorId = spec.vendorId ?? (yield* insertVendor({ organizationId }))
   const customerId = yield* aCustomerRow(organizationId, userId)
   const order = yield* buildOrder({
@@ -111,8 +112,9 @@ export const aSale = (spec: SaleSpec = {}) => inDatabase(insertSale(spec))
 
 /** Inserts a dispute in a state; its sub-order is on hold while it is open. */
 export const aDispute = Effect.fnUntraced(
-  function*(sale: Sale, status = "vendor_response_pending", deadlineInDays = 3, organizationId = "org_default") {
+  function*(sale: Sale, status = "vendor_response_pending", deadlineInDays = 3, within?: string) {
     const id = newId()
+    const organizationId = within ?? (yield* theOrganization)
     yield* inDatabase(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`insert into marketplace_disputes (id, organization_id, sub_order_id, opened_by, reason, status, deadline_at)
@@ -127,8 +129,9 @@ export const aDispute = Effect.fnUntraced(
 
 /** Inserts a return of one unit of each line in a state. */
 export const aReturn = Effect.fnUntraced(
-  function*(sale: Sale, status = "requested", deadlineInDays = 5, organizationId = "org_default") {
+  function*(sale: Sale, status = "requested", deadlineInDays = 5, within?: string) {
     const id = newId()
+    const organizationId = within ?? (yield* theOrganization)
     const units = sale.lines.map(({ entityId }) => ({ entityId, quantity: 1 }))
     yield* inDatabase(
       Effect.flatMap(

@@ -1,13 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { api, asAdmin, type Call, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { api, asAdmin, type Call, inOrganization, sharedApp, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../index.ts"
 import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
 import { asVendor } from "./MarketBuilder.ts"
 
-/** A group of tests around a shop with the marketplace. */
-export const withMarketplace = (options: Partial<MarketplaceSettings> = {}) =>
-  layer(testAppLayer({ plugins: [marketplace(options)] }), { excludeTestServices: true, timeout: "60 seconds" })
+const shared = sharedApp({ plugins: [marketplace()] })
+
+/** A group of tests around a shop with the marketplace: a shared service, and one of its own for other options. */
+export const withMarketplace = (options?: Partial<MarketplaceSettings>) =>
+  layer(options === undefined ? shared : testAppLayer({ plugins: [marketplace(options)] }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })
 
 let vendors = 0
 

@@ -1,13 +1,11 @@
-import { layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
 import { expectStatuses } from "../Askers.ts"
 import { aDispute } from "../SaleBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const onlyAdmins = [401, 403, 403, 403, 403, 403, 201, 404] as const
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "disputes, by who asks",
   (it) => {
     it.effect("are opened by the buyer alone", () =>

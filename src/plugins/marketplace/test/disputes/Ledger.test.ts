@@ -1,11 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, asCustomer, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, entriesOf, owedTo, subOrderOf } from "../MarketBuilder.ts"
 import { inDatabase } from "../SaleBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 /** Makes an order that a visitor bought that of a customer, and says whose it is then. */
 const claimedBy = Effect.fnUntraced(function*(orderId: string, userId: string) {
@@ -34,7 +34,7 @@ const balance = (vendorId: string) => Effect.map(owedTo(vendorId), (account) => 
 const post = (path: string, as: typeof asAdmin, body: object = {}) =>
   api("POST", `/api/marketplace${path}`, { as, body })
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "what vendors are owed",
   (it) => {
     it.effect("ends at nothing when a dispute gives everything back, and is as before for who sold beside", () =>

@@ -1,11 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { refused } from "../../../../../test/checkout/ShopFloor.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { aDispute, aSale, inDatabase, isOnHold, refundsOf, type Sale } from "../SaleBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const resolve = (id: string, body: object) =>
   api("POST", `/api/marketplace/disputes/${id}/resolve`, { as: asAdmin, body })
@@ -24,7 +24,7 @@ const announced = (id: string) =>
       where type = 'dispute.resolved' and entity_id = ${id}`)
   )
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "the resolution of a dispute",
   (it) => {
     it.effect("gives back all of the sub-order, and nothing of what others sold in the order, once of eight at once", () =>

@@ -1,11 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase, openElsewhere } from "../../../../../test/checkout/ShopFloor.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, asStaff, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asStaff, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { asVendor, aVendor, entriesOf, owedTo } from "../MarketBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const path = (vendorId: string) => `/api/marketplace/vendors/${vendorId}/adjustments`
 
@@ -22,7 +22,7 @@ const pay = (vendorId: string) =>
     (made) => made.list("data").map((_, at) => made.number(`data.${at}.netAmount`))
   )
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "an adjustment of what a vendor is owed",
   (it) => {
     it.effect("is an entry of the ledger, for the vendor to see, and stands in the audit trail with who made it", () =>

@@ -27,7 +27,7 @@ const vendorOf = ({ userId }: SignedIn) =>
     (rows) => rows[0]?.vendor
   )
 
-withMarketplace()("people of a vendor", (it) => {
+withMarketplace({})("people of a vendor", (it) => {
   it.effect("enter its portal from the moment they are added until they are removed, with the session they have", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]

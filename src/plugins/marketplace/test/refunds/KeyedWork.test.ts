@@ -1,10 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
-import { api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { aDispute, aReturn, aSale, refundsOf, type Sale } from "../SaleBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 /** What a process leaves that died after the change was made and before the answer was stored. */
 const loseAnswers = onDatabase((sql) =>
@@ -38,7 +38,7 @@ const requests = {
   }
 } as const
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "what follows from one request under an Idempotency-Key",
   (it) => {
     for (const [name, { of, request }] of Object.entries(requests)) {

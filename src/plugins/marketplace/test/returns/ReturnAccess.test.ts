@@ -1,14 +1,12 @@
-import { layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
 import { expectStatuses } from "../Askers.ts"
 import { aReturn } from "../SaleBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const sellers = [401, 403, 404, 201, 404, 404, 201, 404] as const
 const itsVendor = [401, 403, 403, 201, 404, 403, 403, 403] as const
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "returns, by who asks",
   (it) => {
     it.effect("are asked for by the buyer alone", () =>

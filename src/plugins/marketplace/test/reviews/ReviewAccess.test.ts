@@ -1,13 +1,11 @@
-import { layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
 import { expectStatuses } from "../Askers.ts"
 import { aReview } from "../ReviewBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const onlyAdmins = [401, 403, 403, 403, 403, 403, 200, 404] as const
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "reviews, by who asks",
   (it) => {
     it.effect("are written by the buyer alone", () =>

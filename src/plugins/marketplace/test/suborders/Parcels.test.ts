@@ -1,11 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
-import { api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, subOrderOf } from "../MarketBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const step = (vendorId: string, id: string, name: string, body?: object, headers: Record<string, string> = {}) =>
   api("POST", `/api/marketplace/vendor/me/orders/${id}/${name}`, {
@@ -48,7 +48,7 @@ const send = (orderId: string, line: string, quantity: number) =>
     body: { lineItems: [{ orderLineItemId: line, quantity }] }
   })
 
-layer(testAppLayer({ plugins: [marketplace()] }), { excludeTestServices: true, timeout: "60 seconds" })(
+withMarketplace()(
   "the parcel of a sub-order",
   (it) => {
     it.effect("is a fulfillment of the customer's order, with its tracking, and arrives with the sub-order", () =>

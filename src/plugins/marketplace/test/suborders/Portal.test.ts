@@ -1,15 +1,12 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../test/checkout/ShopFloor.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
-import { api, asAdmin, asCustomer, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, entriesOf, owedTo, subOrderOf } from "../MarketBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
-const withMarket = layer(testAppLayer({ plugins: [marketplace()] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withMarket = withMarketplace()
 
 /** A vendor with a paid order of one thing of its own, and one of the store's. */
 const aSale = Effect.fnUntraced(function*(price = 1000, holdbackDays = 7) {

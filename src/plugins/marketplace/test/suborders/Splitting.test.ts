@@ -1,14 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
-import { api, asAdmin, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asStaff } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, aVendor, entriesOf, giveTo, owedTo, subOrderOf, subOrdersOf } from "../MarketBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
-const withMarket = layer(testAppLayer({ plugins: [marketplace()] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withMarket = withMarketplace()
 
 const refund = (orderId: string, body: object) =>
   Effect.tap(
