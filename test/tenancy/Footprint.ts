@@ -40,7 +40,9 @@ export const footprintOf = Effect.fnUntraced(function*(organization: string) {
         sql<{ row: string }>`select t::text as row from ${
           sql(name)
         } t where organization_id = ${organization} order by 1`,
-        (found) => found.map(({ row }) => `${name}: ${row}`)
+        // The scheduler enqueues this task every minute, beside every test.
+        (found) =>
+          found.filter(({ row }) => !row.includes(",catalog/publish-due,")).map(({ row }) => `${name}: ${row}`)
       ))
   )
   return rows.flat()
