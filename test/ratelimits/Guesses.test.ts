@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
-import { windowEnd } from "../../src/domain/ratelimits/RateLimit.ts"
+import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { aKey, cookieOf, signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/ShopFloor.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
-import { windowEnd } from "../../src/domain/ratelimits/RateLimit.ts"
+import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
 import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { refused } from "../checkout/ShopFloor.ts"

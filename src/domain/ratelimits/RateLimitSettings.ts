@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import type { RateLimit } from "./RateLimit.ts"
+import type { RateLimit } from "./RateLimits.ts"
 
 /** Requests in a window, and its length. */
 export interface Rate {

@@ -1,84 +1,54 @@
-import { type Clock, Context, Effect, Layer } from "effect"
-import { type RateCounter, RateCounters } from "./RateCounter.ts"
-import { type RateLimit, type Standing, tighter, windowEnd } from "./RateLimit.ts"
-import { makeRateStore } from "./RateStore.ts"
+import { Context, type Effect } from "effect"
 
-/** Counters that a process keeps at most; one takes about 200 bytes. */
-const capacity = 100_000
+/** One limit that a request counts against: this many requests of a subject in a fixed window. */
+export interface RateLimit {
+  /** What is limited, `api` or `checkout`. */
+  readonly bucket: string
+  /** Whose requests are counted, `key:…`, `user:…` or `ip:…`. */
+  readonly subject: string
+  /** Requests in a window. */
+  readonly limit: number
+  readonly windowMs: number
+  /** False: the limit is reported in headers and refuses no request. */
+  readonly enforced: boolean
+}
 
-/** At least one. */
-type Limits = readonly [RateLimit, ...ReadonlyArray<RateLimit>]
+/** The state of a limit after a request was counted against it. */
+export interface Standing {
+  /** False: the request exceeds the limit and must be refused. */
+  readonly admitted: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** End of the window, in Unix milliseconds. */
+  readonly resetsAt: number
+  /** The same in milliseconds from now. */
+  readonly resetsInMs: number
+}
+
+/** Request limits that all processes of a deployment share (docs/adr/0014). */
+export class RateLimits extends Context.Service<RateLimits, {
+  /** Counts a request against these limits in order, until one refuses it; gives the tightest. */
+  readonly admit: (...limits: readonly [RateLimit, ...ReadonlyArray<RateLimit>]) => Effect.Effect<Standing>
+  /** The state of a limit as this process knows it, without counting a request. */
+  readonly standing: (limit: RateLimit) => Effect.Effect<Standing>
+}>()("stoa/domain/ratelimits/RateLimits") {}
+
+/** The standing to report of two: a refusal, else the one with fewer requests left. */
+export const tighter = (one: Standing | undefined, other: Standing): Standing =>
+  one === undefined || (one.admitted && (!other.admitted || other.remaining < one.remaining)) ? other : one
+
+/** FNV-1a. */
+const hash = (text: string): number => {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  return value >>> 0
+}
 
 /**
- * Limits of requests that all processes of a deployment share (contract, platform §1.5; docs/adr/0014). Each process
- * admits from grants in its memory and asks the shared store for more ahead of need, all keys in one statement. While
- * the store does not answer, every process goes on counting by itself.
+ * End of the window of this limit that contains `now`, in Unix milliseconds. All processes compute the same one; the
+ * hash keeps the windows of all subjects from ending in the same second.
  */
-export class RateLimits extends Context.Service<RateLimits, {
-  /** Counts a request against these limits, one after the other, until one refuses it; gives the tightest. */
-  readonly admit: (...limits: Limits) => Effect.Effect<Standing>
-  /** How a caller stands with a limit, without counting. */
-  readonly standing: (limit: RateLimit) => Effect.Effect<Standing>
-}>()("stoa/domain/ratelimits/RateLimits") {
-  static readonly layer = Layer.effect(RateLimits, Effect.suspend(() => makeRateLimits(capacity)))
+export const windowEnd = (key: string, windowMs: number, now: number): number => {
+  const offset = hash(key) % windowMs
+  return (Math.floor((now + offset) / windowMs) + 1) * windowMs - offset
 }
-
-/** A limit that is switched off leaves everybody all of it. */
-const untouched = ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Standing => {
-  const resetsAt = windowEnd(`${bucket}:${subject}`, windowMs, now)
-  return { admitted: true, limit, remaining: limit, resetsAt, resetsInMs: resetsAt - now }
-}
-
-/** The service with room for so many counters. */
-export const makeRateLimits = Effect.fnUntraced(function*(room: number) {
-  const counters = new RateCounters(room)
-  const store = yield* makeRateStore
-
-  /** Whether this process may admit one more; undefined where only the store can tell. */
-  const take = (counter: RateCounter, clock: Clock.Clock, now: number): boolean | undefined => {
-    if (counter.used < counter.granted) {
-      counter.used++
-      if (counter.runsLow && !store.isAway()) store.ask(counter, clock)
-      return true
-    }
-    if (counter.exhausted || counter.granted >= counter.limit) return false
-    if (!store.isAway()) return undefined
-    store.probe(counter, clock, now)
-    if (counter.used >= counter.limit) return false
-    counter.used++
-    return true
-  }
-
-  const admitFrom = (
-    limits: Limits,
-    from: number,
-    tightest: Standing | undefined,
-    clock: Clock.Clock
-  ): Effect.Effect<Standing> => {
-    const now = clock.currentTimeMillisUnsafe()
-    let found = tightest
-    for (let index = from; index < limits.length && found?.admitted !== false; index++) {
-      const limit = limits[index] ?? limits[0]
-      if (!limit.enforced) {
-        found = tighter(found, untouched(limit, now))
-        continue
-      }
-      const counter = counters.of(limit, now)
-      const admitted = take(counter, clock, now)
-      if (admitted === undefined) {
-        return Effect.flatMap(store.answerFor(counter, clock), () => admitFrom(limits, index, found, clock))
-      }
-      found = tighter(found, counter.standing(admitted, now))
-    }
-    return Effect.succeed(found ?? untouched(limits[0], now))
-  }
-
-  return RateLimits.of({
-    admit: (...limits) => Effect.clockWith((clock) => admitFrom(limits, 0, undefined, clock)),
-    standing: (limit) =>
-      Effect.clockWith((clock) => {
-        const now = clock.currentTimeMillisUnsafe()
-        return Effect.succeed(limit.enforced ? counters.of(limit, now).standing(true, now) : untouched(limit, now))
-      })
-  })
-})

@@ -1,6 +1,6 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Farewell } from "../../domain/health/Draining.ts"
-import type { Standing } from "../../domain/ratelimits/RateLimit.ts"
+import type { Standing } from "../../domain/ratelimits/RateLimits.ts"
 import { cameInPlain, type ProxyTest } from "./ClientAddress.ts"
 import { corsHeaders, type OriginTest } from "./Cors.ts"
 import { secondsToWait, showsCredentials, standingHeaders } from "./RateLimiting.ts"

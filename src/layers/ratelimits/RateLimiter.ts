@@ -1,0 +1,150 @@
+import { Clock, Effect, Fiber, FiberSet, Layer } from "effect"
+import { make as makeBatcher } from "../../domain/batching/Batcher.ts"
+import { type RateLimit, RateLimits, type Standing, tighter, windowEnd } from "../../domain/ratelimits/RateLimits.ts"
+import { type Increment, RateLimitRepo } from "./RateLimitRepo.ts"
+
+/** Counters that a process keeps; one takes about 200 bytes. */
+const maxCounters = 100_000
+
+/** A process may admit this part of a limit before it has reported the requests: ten processes exceed it by 20 %. */
+const unreportedShare = 1 / 50
+
+/** Milliseconds that a request waits for the database before its process decides alone. */
+const timeoutMs = 250
+
+/** Milliseconds between attempts to reach a database that did not answer. */
+const retryMs = 1_000
+
+/** What a process knows of one key in one window. */
+interface Counter {
+  readonly key: string
+  readonly limit: number
+  readonly ends: number
+  /** Requests of all processes, by the last report. */
+  reported: number
+  /** Admitted here and not reported yet. */
+  unreported: number
+  /** In reports under way. */
+  sending: number
+}
+
+const left = ({ limit, reported, sending, unreported }: Counter): number => limit - reported - sending - unreported
+
+const standingOf = (counter: Counter, admitted: boolean, now: number): Standing => ({
+  admitted,
+  limit: counter.limit,
+  remaining: admitted ? Math.max(0, left(counter)) : 0,
+  resetsAt: counter.ends,
+  resetsInMs: counter.ends - now
+})
+
+/** The counters of a process; at most `capacity`, the oldest are dropped. */
+const makeCounters = (capacity: number) => {
+  const counters = new Map<string, Counter>()
+  return ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Counter => {
+    const key = `${bucket}:${subject}`
+    const current = counters.get(key)
+    if (current !== undefined && now < current.ends && current.limit === limit) return current
+    counters.delete(key)
+    for (const [oldest, { ends }] of counters) {
+      if (now < ends && counters.size < capacity) break
+      counters.delete(oldest)
+    }
+    const ends = windowEnd(key, windowMs, now)
+    const counter = { key, limit, ends, reported: 0, unreported: 0, sending: 0 }
+    counters.set(key, counter)
+    return counter
+  }
+}
+
+/**
+ * The limiter with room for so many counters. Small limits ask the shared counter at each request, concurrent requests
+ * in one statement; large ones report in the background. While the database is away, each process counts alone.
+ */
+export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
+  const repo = yield* RateLimitRepo
+  const run = yield* FiberSet.makeRuntime()
+  const counterOf = makeCounters(capacity)
+  const { submit } = yield* makeBatcher<Increment, number, Effect.Error<ReturnType<typeof repo.add>>>({
+    name: "rate-limits",
+    maxSize: 500,
+    write: repo.add
+  })
+  let isAway = false
+  let retryAt = 0
+
+  /** Reports what was admitted, and `extra` requests that wait for the answer: the sum of all processes. */
+  const report = (counter: Counter, extra: 0 | 1) =>
+    Effect.suspend(() => {
+      const count = counter.unreported + extra
+      counter.unreported = 0
+      counter.sending += count
+      return submit({ key: counter.key, ends: counter.ends, count }).pipe(
+        Effect.map((sum) => {
+          isAway = false
+          counter.reported = Math.max(counter.reported, sum)
+          return sum
+        }),
+        Effect.onError(() => Effect.sync(() => counter.unreported += count)),
+        Effect.ensuring(Effect.sync(() => counter.sending -= count))
+      )
+    })
+
+  const decideAlone = Effect.map(Clock.currentTimeMillis, (now) => {
+    isAway = true
+    retryAt = now + retryMs
+  })
+
+  /** Admits a request without waiting; undefined where only the database can decide. */
+  const admitAtOnce = (counter: Counter, now: number): boolean | undefined => {
+    const allowed = counter.limit * unreportedShare
+    const hasRoom = left(counter) > 0
+    if (hasRoom && !isAway && counter.unreported + counter.sending + 1 > allowed) return undefined
+    if (hasRoom) counter.unreported++
+    if (counter.unreported > 0 && (isAway ? now >= retryAt : counter.unreported * 2 >= allowed)) {
+      retryAt = now + retryMs
+      run(Effect.catchCause(report(counter, 0), () => decideAlone))
+    }
+    return hasRoom
+  }
+
+  /** The report goes on after the time-out: its request must not be counted a second time. */
+  const admitByReport = (counter: Counter): Effect.Effect<boolean> =>
+    Effect.suspend(() => Fiber.join(run(report(counter, 1)))).pipe(
+      Effect.map((sum) => sum <= counter.limit),
+      Effect.timeout(timeoutMs),
+      Effect.catchCause(() => Effect.map(decideAlone, () => left(counter) >= 0))
+    )
+
+  const admitOne = Effect.fnUntraced(function*(limit: RateLimit) {
+    const now = yield* Clock.currentTimeMillis
+    if (!limit.enforced) return untouched(limit, now)
+    const counter = counterOf(limit, now)
+    return standingOf(counter, admitAtOnce(counter, now) ?? (yield* admitByReport(counter)), now)
+  })
+
+  return RateLimits.of({
+    admit: Effect.fnUntraced(function*(first, ...others) {
+      let tightest = yield* admitOne(first)
+      for (const limit of others) {
+        if (!tightest.admitted) break
+        tightest = tighter(tightest, yield* admitOne(limit))
+      }
+      return tightest
+    }),
+    standing: (limit) =>
+      Effect.map(
+        Clock.currentTimeMillis,
+        (now) => limit.enforced ? standingOf(counterOf(limit, now), true, now) : untouched(limit, now)
+      )
+  })
+})
+
+/** A limit that is not enforced always has all of its requests left. */
+const untouched = ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Standing => {
+  const resetsAt = windowEnd(`${bucket}:${subject}`, windowMs, now)
+  return { admitted: true, limit, remaining: limit, resetsAt, resetsInMs: resetsAt - now }
+}
+
+/** `RateLimits` over the counters in the database. */
+export const rateLimiterLayer = Layer.effect(RateLimits, makeRateLimits(maxCounters))
