@@ -6,8 +6,8 @@ import { runAuthTiming } from "./authtiming.ts"
 import { runCartLines } from "./cartlines.ts"
 import { runColdStart } from "./coldstart.ts"
 import { runDriver } from "./driver.ts"
-import { runExchange } from "./exchange.ts"
 import { runFlash } from "./flash.ts"
+import { runImportExport } from "./import-export.ts"
 import { runImportMemory } from "./importmemory.ts"
 import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
@@ -46,7 +46,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   analytics: runAnalytics,
   coldstart: runColdStart,
   driver: runDriver,
-  exchange: runExchange,
+  "import-export": runImportExport,
   importmemory: runImportMemory,
   jobs: runJobs,
   revisions: runRevisions,
@@ -74,7 +74,7 @@ const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${
   [...Object.keys(onStage), ...Object.keys(alone), ...ofPlugins.keys()].join(", ")
-}; all = everything but analytics, driver, exchange, importmemory, jobs, revisions, search and those of plugins`
+}; all = everything but analytics, driver, import-export, importmemory, jobs, revisions, search and those of plugins`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

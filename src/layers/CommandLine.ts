@@ -3,7 +3,7 @@ import { Console, Data, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../../commerce.config.ts"
-import { ExportFormat, ImportedKind, ImportFormat, Kind } from "../domain/exchange/Kind.ts"
+import { ExportFormat, ImportedKind, ImportFormat, Kind } from "../domain/import-export/Kind.ts"
 import { pluginCommands } from "../plugins/kit/install/PluginCommand.ts"
 import { documentWith } from "../plugins/kit/install/PluginDocument.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
@@ -11,7 +11,7 @@ import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./
 import { readSettings } from "./config/AppConfig.ts"
 import { examine } from "./Doctor.ts"
 import { sayWhy, watchEnd } from "./EndOfProcess.ts"
-import { type AskedExport, type AskedImport, exchangeCommands } from "./exchange/ExchangeCommand.ts"
+import { type AskedExport, type AskedImport, importExportCommands } from "./import-export/ImportExportCommand.ts"
 import { runQueue, tellRun } from "./jobs/JobCommand.ts"
 import { previewMail, previewTemplates } from "./mail/MailPreview.ts"
 import { migrate } from "./Migrations.ts"
@@ -242,7 +242,7 @@ const importFlags = {
 }
 
 const importFile = (asked: AskedImport) =>
-  Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).import(asked, process.stderr))
+  Effect.flatMap(readSettings(deployment), (settings) => importExportCommands(settings).import(asked, process.stderr))
 
 const importCommand = Command.make("import", importFlags, importFile).pipe(
   Command.withDescription("Import a file; exit code 1 when a record was refused")
@@ -251,7 +251,7 @@ const importCommand = Command.make("import", importFlags, importFile).pipe(
 const exportFlags = { kind: exportedKind, format: exportFormat, org: fileOrg, out }
 
 const exportFile = (asked: AskedExport) =>
-  Effect.flatMap(readSettings(deployment), (settings) => exchangeCommands(settings).export(asked, process.stdout))
+  Effect.flatMap(readSettings(deployment), (settings) => importExportCommands(settings).export(asked, process.stdout))
 
 const exportCommand = Command.make("export", exportFlags, exportFile).pipe(
   Command.withDescription("Write all records of a kind into a file")

@@ -31,7 +31,7 @@ import { actors } from "./access/RequestActors.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import type { RequestTimes } from "./config/DeploymentConfig.ts"
-import { exchangeLimits } from "./config/ExchangeConfig.ts"
+import { importExportLimits } from "./config/ImportExportConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
 import { rpcLayer } from "./Rpc.ts"
@@ -130,7 +130,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
         methodsOf,
         bodyLimits: new Map([
           ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],
-          ["POST /api/imports", exchangeLimits(deployment).maxFileBytes]
+          ["POST /api/imports", importExportLimits(deployment).maxFileBytes]
         ])
       }
       return HttpServer.serve(edge(app, options)).pipe(

@@ -113,8 +113,8 @@ const sound = new Set<string>()
 const seenInside = Effect.fnUntraced(function*(mutant: string) {
   const [, module = ""] = /^src\/domain\/(\w+)\//.exec(mutant) ?? []
   // What modules write for imports and exports is tested with those.
-  const exchange = mutant.includes("/exchange/") ? ["test/exchange/"] : []
-  const tests = ["test/tenancy/Twin", ...new Set([...exchange, `test/${module}/`])]
+  const importExport = mutant.includes("/import-export/") ? ["test/import-export/"] : []
+  const tests = ["test/tenancy/Twin", ...new Set([...importExport, `test/${module}/`])]
   const run = yield* runMutant(mutant, tests)
   if (run.outcome === "passed") return nothing
   if (!sound.has(module) && (yield* runMutant("", tests)).outcome === "passed") sound.add(module)

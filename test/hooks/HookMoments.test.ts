@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
 import { hookMoments } from "../../src/domain/hooks/HookMap.ts"
-import { imported, jsonl } from "../exchange/ImportCalls.ts"
+import { imported, jsonl } from "../import-export/ImportCalls.ts"
 import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
 

@@ -7,8 +7,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  */
 const long = [
   // They collect garbage again and again: of processes that have no other files behind them, which is a fraction of the work.
-  "exchange/ImportMemory",
-  "exchange/FileReading",
+  "import-export/ImportMemory",
+  "import-export/FileReading",
   "scenarios/Crashes",
   "scenarios/JobKills",
   "checkout/CheckoutRepeats",
@@ -37,11 +37,11 @@ const long = [
   "postgres/StartAndStop",
   "scenarios/DatabaseRestart",
   "events/RelayKills",
-  "exchange/ImportKill",
+  "import-export/ImportKill",
   "payments/UndoneRefunds",
   "media/MediaKills",
   "media/LargeUpload",
-  "exchange/ExchangeCommand",
+  "import-export/ImportExportCommand",
   "scenarios/Readiness",
   "retention/Retention",
   "postgres/Binaries",

@@ -4,9 +4,9 @@
  */
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [
-    "src/domain/catalog/exchange/BrandFileRepo.ts#1",
-    "src/domain/catalog/exchange/CatalogBatchRepo.ts#0",
-    "src/domain/catalog/exchange/CategoryFileRepo.ts#5",
+    "src/domain/catalog/import-export/BrandFileRepo.ts#1",
+    "src/domain/catalog/import-export/CatalogBatchRepo.ts#0",
+    "src/domain/catalog/import-export/CategoryFileRepo.ts#5",
     "src/domain/customers/CustomerGroupRepo.ts#1",
     "src/domain/customers/CustomerRepo.ts#2",
     "src/domain/customers/ErasureRepo.ts#1",
@@ -14,11 +14,11 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/customers/ErasureRepo.ts#10",
     "src/domain/customers/GroupMemberRepo.ts#3",
     "src/domain/customers/InteractionRepo.ts#2",
-    "src/domain/exchange/BatchRepo.ts#1",
-    "src/domain/exchange/BatchRepo.ts#2",
-    "src/domain/exchange/BatchRepo.ts#3",
-    "src/domain/exchange/ImportRepo.ts#8",
-    "src/domain/exchange/ImportRepo.ts#9",
+    "src/domain/import-export/BatchRepo.ts#1",
+    "src/domain/import-export/BatchRepo.ts#2",
+    "src/domain/import-export/BatchRepo.ts#3",
+    "src/domain/import-export/ImportRepo.ts#8",
+    "src/domain/import-export/ImportRepo.ts#9",
     "src/domain/fulfillment/ShipmentStatementRepo.ts#0",
     "src/domain/payments/RefundRetryRepo.ts#1",
     "src/domain/pricing/PriceModifierRepo.ts#0",
@@ -51,19 +51,19 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],
   "the next statement has it": [
-    "src/domain/exchange/ImportRepo.ts#7",
+    "src/domain/import-export/ImportRepo.ts#7",
     "src/domain/payments/RefundRepo.ts#1",
     "src/domain/payments/RefundReversalRepo.ts#2"
   ],
   "the transaction has read the rows, with the filter, behind the lock of their entity": [
-    "src/domain/catalog/exchange/CatalogBatchRepo.ts#1",
-    "src/domain/catalog/exchange/CatalogBatchRepo.ts#2",
-    "src/domain/catalog/exchange/CatalogBatchRepo.ts#3",
+    "src/domain/catalog/import-export/CatalogBatchRepo.ts#1",
+    "src/domain/catalog/import-export/CatalogBatchRepo.ts#2",
+    "src/domain/catalog/import-export/CatalogBatchRepo.ts#3",
     "src/domain/media/MediaBatchRepo.ts#2",
     "src/domain/media/MediaBatchRepo.ts#3"
   ],
   "a trigger lets no category lie below one of another organization": [
-    "src/domain/catalog/exchange/CategoryFileRepo.ts#2"
+    "src/domain/catalog/import-export/CategoryFileRepo.ts#2"
   ],
   "each way to an order and the end of the look-up have it": [
     "src/domain/orders/OrderLookupRepo.ts#3",

@@ -89,7 +89,7 @@ export interface DeploymentConfig {
     readonly idempotencyHours?: number
   }
   /** Files that are imported (docs/import-export.md). */
-  readonly exchange?: {
+  readonly importExport?: {
     /** Largest file, in bytes. Default 268,435,456 (256 MB). */
     readonly maxFileBytes?: number
     /** Records that are written in one transaction, 1 to 5000. Default 500. */

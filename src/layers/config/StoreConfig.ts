@@ -8,7 +8,7 @@ import { refuse } from "./Variables.ts"
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
 export const checkStore = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
-  const { exchange, journal, orders, retention, server, store } = deployment
+  const { importExport, journal, orders, retention, server, store } = deployment
   yield* checkShipping(deployment.shipping ?? {})
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
@@ -32,12 +32,12 @@ export const checkStore = Effect.fnUntraced(function*(deployment: DeploymentConf
       return yield* refuse(`retention.${name}`, String(value), "a whole number from 1 to 36500")
     }
   }
-  const { batchRows = 500, maxFileBytes = 1 } = exchange ?? {}
+  const { batchRows = 500, maxFileBytes = 1 } = importExport ?? {}
   if (!Number.isInteger(batchRows) || batchRows < 1 || batchRows > 5000) {
-    return yield* refuse("exchange.batchRows", String(batchRows), "a whole number from 1 to 5000")
+    return yield* refuse("importExport.batchRows", String(batchRows), "a whole number from 1 to 5000")
   }
   if (!Number.isSafeInteger(maxFileBytes) || maxFileBytes < 1) {
-    return yield* refuse("exchange.maxFileBytes", String(maxFileBytes), "a whole number of bytes")
+    return yield* refuse("importExport.maxFileBytes", String(maxFileBytes), "a whole number of bytes")
   }
   for (const [name, value] of Object.entries(server?.requestTimes ?? {})) {
     if (!Number.isInteger(value) || value < 1 || value > 3_600_000) {

@@ -12,8 +12,8 @@ import { catalog } from "./catalog.ts"
 import { checkout } from "./checkout.ts"
 import { customers } from "./customers.ts"
 import { events } from "./events.ts"
-import { exchange } from "./exchange.ts"
 import { fulfillment } from "./fulfillment.ts"
+import { importExport } from "./import-export.ts"
 import { inventory } from "./inventory.ts"
 import { invoices } from "./invoices.ts"
 import { jobs } from "./jobs.ts"
@@ -57,7 +57,7 @@ export const modules = [
   webhooks,
   mail,
   analytics,
-  exchange
+  importExport
 ] as const
 
 /** Owners of migrations in the order in which their tables refer to one another. */
@@ -85,7 +85,7 @@ const catalogue = Layer.unwrap(
 export const services = Layer.mergeAll(
   mail.services,
   search.services,
-  exchange.services,
+  importExport.services,
   catalogue,
   Layer.provide(analytics.services, brought)
 ).pipe(
@@ -132,7 +132,7 @@ export const routes = Layer.mergeAll(
   catalog.routes,
   media.routes,
   search.routes,
-  exchange.routes,
+  importExport.routes,
   pricing.routes,
   promotions.routes,
   shipping.routes,

@@ -1,0 +1,130 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import type { Import, StagedRow } from "./Import.ts"
+import { importChange } from "./ImportRepo.ts"
+import { type ImportRow, toImport } from "./ImportRows.ts"
+import type { Outcome } from "./Outcome.ts"
+
+/** What became of a row. */
+export interface RowResult {
+  readonly row: number
+  readonly line: number
+  readonly key: string | null
+  readonly outcome: Outcome
+}
+
+/** What a batch came to: results of its first rows, one at least, and what is told once it is committed. */
+export interface Worked {
+  readonly results: ReadonlyArray<RowResult>
+  readonly told: Effect.Effect<void, never, CurrentActor>
+}
+
+/** Works on the rows of a batch, inside of its transaction. */
+export type Work = (
+  rows: ReadonlyArray<StagedRow>,
+  record: Import
+) => Effect.Effect<Worked, never, CurrentActor>
+
+/** Bytes of records that a batch may hold, unless its first record alone is larger. */
+const maxBatchBytes = 4_194_304
+
+/** Batches of an import: each is one transaction, which moves the import on. */
+export class BatchRepo extends Context.Service<BatchRepo, {
+  /**
+   * Works on the next rows and counts them, all or none. The import's row is locked meanwhile, so that two workers of one
+   * import follow each other and no row is worked on twice. Undefined: it is over, or there is no such import. A rehearsal
+   * (`dryRun`) counts what the work says and undoes what it wrote.
+   */
+  readonly next: (
+    id: string,
+    limit: number,
+    work: Work
+  ) => Effect.Effect<{ readonly record: Import; readonly told: Worked["told"] } | undefined, never, CurrentActor>
+}>()("stoa/domain/import-export/BatchRepo") {
+  static readonly layer = Layer.effect(BatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+/** Carries what a rehearsal came to out of the savepoint that it undoes. */
+class Rehearsed {
+  readonly worked: Worked
+  constructor(worked: Worked) {
+    this.worked = worked
+  }
+}
+
+const countOf = (results: ReadonlyArray<RowResult>, tag: Outcome["_tag"]): number =>
+  results.filter(({ outcome }) => outcome._tag === tag).length
+
+const refusalsOf = (results: ReadonlyArray<RowResult>) =>
+  results.flatMap(({ key, line, outcome, row }) =>
+    outcome._tag === "refused" ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: outcome.issues }] : []
+  )
+
+const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
+  const locked = (organization: string, id: string) =>
+    sql<ImportRow>`select * from imports where id = ${id}::uuid and organization_id = ${organization}
+      and state in ('queued', 'running') for no key update`
+
+  const waiting = (organization: string, { id, read }: Import, limit: number) =>
+    sql<StagedRow>`select row, line, record, problem from (
+        select row, line, record, problem, sum(bytes) over (order by row) as total from (
+          select * from import_rows where import_id = ${id}::uuid and organization_id = ${organization}
+            and row > ${read} order by row limit ${limit}) r) r
+      where total <= ${maxBatchBytes} or row = ${read + 1} order by row`
+
+  /** Undone by its failure, which is the way out of a savepoint. */
+  const rehearse = (work: Effect.Effect<Worked, never, CurrentActor>) =>
+    sql.withTransaction(Effect.flatMap(work, (worked) => Effect.fail(new Rehearsed(worked)))).pipe(
+      Effect.catch((error) => error instanceof Rehearsed ? Effect.succeed(error.worked) : Effect.die(error))
+    )
+
+  /** Records that were worked on go at once: files hold personal data, and nobody reads them again. */
+  const count = (record: Import, results: ReadonlyArray<RowResult>) => {
+    const read = record.read + results.length
+    const over = read >= record.rows
+    return sql<
+      ImportRow
+    >`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
+        select ${record.organizationId}, ${record.id}::uuid, x.row, x.line, x.key, x.issues
+        from jsonb_to_recordset(${JSON.stringify(refusalsOf(results))}::jsonb)
+          as x(row int, line int, key text, issues jsonb)),
+      worked as (delete from import_rows where import_id = ${record.id}::uuid
+        and organization_id = ${record.organizationId} and row <= ${read})
+      update imports set read = ${read}, created = created + ${countOf(results, "created")},
+        updated = updated + ${countOf(results, "updated")}, unchanged = unchanged + ${countOf(results, "unchanged")},
+        refused = refused + ${countOf(results, "refused")}, state = ${over ? "completed" : "running"},
+        started_at = coalesce(started_at, now()), updated_at = clock_timestamp(),
+        completed_at = case when ${over}::boolean then clock_timestamp() end
+      where id = ${record.id}::uuid and organization_id = ${record.organizationId} returning *`
+  }
+
+  const next = Effect.fn("BatchRepo.next")(
+    function*(id: string, limit: number, work: Work) {
+      const actor = yield* CurrentActor
+      const [found] = yield* locked(actor.organizationId, id)
+      if (found === undefined) return undefined
+      const before = toImport(found)
+      const rows = yield* waiting(actor.organizationId, before, limit)
+      const nothing: Worked = { results: [], told: Effect.void }
+      const worked = rows.length === 0
+        ? nothing
+        : yield* before.dryRun
+          ? rehearse(work(rows, before))
+          : work(rows, before)
+      const [counted] = yield* count(before, worked.results)
+      if (counted === undefined) return yield* Effect.die(new Error("A locked import is gone."))
+      const record = toImport(counted)
+      if (record.state === "completed") {
+        const change = importChange("imports.complete", record, before)
+        yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
+      }
+      return { record, told: before.dryRun ? Effect.void : worked.told }
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  return { next }
+}

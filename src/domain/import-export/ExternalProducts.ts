@@ -1,0 +1,162 @@
+import { Context, Effect, Layer, Result } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import { CatalogBatches } from "../catalog/import-export/CatalogBatches.ts"
+import { Sellables } from "../catalog/Sellables.ts"
+import type { Issue } from "../errors/ApiErrors.ts"
+import { StockBatches } from "../inventory/StockBatches.ts"
+import { ForeignPictures, type ShownPicture } from "../media/ForeignPictures.ts"
+import { CurrencyCode, parseAmount } from "../money/Currency.ts"
+import { PriceBatches } from "../pricing/PriceBatches.ts"
+import { strictly } from "../text/Issues.ts"
+import { ExternalRecord } from "./ExternalRecord.ts"
+import type { Import } from "./Import.ts"
+import type { BatchResult, Outcome } from "./Outcome.ts"
+
+const readRecord = strictly(ExternalRecord)
+const readCurrency = strictly(CurrencyCode)
+
+/** A price or a cost in minor units. Zeros behind the currency's decimals mean nothing. */
+const minor = (text: string, currency: CurrencyCode): Result.Result<number, string> => {
+  const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text
+  return Result.mapError(parseAmount(plain, currency), ({ message }) => message)
+}
+
+type Priced = ReadonlyArray<{ readonly amount: number; readonly compareAtAmount: number | null }>
+
+/** A product with its prices in minor units. */
+export interface ExternalProduct extends Omit<ExternalRecord, "prices" | "stock"> {
+  readonly currency: CurrencyCode
+  readonly prices: ReadonlyArray<
+    Omit<ExternalRecord["prices"][number], "amount" | "compareAtAmount"> & Priced[number]
+  >
+  readonly stock: ReadonlyArray<
+    Omit<ExternalRecord["stock"][number], "unitCost"> & { readonly unitCost?: number }
+  >
+}
+
+/** Reads a product of another shop; prices count in the currency of the import. */
+export const readProduct = (record: unknown, of: Import): Result.Result<ExternalProduct, ReadonlyArray<Issue>> =>
+  Result.gen(function*() {
+    const found = yield* readRecord(record)
+    const currency = yield* readCurrency(of.currency)
+    const amountOf = (path: string, text: string) =>
+      Result.mapError(minor(text, currency), (message): ReadonlyArray<Issue> => [{ path, message, code: "invalid" }])
+    const prices: Array<ExternalProduct["prices"][number]> = []
+    for (const [index, { amount, compareAtAmount, ...price }] of found.prices.entries()) {
+      prices.push({
+        ...price,
+        amount: yield* amountOf(`prices.${index}.amount`, amount),
+        compareAtAmount: compareAtAmount === undefined
+          ? null
+          : yield* amountOf(`prices.${index}.compareAtAmount`, compareAtAmount)
+      })
+    }
+    const stock: Array<ExternalProduct["stock"][number]> = []
+    for (const [index, { unitCost, ...level }] of found.stock.entries()) {
+      stock.push(
+        unitCost === undefined ? level : {
+          ...level,
+          unitCost: yield* amountOf(`stock.${index}.unitCost`, unitCost)
+        }
+      )
+    }
+    return { product: found.product, currency, prices, stock }
+  })
+
+/** What became of a product, after what became of its prices and its stock. */
+const together = (
+  product: Outcome,
+  parts: ReadonlyArray<{ readonly of: "prices" | "stock"; readonly outcome: Outcome }>
+): Outcome => {
+  if (product._tag === "refused") return product
+  const issues = parts.flatMap(({ of, outcome }) =>
+    outcome._tag === "refused"
+      ? outcome.issues.map((issue) => ({ ...issue, path: of, message: `${issue.message} (the product was written)` }))
+      : []
+  )
+  if (issues.length > 0) return { _tag: "refused", issues }
+  const moved = parts.some(({ outcome }) => outcome._tag !== "unchanged")
+  return product._tag === "unchanged" && moved ? { _tag: "updated" } : product
+}
+
+const isPicture = (one: unknown): one is ShownPicture =>
+  typeof one === "object" && one !== null && "src" in one && typeof one.src === "string" &&
+  (!("alt" in one) || typeof one.alt === "string")
+
+/** The pictures of a product, as the formats of other shops keep them in its metadata. */
+const picturesOf = ({ product: { metadata } }: ExternalProduct): ReadonlyArray<ShownPicture> => {
+  const images = metadata?.["images"]
+  return Array.isArray(images) ? images.filter(isPicture) : []
+}
+
+/** Products of other shops: the catalog first, then prices and stock of what is in it. */
+export class ExternalProducts extends Context.Service<ExternalProducts, {
+  readonly apply: (
+    products: ReadonlyArray<ExternalProduct>,
+    of: Import
+  ) => Effect.Effect<BatchResult, never, CurrentActor>
+}>()("stoa/domain/import-export/ExternalProducts") {
+  static readonly layer = Layer.effect(
+    ExternalProducts,
+    Effect.gen(function*() {
+      const catalog = yield* CatalogBatches
+      const sellables = yield* Sellables
+      const prices = yield* PriceBatches
+      const levels = yield* StockBatches
+      const pictures = yield* ForeignPictures
+
+      const apply = Effect.fn("ExternalProducts.apply")(
+        function*(products: ReadonlyArray<ExternalProduct>, of: Import) {
+          const made = yield* catalog.apply(products.map(({ product }) => product))
+          const written = products.map((product, index) => ({ product, index })).filter(({ index }) =>
+            made.outcomes[index]?._tag !== "refused"
+          )
+          const priced = written.flatMap(({ index, product: { currency, prices, product } }) =>
+            prices.map((price) => ({ index, name: { ...price, slug: product.slug }, price: { ...price, currency } }))
+          )
+          const counted = written.flatMap(({ index, product: { product, stock } }) =>
+            stock.map((level) => ({
+              index,
+              name: { ...level, slug: product.slug },
+              level: { ...level, warehouse: of.warehouse }
+            }))
+          )
+          // A rehearsal has nothing fetched: an engine of jobs outside of the database would not undo it.
+          const shown = of.pictures && !of.dryRun
+            ? written.map(({ product }) => ({ name: { slug: product.product.slug }, pictures: picturesOf(product) }))
+              .filter(({ pictures }) => pictures.length > 0)
+            : []
+          const targets = yield* sellables.find([...priced, ...counted, ...shown].map(({ name }) => name))
+          yield* pictures.expect(shown.flatMap(({ pictures }, at) => {
+            const target = targets[priced.length + counted.length + at]
+            return typeof target === "object" ? [{ entityId: target.entityId, pictures }] : []
+          }))
+          const set = yield* prices.apply(priced.map(({ price: { options: _, sku: __, ...record } }, at) => ({
+            record,
+            target: targets[at] ?? ""
+          })))
+          const put = yield* levels.apply(counted.map(({ level: { options: _, sku: __, ...record } }, at) => ({
+            record,
+            target: targets[priced.length + at] ?? ""
+          })))
+          const parts = [
+            ...priced.map(({ index }, at) => ({ index, of: "prices" as const, outcome: set.outcomes[at] })),
+            ...counted.map(({ index }, at) => ({ index, of: "stock" as const, outcome: put.outcomes[at] }))
+          ]
+          const unchanged: Outcome = { _tag: "unchanged" }
+          const byProduct = new Map<number, Array<{ of: "prices" | "stock"; outcome: Outcome }>>()
+          for (const { index, of, outcome } of parts) {
+            byProduct.set(index, [...byProduct.get(index) ?? [], { of, outcome: outcome ?? unchanged }])
+          }
+          const result: BatchResult = {
+            outcomes: made.outcomes.map((outcome, index) => together(outcome, byProduct.get(index) ?? [])),
+            told: Effect.all([made.told, set.told, put.told], { discard: true })
+          }
+          return result
+        }
+      )
+
+      return { apply }
+    })
+  )
+}

@@ -1,0 +1,22 @@
+import { Context, Layer } from "effect"
+
+/** Limits of files, and how long what is known of them stays. */
+export interface ImportExportLimits {
+  /** Largest file that is imported, in bytes. */
+  readonly maxFileBytes: number
+  /** Records of a batch, which is one transaction. */
+  readonly batchRows: number
+  /** Days that an import, its records and its report stay after its end. */
+  readonly keepDays: number
+}
+
+/** What holds where the deployment says nothing. */
+export const defaultLimits: ImportExportLimits = { maxFileBytes: 268_435_456, batchRows: 500, keepDays: 30 }
+
+/** The limits of this deployment (`importExport` in `commerce.config.ts`). */
+export class ImportExportSettings
+  extends Context.Service<ImportExportSettings, ImportExportLimits>()("stoa/domain/import-export/ImportExportSettings")
+{
+  static readonly layerOf = (limits: Partial<ImportExportLimits>): Layer.Layer<ImportExportSettings> =>
+    Layer.succeed(ImportExportSettings, { ...defaultLimits, ...limits })
+}

@@ -1,0 +1,241 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { ChangeType } from "../events/Event.ts"
+import { journalInsert } from "../events/JournalRepo.ts"
+import { newId } from "../ids/Id.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { FileText, Import, ImportOptions, ImportState } from "./Import.ts"
+import { type ImportRow, toImport } from "./ImportRows.ts"
+import type { ImportedKind } from "./Kind.ts"
+
+/** Which imports a list shows. */
+export interface ImportFilter {
+  readonly kind?: ImportedKind | undefined
+  readonly state?: ImportState | undefined
+}
+
+/** An import whose job is to be seen to. */
+export interface OpenImport {
+  readonly id: string
+  readonly organizationId: string
+}
+
+/** Imports: their files while they arrive, their records, and their end. */
+export class ImportRepo extends Context.Service<ImportRepo, {
+  /** A new import whose file begins to arrive. */
+  readonly begin: (options: ImportOptions) => Effect.Effect<string, never, CurrentActor>
+  /** Puts records of the file behind those that came before; false when the import is not receiving any more. */
+  readonly stage: (
+    id: string,
+    after: number,
+    rows: ReadonlyArray<FileText>,
+    bytes: number
+  ) => Effect.Effect<boolean, never, CurrentActor>
+  /**
+   * The file is there in full. `earlier`: a request with this key has made an import before, which is given in its place;
+   * the new one is gone then.
+   */
+  readonly queue: (
+    id: string,
+    key: string | null,
+    contentHash: string
+  ) => Effect.Effect<
+    { readonly record: Import; readonly earlier: boolean; readonly sameContent: boolean } | undefined,
+    never,
+    CurrentActor
+  >
+  /** Removes an import whose file did not arrive. */
+  readonly discard: (id: string) => Effect.Effect<void, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<Import | undefined, never, CurrentActor>
+  /** Whoever sent the file; undefined when there is no such import. */
+  readonly actorOf: (id: string) => Effect.Effect<Actor | undefined, never, CurrentActor>
+  /** Newest first. */
+  readonly list: (filter: ImportFilter, page: PageRequest) => Effect.Effect<PageOf<Import>, never, CurrentActor>
+  /** Ends an import that is not over, and tells of it; undefined when it was, or there is none. */
+  readonly end: (
+    id: string,
+    state: "failed" | "cancelled",
+    error: string | null
+  ) => Effect.Effect<Import | undefined, never, CurrentActor>
+  /** Imports of all organizations that wait, and that nobody has worked on for so many minutes. */
+  readonly stalled: (minutes: number, limit: number) => Effect.Effect<ReadonlyArray<OpenImport>>
+  /** Deletes imports of all organizations that ended so many days ago, and files that stopped arriving a day ago. */
+  readonly purge: (days: number, limit: number) => Effect.Effect<number>
+  /** Runs work in one transaction. */
+  readonly together: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}>()("stoa/domain/import-export/ImportRepo") {
+  static readonly layer = Layer.effect(ImportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+/** Why a transaction is given up. */
+class Undone<E> {
+  readonly reason: E
+  constructor(reason: E) {
+    this.reason = reason
+  }
+}
+
+const decodeActor = Schema.decodeUnknownSync(Actor)
+
+/** The journal's entry of an import. */
+export const importChange = (type: Extract<ChangeType, `imports.${string}`>, record: Import, before?: Import) => ({
+  type,
+  entityType: "import" as const,
+  entityId: record.id,
+  payload: record,
+  ...(before === undefined ? {} : { before })
+})
+
+const makeArrival = (sql: SqlClient.SqlClient) => {
+  const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
+    const actor = yield* CurrentActor
+    const id = newId()
+    yield* sql`insert into imports (id, organization_id, kind, format, file_name, dry_run, currency, warehouse,
+        pictures, actor, created_by)
+      values (${id}::uuid, ${actor.organizationId}, ${options.kind}, ${options.format}, ${options.fileName},
+        ${options.dryRun}, ${options.currency}, ${options.warehouse}, ${options.pictures ?? false}, ${
+      JSON.stringify(actor)
+    }::jsonb,
+        ${actor.userId ?? actor.keyId ?? null})`
+    return id
+  }, Effect.orDie)
+
+  const stage = Effect.fn("ImportRepo.stage")(
+    function*(id: string, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
+      const organization = yield* currentOrganization
+      // Texts and not one JSON value: a record's own depth and size are its limits, and not those of a batch.
+      const staged = yield* sql`with import as (update imports set rows = ${after + rows.length}, bytes = ${bytes},
+            updated_at = now()
+          where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving' and rows = ${after}
+          returning id)
+        insert into import_rows (organization_id, import_id, row, line, bytes, record, problem)
+        select ${organization}, import.id, ${after}::int + r.n, r.line, octet_length(r.record),
+          nullif(r.record, '')::jsonb, nullif(r.problem, '')
+        from import, unnest(${rows.map(({ line }) => line)}::int[], ${rows.map(({ text }) => text ?? "")}::text[],
+          ${rows.map(({ problem }) => problem ?? "")}::text[]) with ordinality r(line, record, problem, n)
+        returning 1`
+      return staged.length === rows.length
+    },
+    Effect.orDie
+  )
+
+  const discard = Effect.fn("ImportRepo.discard")(function*(id: string) {
+    const organization = yield* currentOrganization
+    yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${organization}
+      and state = 'receiving'`
+  }, Effect.orDie)
+
+  const queue = Effect.fn("ImportRepo.queue")(function*(id: string, key: string | null, contentHash: string) {
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
+    interface Found extends ImportRow {
+      readonly content_hash: string
+    }
+    // Two requests with one key meet at its index: the second one finds what the first has made. Behind a savepoint, because
+    // it goes on after that.
+    const queued = yield* sql.withTransaction(sql<Found>`update imports i set state = 'queued', updated_at = now(),
+        key_scope = ${key}, content_hash = ${contentHash}
+      where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving'
+        and not exists (select 1 from imports o where o.organization_id = ${organization} and o.key_scope = ${key}::text)
+      returning *`).pipe(
+      Effect.catch((error) => error.reason._tag === "UniqueViolation" ? Effect.succeed([]) : Effect.die(error))
+    )
+    if (queued[0] !== undefined) {
+      const record = toImport(queued[0])
+      yield* sql`with entry as (${journalInsert(sql, actor, [importChange("imports.create", record)])}) select 1`
+      return { record, earlier: false, sameContent: true }
+    }
+    const [earlier] = yield* sql<Found>`select * from imports
+      where organization_id = ${organization} and key_scope = ${key}::text`
+    return earlier === undefined
+      ? undefined
+      : { record: toImport(earlier), earlier: true, sameContent: earlier.content_hash === contentHash }
+  }, Effect.orDie)
+
+  return { begin, stage, discard, queue }
+}
+
+const makeReads = (sql: SqlClient.SqlClient) => {
+  const find = Effect.fn("ImportRepo.find")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<ImportRow>`select * from imports
+      where id = ${id}::uuid and organization_id = ${organization}`
+    return rows[0] === undefined ? undefined : toImport(rows[0])
+  }, Effect.orDie)
+
+  const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly actor: unknown }>`select actor from imports
+      where id = ${id}::uuid and organization_id = ${organization}`
+    return rows[0] === undefined ? undefined : decodeActor(rows[0].actor)
+  }, Effect.orDie)
+
+  const list = Effect.fn("ImportRepo.list")(function*({ kind, state }: ImportFilter, page: PageRequest) {
+    const source = { table: "imports", columns: "*", order: "created_at desc, id desc" }
+    const rows = yield* ownPage<ImportRow>(sql, source, page, [
+      ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+      ...(state === undefined ? [] : [sql`state = ${state}`])
+    ])
+    return { ...rows, items: rows.items.map(toImport) }
+  }, Effect.orDie)
+
+  return { find, actorOf, list }
+}
+
+const makeEnd = (sql: SqlClient.SqlClient) =>
+  Effect.fn("ImportRepo.end")(
+    function*(id: string, state: "failed" | "cancelled", error: string | null) {
+      const actor = yield* CurrentActor
+      const organization = actor.organizationId
+      const [before] = yield* sql<ImportRow>`select * from imports where id = ${id}::uuid
+        and organization_id = ${organization} and completed_at is null for no key update`
+      if (before === undefined) return undefined
+      const [after] = yield* sql<ImportRow>`update imports set state = ${state}, error = ${error}, updated_at = now(),
+          completed_at = now()
+        where id = ${id}::uuid and organization_id = ${organization} returning *`
+      if (after === undefined) return undefined
+      yield* sql`delete from import_rows where import_id = ${id}::uuid and organization_id = ${organization}`
+      const type = state === "failed" ? "imports.fail" : "imports.cancel"
+      const change = importChange(type, toImport(after), toImport(before))
+      yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
+      return toImport(after)
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+const makeUpkeep = (sql: SqlClient.SqlClient) => {
+  const stalled = Effect.fn("ImportRepo.stalled")(function*(minutes: number, limit: number) {
+    const rows = yield* sql<{ readonly id: string; readonly organization_id: string }>`select id, organization_id
+      from imports where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
+      order by updated_at limit ${limit}`
+    return rows.map((row) => ({ id: row.id, organizationId: row.organization_id }))
+  }, Effect.orDie)
+
+  const purge = Effect.fn("ImportRepo.purge")(function*(days: number, limit: number) {
+    const gone = yield* sql`delete from imports where id = any(array(
+        (select id from imports where completed_at < now() - make_interval(days => ${days})
+          order by completed_at limit ${limit})
+        union all
+        (select id from imports where state = 'receiving' and updated_at < now() - interval '1 day'
+          order by updated_at limit ${limit})))
+      returning 1`
+    return gone.length
+  }, Effect.orDie)
+
+  return { stalled, purge }
+}
+
+const make = (sql: SqlClient.SqlClient): ImportRepo["Service"] => ({
+  ...makeArrival(sql),
+  ...makeReads(sql),
+  ...makeUpkeep(sql),
+  end: makeEnd(sql),
+  together: <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    // The outcome of the work travels beside the errors of the transaction, which are the only ones to die of.
+    sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
+      Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error))
+    )
+})

@@ -1,0 +1,82 @@
+import { Schema } from "effect"
+
+/** What can be imported and exported (docs/import-export.md). */
+export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
+export type Kind = typeof Kind.Type
+
+/** What can be imported. */
+export const ImportedKind = Schema.Literals([
+  "catalog",
+  "categories",
+  "brands",
+  "prices",
+  "stock",
+  "customers",
+  "orders"
+])
+export type ImportedKind = typeof ImportedKind.Type
+
+/** How a file is written that comes in. `shopify` and `woocommerce` are the CSV files of their product exports. */
+export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
+export type ImportFormat = typeof ImportFormat.Type
+
+/** How a file is written that goes out. */
+export const ExportFormat = Schema.Literals(["csv", "jsonl"])
+export type ExportFormat = typeof ExportFormat.Type
+
+/** Formats that only describe products, with their prices and stock. */
+export const isExternal = (format: ImportFormat): boolean => format === "shopify" || format === "woocommerce"
+
+type Alternatives = readonly [string, ...ReadonlyArray<string>]
+
+const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
+  catalog: [["catalog:create"], ["catalog:update"]],
+  categories: [["catalog:update"]],
+  brands: [["catalog:update"]],
+  prices: [["pricing:create", "pricing:manage"]],
+  stock: [["inventory:adjust"]],
+  customers: [["customers:read"], ["customers:create"], ["customers:update"]],
+  // Whoever shops may place orders too; prices and totals of one's own are the matter of staff.
+  orders: [["orders:create"], ["orders:manage"]]
+}
+
+const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
+  catalog: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
+  categories: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
+  brands: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
+  prices: [["pricing:read", "pricing:update", "pricing:manage"]],
+  stock: [["inventory:read"]],
+  customers: [["customers:read"]],
+  orders: [["orders:read"]]
+}
+
+/** What an import asks of its caller: one permission of each list, as the routes of these records ask for it. */
+export const neededToImport = (kind: ImportedKind, format: ImportFormat): ReadonlyArray<Alternatives> =>
+  isExternal(format) ? [...writing.catalog, ...writing.prices, ...writing.stock] : writing[kind]
+
+/** The same for an export. */
+export const neededToExport = (kind: Kind): ReadonlyArray<Alternatives> => reading[kind]
+
+/** Every permission with which anybody may import something. */
+export const importing: Alternatives = [
+  "catalog:create",
+  "catalog:update",
+  "pricing:create",
+  "pricing:manage",
+  "inventory:adjust",
+  "customers:create",
+  "orders:manage"
+]
+
+/** Every permission with which anybody may export something. */
+export const exporting: Alternatives = [
+  "catalog:read:unpublished",
+  "catalog:create",
+  "catalog:update",
+  "pricing:read",
+  "pricing:update",
+  "pricing:manage",
+  "inventory:read",
+  "customers:read",
+  "orders:read"
+]

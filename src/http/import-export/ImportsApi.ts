@@ -1,0 +1,92 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { Import, ImportState, RefusedRow } from "../../domain/import-export/Import.ts"
+import { ImportedKind, ImportFormat, importing } from "../../domain/import-export/Kind.ts"
+import { CurrencyCode } from "../../domain/money/Currency.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Text } from "../../domain/text/Storable.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency, OwnIdempotency } from "../middleware/Idempotency.ts"
+
+/** The body as it is read; its size is limited by the route and not by the edge. */
+const File = HttpApiSchema.StreamUint8Array({
+  contentType: [
+    "text/csv",
+    "application/x-ndjson",
+    "application/jsonl",
+    "application/json",
+    "application/octet-stream",
+    "text/plain"
+  ]
+})
+
+const Flag = Schema.Literals(["true", "false"])
+
+const sent = {
+  kind: Schema.optional(ImportedKind.annotate({ description: "What the file holds. Default `catalog`." })),
+  format: Schema.optional(ImportFormat.annotate({
+    description: "How it is written. Default: as `Content-Type` says, `csv` or `jsonl`."
+  })),
+  dryRun: Schema.optional(Flag.annotate({ description: "`true` says what would happen, and changes nothing." })),
+  fileName: Schema.optional(Text),
+  currency: Schema.optional(CurrencyCode.annotate({
+    description: "Of prices in the formats of other shops, which name none. Default: the store's."
+  })),
+  pictures: Schema.optional(Flag.annotate({
+    description: "Whether pictures that files of other shops name are fetched and attached. Default: if the caller " +
+      "may upload media and the deployment keeps files."
+  })),
+  warehouse: Schema.optional(Text.annotate({
+    description: "Code of the warehouse of stock that names none. Default: the first one."
+  }))
+}
+
+const params = { id: Uuid }
+const mayImport = anyOf(...importing)
+
+/** Files that are taken in (docs/import-export.md). Which kinds a caller may import, the handler says. */
+export const ImportsGroup = HttpApiGroup.make("imports").add(
+  HttpApiEndpoint.post("create", "/api/imports", {
+    query: sent,
+    payload: File,
+    success: Data(Import).pipe(HttpApiSchema.status(202))
+  })
+    .annotate(Access, mayImport)
+    .annotate(OwnIdempotency, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Import a file",
+      description:
+        "The body is the file. It is read while it arrives and worked on in the background. 413 when it, or " +
+        "a line of it, is too large; 422 when it cannot be read at all. Records that are wrong are refused one by one."
+    })),
+  HttpApiEndpoint.get("list", "/api/imports", {
+    query: { ...pageQuery, kind: Schema.optional(ImportedKind), state: Schema.optional(ImportState) },
+    success: Page(Import)
+  })
+    .annotate(Access, mayImport)
+    .annotateMerge(OpenApi.annotations({ summary: "List imports, newest first" })),
+  HttpApiEndpoint.get("get", "/api/imports/:id", { params, success: Data(Import) })
+    .annotate(Access, mayImport)
+    .annotateMerge(OpenApi.annotations({ summary: "An import and how far it is" })),
+  HttpApiEndpoint.get("refusals", "/api/imports/:id/refusals", { params, query: pageQuery, success: Page(RefusedRow) })
+    .annotate(Access, mayImport)
+    .annotateMerge(OpenApi.annotations({ summary: "Records that were refused, and why" })),
+  HttpApiEndpoint.get("report", "/api/imports/:id/refusals.csv", {
+    params,
+    success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" })
+  })
+    .annotate(Access, mayImport)
+    .annotateMerge(OpenApi.annotations({ summary: "The same as a file" })),
+  HttpApiEndpoint.post("cancel", "/api/imports/:id/cancel", { params, success: Data(Import) })
+    .annotate(Access, mayImport)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Stop an import",
+      description: "After the batch that is being worked on; what was done stays done. 409 when it is over."
+    }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,0 +1,181 @@
+import { Data, Effect, Fiber, Layer, Option, Stream } from "effect"
+import { createWriteStream } from "node:fs"
+import { open } from "node:fs/promises"
+import { basename, extname } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { type Import, type ImportOptions, isOver } from "../../domain/import-export/Import.ts"
+import { Imports } from "../../domain/import-export/Imports.ts"
+import {
+  type ExportFormat,
+  type ImportedKind,
+  type ImportFormat,
+  isExternal,
+  type Kind
+} from "../../domain/import-export/Kind.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
+import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
+import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
+import { JobRunner } from "../../workflows/jobs/JobRunner.ts"
+import { loggingLayer, servicesApp } from "../App.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
+import { progressOn, type Screen } from "./Progress.ts"
+
+/** An import or export did not come about, or not for every record; one line that says why. Exit code 1. */
+export class ImportExportRefused extends Data.TaggedError("ImportExportRefused")<{ readonly message: string }> {}
+
+const refuse = (message: string) => Effect.fail(new ImportExportRefused({ message }))
+
+/** What `stoa import` was told. */
+export interface AskedImport {
+  readonly file: string
+  readonly kind: ImportedKind
+  readonly format: Option.Option<ImportFormat>
+  readonly org: Option.Option<string>
+  readonly dryRun: boolean
+  readonly currency: Option.Option<string>
+  readonly warehouse: Option.Option<string>
+  readonly pictures: Option.Option<boolean>
+}
+
+/** What `stoa export` was told. */
+export interface AskedExport {
+  readonly kind: Kind
+  readonly format: ExportFormat
+  readonly org: Option.Option<string>
+  readonly out: Option.Option<string>
+}
+
+const byName: ReadonlyMap<string, ImportFormat> = new Map([
+  [".csv", "csv"],
+  [".jsonl", "jsonl"],
+  [".ndjson", "jsonl"]
+])
+
+/** Reasons that are shown at the end; the report has all of them. */
+const shownReasons = 20
+
+const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
+  const organization = Option.getOrElse(asked, () => "") || (yield* StoreSettings).defaultOrganizationId
+  return (yield* (yield* OrganizationRepo).exists(organization))
+    ? systemActor(organization, "system:command-line")
+    : yield* refuse(`There is no organization "${organization}".`)
+})
+
+/** Refusals of the API as a line of the command line. */
+const told = <A, R>(
+  work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
+) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
+
+/**
+ * Waits for the end of an import. Whoever serves the queue does the work; where nobody does, this process: it runs the
+ * import's own queue for as long as it waits. Ended early, the import goes on with the next process that serves it.
+ */
+const untilOver = Effect.fnUntraced(function*(begun: Import, seen: (record: Import) => void) {
+  const imports = yield* Imports
+  const runner = yield* JobRunner
+  const working = yield* Effect.forkChild(
+    Effect.forever(Effect.delay(Effect.ignoreCause(runner.run({ queue: "imports", limit: 1 })), "250 millis"))
+  )
+  let record = begun
+  for (; !isOver(record.state); record = yield* imports.get(begun.id)) {
+    seen(record)
+    yield* Effect.sleep("200 millis")
+  }
+  seen(record)
+  yield* Fiber.interrupt(working)
+  return record
+})
+
+const reasonsOf = Effect.fnUntraced(function*({ id, refused }: Import) {
+  if (refused === 0) return []
+  const { items } = yield* (yield* Imports).refusals(id, { page: 1, limit: shownReasons })
+  const lines = items.map(({ issues, key, line }) =>
+    `line ${line}${key === null ? "" : ` (${key})`}: ${
+      issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
+    }`
+  )
+  return refused > items.length
+    ? [...lines, `… and ${refused - items.length} more: GET /api/imports/${id}/refusals`]
+    : lines
+})
+
+/** Opened before an import is begun for it: a name that leads nowhere leaves none behind that waits for its file. */
+const bytesOf = Effect.fnUntraced(function*(file: string) {
+  const handle = yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        const opened = await open(file)
+        if (!(await opened.stat()).isDirectory()) return opened
+        await opened.close()
+        throw new Error("it is a folder")
+      },
+      catch: (error) => new ImportExportRefused({ message: `${file} cannot be read: ${reasonOf(error)}.` })
+    }),
+    (opened) => Effect.promise(() => opened.close())
+  )
+  return Stream.fromAsyncIterable<Uint8Array, unknown>(handle.createReadStream({ autoClose: false }), (error) => error)
+})
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return "code" in error && error.code === "ENOENT" ? "there is no such file" : error.message
+}
+
+const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen) {
+  const format = Option.getOrUndefined(asked.format) ?? byName.get(extname(asked.file).toLowerCase())
+  if (format === undefined) return yield* refuse("--format is needed: the name of the file does not say what it is.")
+  const { defaultCurrency } = yield* StoreSettings
+  const options: ImportOptions = {
+    kind: asked.kind,
+    format,
+    fileName: basename(asked.file),
+    dryRun: asked.dryRun,
+    currency: Option.getOrElse(asked.currency, () => isExternal(format) ? defaultCurrency : null),
+    warehouse: Option.getOrNull(asked.warehouse),
+    pictures: Option.getOrUndefined(asked.pictures)
+  }
+  const actor = yield* actingIn(asked.org)
+  const work = Effect.gen(function*() {
+    const begun = yield* Effect.scoped(Effect.flatMap(
+      bytesOf(asked.file),
+      (bytes) => Effect.flatMap(ImportUploads, (uploads) => uploads.receive(options, bytes, null))
+    ))
+    const record = yield* untilOver(begun, progressOn(screen))
+    if (screen.isTTY === true) screen.write("\n")
+    return { record, reasons: yield* reasonsOf(record) }
+  })
+  const { reasons, record } = yield* Effect.provideService(told(work), CurrentActor, actor)
+  screen.write([`Import ${record.id} ${record.state}${record.dryRun ? " (nothing was changed)" : ""}.`, ...reasons, ""]
+    .join("\n"))
+  if (record.state !== "completed") return yield* refuse(record.error ?? `The import is ${record.state}.`)
+  if (record.refused > 0) return yield* refuse(`${record.refused} records were refused.`)
+})
+
+const runExport = Effect.fnUntraced(function*(asked: AskedExport, out: NodeJS.WritableStream) {
+  const actor = yield* actingIn(asked.org)
+  const file = yield* Effect.provideService(
+    told(Effect.flatMap(ExportFiles, (files) => files.write(asked.kind, asked.format))),
+    CurrentActor,
+    actor
+  )
+  const target = Option.match(asked.out, { onNone: () => out, onSome: (path) => createWriteStream(path) })
+  yield* Effect.tryPromise({
+    try: () => pipeline(Readable.from(Stream.toAsyncIterable(file.text)), target, { end: Option.isSome(asked.out) }),
+    catch: (error) => new ImportExportRefused({ message: `The file could not be written: ${String(error)}` })
+  })
+})
+
+const services = (settings: AppSettings) =>
+  Layer.provideMerge(
+    OrganizationRepo.layer,
+    Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
+  )
+
+/** `stoa import` and `stoa export`: files of the organization of `--org`, else of the default one. */
+export const importExportCommands = (settings: AppSettings) => ({
+  import: (asked: AskedImport, screen: Screen) => Effect.provide(runImport(asked, screen), services(settings)),
+  export: (asked: AskedExport, out: NodeJS.WritableStream) => Effect.provide(runExport(asked, out), services(settings))
+})

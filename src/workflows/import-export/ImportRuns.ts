@@ -1,0 +1,89 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import { isTransient } from "../../domain/errors/Transience.ts"
+import { BatchRepo, type Work } from "../../domain/import-export/BatchRepo.ts"
+import { type Import, isOver } from "../../domain/import-export/Import.ts"
+import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
+import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
+import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
+
+/** Slug of the job that works on an import. */
+export const importTask = "imports/run"
+
+/** Tries of a single record that the database refuses, before it counts as refused: another request may have come first. */
+const triesOfOne = 3
+
+/** What is said of a record that was as it should be, and that the database did not take. */
+const unwritable = { path: "", message: "The record could not be written.", code: "unwritable" }
+
+const refuseAll: Work = (rows) =>
+  Effect.succeed({
+    results: rows.map(({ line, row }) => ({
+      row,
+      line,
+      key: null,
+      outcome: { _tag: "refused", issues: [unwritable] }
+    })),
+    told: Effect.void
+  })
+
+/** Works on imports, batch by batch (docs/import-export.md). */
+export class ImportRuns extends Context.Service<ImportRuns, {
+  /**
+   * Goes on with an import from its last batch to its end, as whoever sent the file. It may be interrupted and begun again
+   * at any time, and by two workers at once. Undefined: there is no such import.
+   */
+  readonly run: (
+    id: string,
+    seen?: (record: Import) => Effect.Effect<void>
+  ) => Effect.Effect<Import | undefined, never, CurrentActor>
+}>()("stoa/workflows/import-export/ImportRuns") {
+  static readonly layer = Layer.effect(
+    ImportRuns,
+    Effect.gen(function*() {
+      const repo = yield* ImportRepo
+      const batches = yield* BatchRepo
+      const kinds = yield* ImportKinds
+      const { batchRows } = yield* ImportExportSettings
+
+      /** A batch; what the database refuses of it is done in smaller ones, down to the record that it is about. */
+      const step = (id: string, work: Work, limit: number, tries = 1): ReturnType<typeof batches.next> =>
+        Effect.catchDefect(batches.next(id, limit, work), (defect) => {
+          if (isTransient(defect)) return Effect.die(defect)
+          const why = Effect.logWarning(`a batch of ${limit} of import ${id} was not written`, defect)
+          if (limit > 1) return Effect.andThen(why, step(id, work, Math.ceil(limit / 8)))
+          if (tries < triesOfOne) return step(id, work, 1, tries + 1)
+          return Effect.andThen(why, batches.next(id, 1, refuseAll))
+        })
+
+      const toTheEnd = Effect.fnUntraced(
+        function*(begun: Import, seen: (record: Import) => Effect.Effect<void>) {
+          const work = kinds.workFor(begun)
+          for (let record = begun; !isOver(record.state);) {
+            const done = yield* step(begun.id, work, batchRows)
+            if (done === undefined) return yield* repo.find(begun.id)
+            // Once it is committed nothing else tells of it: not even being stopped comes between.
+            yield* Effect.uninterruptible(done.told)
+            yield* seen(done.record)
+            record = done.record
+          }
+          return yield* repo.find(begun.id)
+        }
+      )
+
+      const run = Effect.fn("ImportRuns.run")(
+        function*(id: string, seen: (record: Import) => Effect.Effect<void> = () => Effect.void) {
+          const found = yield* repo.find(id)
+          const sender = yield* repo.actorOf(id)
+          if (found === undefined || sender === undefined) return undefined
+          const { workId: _, ...actor } = sender
+          // His changes, and not his request's: that was answered when the file had arrived.
+          const working = { ...actor, requestId: null, ip: null, userAgent: null, source: "job" as const }
+          return yield* Effect.provideService(toTheEnd(found, seen), CurrentActor, working)
+        }
+      )
+
+      return { run }
+    })
+  )
+}

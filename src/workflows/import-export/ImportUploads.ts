@@ -1,0 +1,149 @@
+import { Context, Effect, Exit, Layer, Stream } from "effect"
+import { createHash, type Hash } from "node:crypto"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import {
+  Conflict,
+  type Forbidden,
+  PayloadTooLarge,
+  type Unauthorized,
+  ValidationFailed
+} from "../../domain/errors/ApiErrors.ts"
+import type { FileText, Import, ImportOptions } from "../../domain/import-export/Import.ts"
+import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
+import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
+import { Imports } from "../../domain/import-export/Imports.ts"
+import { isExternal } from "../../domain/import-export/Kind.ts"
+import { Jobs } from "../../domain/jobs/Jobs.ts"
+import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
+import { FileRefused } from "./FileRefused.ts"
+import { fileRows } from "./FileRows.ts"
+import { type Arrival, textOf } from "./FileText.ts"
+import { importTask } from "./ImportRuns.ts"
+
+/** Records and bytes that are put away at once: both bound what is in memory. */
+const packRows = 500
+const packBytes = 1_048_576
+
+interface Pack {
+  readonly rows: ReadonlyArray<FileText>
+  /** Bytes of the file that were read. */
+  readonly bytes: number
+}
+
+async function* packs(
+  bytes: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+  arrival: Arrival,
+  maxBytes: number
+): AsyncGenerator<Pack> {
+  let [rows, size]: [Array<FileText>, number] = [[], 0]
+  for await (const { line, problem, record } of fileRows(textOf(bytes, arrival, maxBytes), options)) {
+    const text = problem === null ? JSON.stringify(record) : null
+    rows.push({ line, text, problem })
+    size += text?.length ?? 0
+    if (rows.length < packRows && size < packBytes) continue
+    yield { rows, bytes: arrival.bytes }
+    ;[rows, size] = [[], 0]
+  }
+  yield { rows, bytes: arrival.bytes }
+}
+
+async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** What a refused file is answered with; anything else that goes wrong is a defect. */
+const refused = (error: unknown): Effect.Effect<never, PayloadTooLarge | ValidationFailed> => {
+  if (!(error instanceof FileRefused)) return Effect.die(error)
+  return error.reason === "too large"
+    ? Effect.fail(PayloadTooLarge.of(error.message))
+    : Effect.fail(ValidationFailed.of("file", error.message, "unreadable"))
+}
+
+type Refused = Unauthorized | Forbidden | PayloadTooLarge | ValidationFailed | Conflict
+
+/** Takes files in: their records are put away while they arrive, and worked on by a job once all of them are there. */
+export class ImportUploads extends Context.Service<ImportUploads, {
+  /**
+   * Reads a file to its end. 403 for a kind that is not the caller's, and for pictures that he may not upload, 413 for one that is too large, 422 for one that
+   * cannot be read; then nothing of it stays. The same `key` gives the import that its first request made, and 422 for
+   * another file or other options.
+   */
+  readonly receive: (
+    options: ImportOptions,
+    file: Stream.Stream<Uint8Array, unknown>,
+    key: string | null
+  ) => Effect.Effect<Import, Refused, CurrentActor>
+}>()("stoa/workflows/import-export/ImportUploads") {
+  static readonly layer = Layer.effect(
+    ImportUploads,
+    Effect.gen(function*() {
+      const imports = yield* Imports
+      const repo = yield* ImportRepo
+      const { maxFileBytes } = yield* ImportExportSettings
+      const jobs = yield* Jobs
+      const pictures = yield* ForeignPictures
+
+      const store = Effect.fnUntraced(
+        function*(id: string, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
+          const hash = createHash("sha256").update(JSON.stringify(options))
+          const arrival: Arrival = { bytes: 0 }
+          const bytes = hashed(Stream.toAsyncIterable(file), hash)
+          let after = 0
+          yield* Stream.fromAsyncIterable(packs(bytes, options, arrival, maxFileBytes), (error) => error).pipe(
+            Stream.runForEach(({ bytes, rows }) =>
+              Effect.flatMap(repo.stage(id, after, rows, bytes), (staged) => {
+                after += rows.length
+                return staged ? Effect.void : Effect.die(new Error("An import went away while its file arrived."))
+              })
+            ),
+            Effect.catch(refused)
+          )
+          return hash.digest("hex")
+        }
+      )
+
+      /** The job and the state it waits for are there together. */
+      const queue = (id: string, key: string | null, hash: string) =>
+        repo.together(Effect.gen(function*() {
+          const { organizationId } = yield* CurrentActor
+          const queued = yield* repo.queue(id, key, hash)
+          if (queued === undefined) return yield* Conflict.of("The import was discarded while its file arrived.")
+          if (!queued.sameContent) {
+            return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
+          }
+          if (!queued.earlier) yield* jobs.enqueue(importTask, { importId: id }, { organizationId })
+          return queued
+        }))
+
+      const settled = Effect.fnUntraced(function*(asked: ImportOptions) {
+        yield* imports.admit(asked.kind, asked.format)
+        if (isExternal(asked.format)) return { ...asked, pictures: yield* pictures.admit(asked.pictures) }
+        return asked.pictures === true
+          ? yield* ValidationFailed.of("pictures", "can only be fetched for files of other shops")
+          : { ...asked, pictures: false }
+      })
+
+      const receive = Effect.fn("ImportUploads.receive")(
+        function*(asked: ImportOptions, file: Stream.Stream<Uint8Array, unknown>, key: string | null) {
+          const options = yield* settled(asked)
+          const id = yield* repo.begin(options)
+          return yield* Effect.gen(function*() {
+            const hash = yield* store(id, options, file)
+            const { earlier, record } = yield* queue(id, key, hash)
+            if (earlier) yield* repo.discard(id)
+            return record
+          }).pipe(
+            // Whoever hangs up interrupts this; what came of his file goes, too.
+            Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : repo.discard(id))
+          )
+        }
+      )
+
+      return { receive }
+    })
+  )
+}

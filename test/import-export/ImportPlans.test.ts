@@ -1,0 +1,197 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { EntityFieldRepo } from "../../src/domain/catalog/fields/EntityFieldRepo.ts"
+import { BrandFileRepo } from "../../src/domain/catalog/import-export/BrandFileRepo.ts"
+import { CatalogPageRepo } from "../../src/domain/catalog/import-export/CatalogPageRepo.ts"
+import { CatalogStateRepo } from "../../src/domain/catalog/import-export/CatalogStateRepo.ts"
+import { CategoryFileRepo } from "../../src/domain/catalog/import-export/CategoryFileRepo.ts"
+import { FieldStateRepo } from "../../src/domain/catalog/import-export/FieldStateRepo.ts"
+import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
+import { CustomerBatchRepo } from "../../src/domain/customers/CustomerBatchRepo.ts"
+import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
+import { PersonPageRepo } from "../../src/domain/import-export/PersonPageRepo.ts"
+import { RefusalRepo } from "../../src/domain/import-export/RefusalRepo.ts"
+import { SellablePageRepo } from "../../src/domain/import-export/SellablePageRepo.ts"
+import { StockBatchRepo } from "../../src/domain/inventory/StockBatchRepo.ts"
+import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
+import { OrderPageRepo } from "../../src/domain/orders/import-export/OrderPageRepo.ts"
+import { PriceBatchRepo } from "../../src/domain/pricing/PriceBatchRepo.ts"
+import { asShopkeeper } from "../catalog/CatalogServices.ts"
+import { plansOf, statementsOf } from "../pricing/Statements.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const many = 20_000
+
+const each = `from generate_series(1, ${many}) n`
+
+const owner = "case n % 2 when 0 then 'org_default' else 'org_other' end"
+
+/** Two stores with 10,000 of everything each, written past the index of search. */
+const seedMany = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into organizations (id, slug, name) values ('org_other', 'other', 'Other')`
+  yield* sql`set session_replication_role = replica`
+  for (
+    const text of [
+      `insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+        select md5('e' || n)::uuid, ${owner}, 'product', 's-' || n, 'active', true ${each}`,
+      `insert into entity_attributes (id, organization_id, entity_id, locale, title)
+        select md5('a' || n)::uuid, ${owner}, md5('e' || n)::uuid, 'en', 'T' ${each}`,
+      `insert into variants (id, organization_id, entity_id, sku, combination)
+        select md5('v' || n)::uuid, ${owner}, md5('e' || n)::uuid, 'k-' || n, '' ${each}`,
+      `insert into categories (id, organization_id, slug) select md5('c' || n)::uuid, ${owner}, 'c-' || n ${each}`,
+      `insert into brands (id, organization_id, slug, display_name)
+        select md5('b' || n)::uuid, ${owner}, 'b-' || n, 'B' ${each}`,
+      `insert into entity_categories (organization_id, entity_id, category_id)
+        select ${owner}, md5('e' || n)::uuid, md5('c' || n)::uuid ${each}`,
+      `insert into entity_brands (organization_id, entity_id, brand_id)
+        select ${owner}, md5('e' || n)::uuid, md5('b' || n)::uuid ${each}`,
+      `insert into option_types (id, organization_id, entity_id, name, display_name)
+        select md5('t' || n)::uuid, ${owner}, md5('e' || n)::uuid, 'Size', 'Size' ${each}`,
+      `insert into option_values (id, organization_id, option_type_id, value, display_value)
+        select md5('x' || n)::uuid, ${owner}, md5('t' || n)::uuid, 'S', 'S' ${each}`,
+      `insert into variant_option_values (organization_id, variant_id, option_value_id)
+        select ${owner}, md5('v' || n)::uuid, md5('x' || n)::uuid ${each}`,
+      `insert into entity_field_schemas (organization_id, entity_type)
+        values ('org_default', 'product'), ('org_other', 'product')`,
+      `insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required, is_unique,
+          is_filterable, is_public, rules)
+        select md5(o || k)::uuid, o, 'product', k, k, k, false, true, false, true, '{}'
+        from unnest(array['org_default', 'org_other']) o, unnest(array['text', 'reference']) k`,
+      `insert into entity_field_values (organization_id, entity_id, definition_id, value, unique_key, reference_id)
+        select ${owner}, md5('e' || n)::uuid, md5(${owner} || k)::uuid, to_jsonb(v), v, r
+        from generate_series(1, ${many}) n, lateral (values ('text', 'u-' || n, null),
+          ('reference', md5('e' || n)::uuid::text, md5('e' || n)::uuid)) x(k, v, r)`,
+      `insert into prices (id, organization_id, entity_id, currency, amount)
+        select md5('p' || n)::uuid, ${owner}, md5('e' || n)::uuid, 'USD', 1 ${each}`,
+      `insert into customers (id, organization_id, user_id, email)
+        select md5('u' || n)::uuid, ${owner}, 'u' || n, 'u' || n || '@home.example' ${each}`,
+      `insert into customer_addresses (id, organization_id, customer_id, type, first_name, last_name, line1, city,
+          country) select md5('d' || n)::uuid, ${owner}, md5('u' || n)::uuid, 'shipping', 'A', 'B', '1', 'T', 'NL' ${each}`,
+      `insert into warehouses (id, organization_id, name, code) values (md5('w')::uuid, 'org_default', 'W', 'W')`,
+      `insert into stock_items (organization_id, sellable_id) select ${owner}, md5('v' || n)::uuid ${each}`,
+      `insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, variant_id)
+        select md5('l' || n)::uuid, ${owner}, md5('v' || n)::uuid, md5('w')::uuid, md5('e' || n)::uuid,
+          md5('v' || n)::uuid ${each}`,
+      `insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total, shipping_total,
+          discount_total, grand_total, placed_at)
+        select md5('o' || n)::uuid, ${owner}, 'ORD-2026-' || lpad(n::text, 6, '0'), 'pending', 'USD', 1, 0, 0, 0, 1,
+          now() - n * interval '1 minute' ${each}`,
+      `insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title, quantity,
+          unit_price, total_price)
+        select md5('ol' || n)::uuid, ${owner}, md5('o' || n)::uuid, 0, md5('e' || n)::uuid, 'product', 'T', 1, 1, 1
+        ${each}`,
+      `insert into imports (id, organization_id, kind, format, dry_run, state, actor, completed_at)
+        select md5('i' || n)::uuid, ${owner}, 'catalog', 'csv', false, 'completed', '{}', now() ${each}`,
+      `insert into import_refusals (organization_id, import_id, row, line, issues)
+        select 'org_default', md5('i2')::uuid, n, n, '[]' ${each}`
+    ]
+  ) yield* sql.unsafe(text)
+  yield* sql`set session_replication_role = default`
+  yield* sql`analyze`
+})
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n * 2 + 2)
+
+/** No table of records may be read from one end to the other; those of a handful of rows may. */
+const expectIndexes = Effect.fnUntraced(function*<A, E, R>(name: string, effect: Effect.Effect<A, E, R>) {
+  for (const plan of yield* plansOf(effect)) {
+    assert.notMatch(
+      plan,
+      /Seq Scan on (catalog_entities|entity_(?!field_(definitions|schemas))|variant|option_|categories|brands|prices|customers|customer_addresses|stock_|orders|order_|imports|import_)/,
+      `${name}\n${plan}`
+    )
+  }
+})
+
+const repos = Layer.mergeAll(
+  CatalogStateRepo.layer,
+  CatalogPageRepo.layer,
+  BrandFileRepo.layer,
+  CategoryFileRepo.layer,
+  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
+  SellableRepo.layer,
+  PriceBatchRepo.layer,
+  CustomerBatchRepo.layer,
+  StockBatchRepo.layer,
+  ImportRepo.layer,
+  RefusalRepo.layer,
+  SellablePageRepo.layer,
+  PersonPageRepo.layer,
+  OrderPageRepo.layer,
+  OrderBatchRepo.layer
+)
+
+const recordsOf = (count: number) =>
+  numbers(count).map((n) => ({
+    slug: `s-${n}`,
+    categories: [`c-${n}`],
+    brands: [`b-${n}`],
+    variants: [{ sku: `k-${n}` }]
+  }))
+
+describe("among 20,000 of everything", () => {
+  it.layer(Layer.provideMerge(repos, TestDatabase))((it) => {
+    it.effect("what a batch names is found by indexes, in a constant number of statements", () =>
+      Effect.gen(function*() {
+        yield* seedMany
+        const catalog = yield* CatalogStateRepo
+        const sellables = yield* SellableRepo
+        const prices = yield* PriceBatchRepo
+        const customers = yield* CustomerBatchRepo
+        const stock = yield* StockBatchRepo
+        const ids = (yield* sellables.named(numbers(500).map((n) => `s-${n}`), [])).entities
+        const entityIds = [...ids.values()].map(({ id }) => id)
+        assert.lengthOf(entityIds, 500)
+        yield* expectIndexes("catalog", catalog.read(recordsOf(500)))
+        const fields = (count: number) =>
+          numbers(count).map((n) => ({ type: "product", fields: { text: `u-${n}`, reference: `s-${n}` } }))
+        yield* expectIndexes("fields", (yield* FieldStateRepo).read(fields(500)))
+        const groups = (count: number) => numbers(count).map((n) => ({ slug: `c-${n}`, parent: `c-${n + 2}` }))
+        yield* expectIndexes("categories", (yield* CategoryFileRepo).read(groups(500)))
+        yield* expectIndexes("brands", (yield* BrandFileRepo).read(numbers(500).map((n) => `b-${n}`)))
+        yield* expectIndexes("names", sellables.named(numbers(500).map((n) => `s-${n}`), ["k-2", "k-4"]))
+        yield* expectIndexes("prices", prices.read(entityIds))
+        yield* expectIndexes("customers", customers.read(numbers(500).map((n) => ({ email: `U${n}@home.example` }))))
+        yield* expectIndexes("stock", stock.read(entityIds.map((entityId) => ({ entityId, variantId: null }))))
+        const orders = yield* OrderBatchRepo
+        const orderNumbers = (count: number) => numbers(count).map((n) => `ORD-2026-${String(n).padStart(6, "0")}`)
+        yield* expectIndexes("orders", orders.read(orderNumbers(500), [2026]))
+        yield* expectIndexes("owners", customers.ownersOf(numbers(500).map((n) => `U${n}@home.example`)))
+        for (const count of [1, 500]) {
+          assert.lengthOf(yield* statementsOf(orders.read(orderNumbers(count), [2025, 2026])), 2)
+          const owners = customers.ownersOf(numbers(count).map((n) => `U${n}@home.example`))
+          assert.lengthOf(yield* statementsOf(owners), 1)
+          assert.lengthOf(yield* statementsOf(catalog.read(recordsOf(count))), 5)
+          assert.lengthOf(yield* statementsOf((yield* FieldStateRepo).read(fields(count))), 4)
+          assert.lengthOf(yield* statementsOf((yield* CategoryFileRepo).read(groups(count))), 3)
+          assert.lengthOf(
+            yield* statementsOf(customers.read(numbers(count).map((n) => ({ email: `u${n}@home.example` })))),
+            4
+          )
+        }
+      }).pipe(asShopkeeper))
+
+    it.effect("exports and reports read page after page along an index", () =>
+      Effect.gen(function*() {
+        const sellables = yield* SellablePageRepo
+        yield* expectIndexes("catalog", (yield* CatalogPageRepo).after("s-5", 250, { except: [] }))
+        yield* expectIndexes("references", (yield* CatalogPageRepo).after("s-5", 250, { referring: true }))
+        yield* expectIndexes("brands", (yield* BrandFileRepo).after("b-5", 250))
+        yield* expectIndexes("prices", sellables.prices("s-5", 250))
+        yield* expectIndexes("stock", sellables.stock("s-5", 250))
+        yield* expectIndexes(
+          "customers",
+          (yield* PersonPageRepo).after({ email: "u5", id: "00000000-0000-0000-0000-000000000000" }, 250)
+        )
+        yield* expectIndexes(
+          "orders",
+          (yield* OrderPageRepo).after({ placedAt: "-infinity", id: "00000000-0000-0000-0000-000000000000" }, 250)
+        )
+        yield* expectIndexes("stalled", (yield* ImportRepo).stalled(15, 100))
+        const importId = "7dd9cb4e-5ae1-4f3e-8b7c-000000000000"
+        yield* expectIndexes("refusals", (yield* RefusalRepo).after(importId, 10, 500))
+      }).pipe(asShopkeeper))
+  })
+})
