@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { guardText, unguardText } from "../../src/domain/import-export/Cells.ts"
+import { guardText, unguardText } from "../../src/domain/import-export/CsvCell.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
 import { fileRows } from "../../src/workflows/import-export/FileRows.ts"
 import { textOf } from "../../src/workflows/import-export/FileText.ts"

@@ -1,22 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { EntityFieldRepo } from "../../src/domain/catalog/fields/EntityFieldRepo.ts"
-import { BrandFileRepo } from "../../src/domain/catalog/import-export/BrandFileRepo.ts"
 import { CatalogPageRepo } from "../../src/domain/catalog/import-export/CatalogPageRepo.ts"
 import { CatalogStateRepo } from "../../src/domain/catalog/import-export/CatalogStateRepo.ts"
-import { CategoryFileRepo } from "../../src/domain/catalog/import-export/CategoryFileRepo.ts"
 import { FieldStateRepo } from "../../src/domain/catalog/import-export/FieldStateRepo.ts"
+import { GroupImportRepo } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
 import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
-import { CustomerBatchRepo } from "../../src/domain/customers/CustomerBatchRepo.ts"
+import { CustomerImportRepo } from "../../src/domain/customers/CustomerImportRepo.ts"
+import { ExportRepo } from "../../src/domain/import-export/ExportRepo.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
-import { PersonPageRepo } from "../../src/domain/import-export/PersonPageRepo.ts"
 import { RefusalRepo } from "../../src/domain/import-export/RefusalRepo.ts"
-import { SellablePageRepo } from "../../src/domain/import-export/SellablePageRepo.ts"
-import { StockBatchRepo } from "../../src/domain/inventory/StockBatchRepo.ts"
+import { StockImportRepo } from "../../src/domain/inventory/StockImportRepo.ts"
 import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
-import { OrderPageRepo } from "../../src/domain/orders/import-export/OrderPageRepo.ts"
-import { PriceBatchRepo } from "../../src/domain/pricing/PriceBatchRepo.ts"
+import { PriceImportRepo } from "../../src/domain/pricing/PriceImportRepo.ts"
+import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { asShopkeeper } from "../catalog/CatalogServices.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -105,24 +102,6 @@ const expectIndexes = Effect.fnUntraced(function*<A, E, R>(name: string, effect:
   }
 })
 
-const repos = Layer.mergeAll(
-  CatalogStateRepo.layer,
-  CatalogPageRepo.layer,
-  BrandFileRepo.layer,
-  CategoryFileRepo.layer,
-  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
-  SellableRepo.layer,
-  PriceBatchRepo.layer,
-  CustomerBatchRepo.layer,
-  StockBatchRepo.layer,
-  ImportRepo.layer,
-  RefusalRepo.layer,
-  SellablePageRepo.layer,
-  PersonPageRepo.layer,
-  OrderPageRepo.layer,
-  OrderBatchRepo.layer
-)
-
 const recordsOf = (count: number) =>
   numbers(count).map((n) => ({
     slug: `s-${n}`,
@@ -132,15 +111,15 @@ const recordsOf = (count: number) =>
   }))
 
 describe("among 20,000 of everything", () => {
-  it.layer(Layer.provideMerge(repos, TestDatabase))((it) => {
+  it.layer(Layer.provideMerge(Layer.merge(importExportRepos, SellableRepo.layer), TestDatabase))((it) => {
     it.effect("what a batch names is found by indexes, in a constant number of statements", () =>
       Effect.gen(function*() {
         yield* seedMany
         const catalog = yield* CatalogStateRepo
         const sellables = yield* SellableRepo
-        const prices = yield* PriceBatchRepo
-        const customers = yield* CustomerBatchRepo
-        const stock = yield* StockBatchRepo
+        const prices = yield* PriceImportRepo
+        const customers = yield* CustomerImportRepo
+        const stock = yield* StockImportRepo
         const ids = (yield* sellables.named(numbers(500).map((n) => `s-${n}`), [])).entities
         const entityIds = [...ids.values()].map(({ id }) => id)
         assert.lengthOf(entityIds, 500)
@@ -149,8 +128,8 @@ describe("among 20,000 of everything", () => {
           numbers(count).map((n) => ({ type: "product", fields: { text: `u-${n}`, reference: `s-${n}` } }))
         yield* expectIndexes("fields", (yield* FieldStateRepo).read(fields(500)))
         const groups = (count: number) => numbers(count).map((n) => ({ slug: `c-${n}`, parent: `c-${n + 2}` }))
-        yield* expectIndexes("categories", (yield* CategoryFileRepo).read(groups(500)))
-        yield* expectIndexes("brands", (yield* BrandFileRepo).read(numbers(500).map((n) => `b-${n}`)))
+        yield* expectIndexes("categories", (yield* GroupImportRepo).categories(groups(500)))
+        yield* expectIndexes("brands", (yield* GroupImportRepo).brands(numbers(500).map((n) => `b-${n}`)))
         yield* expectIndexes("names", sellables.named(numbers(500).map((n) => `s-${n}`), ["k-2", "k-4"]))
         yield* expectIndexes("prices", prices.read(entityIds))
         yield* expectIndexes("customers", customers.read(numbers(500).map((n) => ({ email: `U${n}@home.example` }))))
@@ -165,7 +144,7 @@ describe("among 20,000 of everything", () => {
           assert.lengthOf(yield* statementsOf(owners), 1)
           assert.lengthOf(yield* statementsOf(catalog.read(recordsOf(count))), 5)
           assert.lengthOf(yield* statementsOf((yield* FieldStateRepo).read(fields(count))), 4)
-          assert.lengthOf(yield* statementsOf((yield* CategoryFileRepo).read(groups(count))), 3)
+          assert.lengthOf(yield* statementsOf((yield* GroupImportRepo).categories(groups(count))), 3)
           assert.lengthOf(
             yield* statementsOf(customers.read(numbers(count).map((n) => ({ email: `u${n}@home.example` })))),
             4
@@ -175,20 +154,15 @@ describe("among 20,000 of everything", () => {
 
     it.effect("exports and reports read page after page along an index", () =>
       Effect.gen(function*() {
-        const sellables = yield* SellablePageRepo
+        const pages = yield* ExportRepo
+        const firstId = "00000000-0000-0000-0000-000000000000"
         yield* expectIndexes("catalog", (yield* CatalogPageRepo).after("s-5", 250, { except: [] }))
         yield* expectIndexes("references", (yield* CatalogPageRepo).after("s-5", 250, { referring: true }))
-        yield* expectIndexes("brands", (yield* BrandFileRepo).after("b-5", 250))
-        yield* expectIndexes("prices", sellables.prices("s-5", 250))
-        yield* expectIndexes("stock", sellables.stock("s-5", 250))
-        yield* expectIndexes(
-          "customers",
-          (yield* PersonPageRepo).after({ email: "u5", id: "00000000-0000-0000-0000-000000000000" }, 250)
-        )
-        yield* expectIndexes(
-          "orders",
-          (yield* OrderPageRepo).after({ placedAt: "-infinity", id: "00000000-0000-0000-0000-000000000000" }, 250)
-        )
+        yield* expectIndexes("brands", pages.page("brands", ["b-5"], 250))
+        yield* expectIndexes("prices", pages.page("prices", ["s-5"], 250))
+        yield* expectIndexes("stock", pages.page("stock", ["s-5"], 250))
+        yield* expectIndexes("customers", pages.page("customers", ["u5", firstId], 250))
+        yield* expectIndexes("orders", pages.page("orders", ["-infinity", firstId], 250))
         yield* expectIndexes("stalled", (yield* ImportRepo).stalled(15, 100))
         const importId = "7dd9cb4e-5ae1-4f3e-8b7c-000000000000"
         yield* expectIndexes("refusals", (yield* RefusalRepo).after(importId, 10, 500))

@@ -4,9 +4,7 @@
  */
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [
-    "src/domain/catalog/import-export/BrandFileRepo.ts#1",
     "src/domain/catalog/import-export/CatalogBatchRepo.ts#0",
-    "src/domain/catalog/import-export/CategoryFileRepo.ts#5",
     "src/domain/customers/CustomerGroupRepo.ts#1",
     "src/domain/customers/CustomerRepo.ts#2",
     "src/domain/customers/ErasureRepo.ts#1",
@@ -17,6 +15,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/import-export/BatchRepo.ts#1",
     "src/domain/import-export/BatchRepo.ts#2",
     "src/domain/import-export/BatchRepo.ts#3",
+    "src/domain/import-export/ImportBatchRepo.ts#0",
     "src/domain/import-export/ImportRepo.ts#8",
     "src/domain/import-export/ImportRepo.ts#9",
     "src/domain/fulfillment/ShipmentStatementRepo.ts#0",
@@ -63,7 +62,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/media/MediaBatchRepo.ts#3"
   ],
   "a trigger lets no category lie below one of another organization": [
-    "src/domain/catalog/import-export/CategoryFileRepo.ts#2"
+    "src/domain/catalog/import-export/GroupImportRepo.ts#2"
   ],
   "each way to an order and the end of the look-up have it": [
     "src/domain/orders/OrderLookupRepo.ts#3",

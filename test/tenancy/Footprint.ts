@@ -41,8 +41,7 @@ export const footprintOf = Effect.fnUntraced(function*(organization: string) {
           sql(name)
         } t where organization_id = ${organization} order by 1`,
         // The scheduler enqueues this task every minute, beside every test.
-        (found) =>
-          found.filter(({ row }) => !row.includes(",catalog/publish-due,")).map(({ row }) => `${name}: ${row}`)
+        (found) => found.filter(({ row }) => !row.includes(",catalog/publish-due,")).map(({ row }) => `${name}: ${row}`)
       ))
   )
   return rows.flat()

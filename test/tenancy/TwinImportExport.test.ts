@@ -1,39 +1,22 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { EntityFieldRepo } from "../../src/domain/catalog/fields/EntityFieldRepo.ts"
-import { BrandFileRepo } from "../../src/domain/catalog/import-export/BrandFileRepo.ts"
 import { CatalogPageRepo } from "../../src/domain/catalog/import-export/CatalogPageRepo.ts"
 import { CatalogStateRepo } from "../../src/domain/catalog/import-export/CatalogStateRepo.ts"
-import { CategoryFileRepo } from "../../src/domain/catalog/import-export/CategoryFileRepo.ts"
 import { FieldStateRepo } from "../../src/domain/catalog/import-export/FieldStateRepo.ts"
+import { GroupImportRepo } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
 import { BatchRepo, type Work } from "../../src/domain/import-export/BatchRepo.ts"
+import { ExportRepo, exportStart } from "../../src/domain/import-export/ExportRepo.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
-import { PersonPageRepo } from "../../src/domain/import-export/PersonPageRepo.ts"
 import { RefusalRepo } from "../../src/domain/import-export/RefusalRepo.ts"
-import { SellablePageRepo } from "../../src/domain/import-export/SellablePageRepo.ts"
 import { MediaBatchRepo } from "../../src/domain/media/MediaBatchRepo.ts"
 import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
-import { OrderPageRepo } from "../../src/domain/orders/import-export/OrderPageRepo.ts"
+import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { elsewhere, here, openElsewhere, stranger } from "./Strangers.ts"
 
-const Repos = Layer.mergeAll(
-  BatchRepo.layer,
-  BrandFileRepo.layer,
-  CatalogPageRepo.layer,
-  CatalogStateRepo.layer,
-  CategoryFileRepo.layer,
-  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
-  ImportRepo.layer,
-  MediaBatchRepo.layer,
-  OrderBatchRepo.layer,
-  OrderPageRepo.layer,
-  PersonPageRepo.layer,
-  RefusalRepo.layer,
-  SellablePageRepo.layer
-).pipe(Layer.provideMerge(TestDatabase))
+const Repos = Layer.provideMerge(importExportRepos, TestDatabase)
 
 const options: ImportOptions = {
   kind: "catalog",
@@ -44,13 +27,12 @@ const options: ImportOptions = {
   warehouse: null
 }
 
-const nobody = "00000000-0000-0000-0000-000000000000"
 const row = { line: 1, text: "{}", problem: null }
 
 const refusing: Work = (rows) =>
   Effect.succeed({
-    results: rows.map(({ line, row }) => ({ row, line, key: "k", outcome: { _tag: "refused" as const, issues: [] } })),
-    told: Effect.void
+    results: rows.map(({ line, row }) => ({ row, line, key: "k", result: { _tag: "refused" as const, issues: [] } })),
+    afterCommit: Effect.void
   })
 
 /** Rows of ours, each of which refers to the one before; then the same again in the other store's name, below ours. */
@@ -154,8 +136,8 @@ const written = Effect.fnUntraced(function*(statements: ReadonlyArray<string>) {
 const filesOf = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const catalog = yield* CatalogPageRepo
-  const sellables = yield* SellablePageRepo
-  const [media, brands, categories] = [yield* MediaBatchRepo, yield* BrandFileRepo, yield* CategoryFileRepo]
+  const pages = yield* ExportRepo
+  const [media, groups] = [yield* MediaBatchRepo, yield* GroupImportRepo]
   const [ours] = yield* sql<{ readonly id: string }>`select md5('entity')::uuid as id`
   const assets = yield* sql<{ readonly id: string }>`select id from media_assets`
   const state = yield* (yield* CatalogStateRepo).read([{
@@ -177,15 +159,13 @@ const filesOf = Effect.gen(function*() {
     media: yield* media.attachedTo([ours?.id ?? ""]),
     showing: [...yield* media.showing(["e", "e-twin"])],
     assets: [...yield* media.known(assets.map(({ id }) => id))],
-    prices: yield* sellables.prices("", 9),
-    stock: yield* sellables.stock("", 9),
-    people: yield* (yield* PersonPageRepo).after({ email: "", id: nobody }, 9),
-    orders: yield* (yield* OrderPageRepo).after({ placedAt: "-infinity", id: nobody }, 9),
+    pages: yield* Effect.forEach(
+      ["categories", "brands", "prices", "stock", "customers", "orders"] as const,
+      (kind) => pages.page(kind, exportStart(kind), 9)
+    ),
     numbers: [...(yield* (yield* OrderBatchRepo).read(["N", "N-twin"], [])).orders],
-    brands: [yield* brands.after("", 9), [...yield* brands.read(["b1", "b2"])]],
-    categories: [yield* categories.after({ depth: -1, slug: "" }, 9), [
-      ...(yield* categories.read([{ slug: "c1" }, { slug: "c2" }])).bySlug
-    ]]
+    brands: [...yield* groups.brands(["b1", "b2"])],
+    categories: [...(yield* groups.categories([{ slug: "c1" }, { slug: "c2" }])).bySlug]
   })
 })
 
@@ -206,13 +186,13 @@ it.layer(Repos, { excludeTestServices: true })("files of another organization, a
 
   it.effect("are read while the other one is at all of its rows", () =>
     Effect.gen(function*() {
-      const [catalog, categories] = [yield* CatalogStateRepo, yield* CategoryFileRepo]
+      const [catalog, groups] = [yield* CatalogStateRepo, yield* GroupImportRepo]
       const state = yield* stranger(catalog.read([{ slug: "e", categories: ["c1"], brands: ["b1"] }]))
       assert.deepStrictEqual([state.entities.size, state.categories.size, state.brands.size], [0, 0, 0])
-      assert.strictEqual((yield* stranger(categories.read([{ slug: "c1" }]))).bySlug.size, 0)
+      assert.strictEqual((yield* stranger(groups.categories([{ slug: "c1" }]))).bySlug.size, 0)
       const fields = yield* stranger((yield* FieldStateRepo).read([{ type: "product", fields: { f2: "e" } }]))
       assert.strictEqual(fields.referables.size, 0)
-      assert.strictEqual((yield* stranger((yield* BrandFileRepo).read(["b1"]))).size, 0)
+      assert.strictEqual((yield* stranger(groups.brands(["b1"]))).size, 0)
     }))
 
   it.effect("are neither received, read, worked on nor ended here", () =>

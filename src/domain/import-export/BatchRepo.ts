@@ -3,22 +3,22 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { journalInsert } from "../events/JournalRepo.ts"
 import type { Import, StagedRow } from "./Import.ts"
+import type { ImportResult } from "./ImportBatch.ts"
 import { importChange } from "./ImportRepo.ts"
 import { type ImportRow, toImport } from "./ImportRows.ts"
-import type { Outcome } from "./Outcome.ts"
 
 /** What became of a row. */
 export interface RowResult {
   readonly row: number
   readonly line: number
   readonly key: string | null
-  readonly outcome: Outcome
+  readonly result: ImportResult
 }
 
-/** What a batch came to: results of its first rows, one at least, and what is told once it is committed. */
+/** What a batch came to: results of its first rows, one at least, and the hooks that run after its commit. */
 export interface Worked {
   readonly results: ReadonlyArray<RowResult>
-  readonly told: Effect.Effect<void, never, CurrentActor>
+  readonly afterCommit: Effect.Effect<void, never, CurrentActor>
 }
 
 /** Works on the rows of a batch, inside of its transaction. */
@@ -41,7 +41,11 @@ export class BatchRepo extends Context.Service<BatchRepo, {
     id: string,
     limit: number,
     work: Work
-  ) => Effect.Effect<{ readonly record: Import; readonly told: Worked["told"] } | undefined, never, CurrentActor>
+  ) => Effect.Effect<
+    { readonly record: Import; readonly afterCommit: Worked["afterCommit"] } | undefined,
+    never,
+    CurrentActor
+  >
 }>()("stoa/domain/import-export/BatchRepo") {
   static readonly layer = Layer.effect(BatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
@@ -54,12 +58,12 @@ class Rehearsed {
   }
 }
 
-const countOf = (results: ReadonlyArray<RowResult>, tag: Outcome["_tag"]): number =>
-  results.filter(({ outcome }) => outcome._tag === tag).length
+const countOf = (results: ReadonlyArray<RowResult>, tag: ImportResult["_tag"]): number =>
+  results.filter(({ result }) => result._tag === tag).length
 
 const refusalsOf = (results: ReadonlyArray<RowResult>) =>
-  results.flatMap(({ key, line, outcome, row }) =>
-    outcome._tag === "refused" ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: outcome.issues }] : []
+  results.flatMap(({ key, line, result, row }) =>
+    result._tag === "refused" ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: result.issues }] : []
   )
 
 const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
@@ -107,7 +111,7 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       if (found === undefined) return undefined
       const before = toImport(found)
       const rows = yield* waiting(actor.organizationId, before, limit)
-      const nothing: Worked = { results: [], told: Effect.void }
+      const nothing: Worked = { results: [], afterCommit: Effect.void }
       const worked = rows.length === 0
         ? nothing
         : yield* before.dryRun
@@ -120,7 +124,7 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
         const change = importChange("imports.complete", record, before)
         yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
       }
-      return { record, told: before.dryRun ? Effect.void : worked.told }
+      return { record, afterCommit: before.dryRun ? Effect.void : worked.afterCommit }
     },
     sql.withTransaction,
     Effect.orDie

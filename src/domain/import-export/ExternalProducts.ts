@@ -3,14 +3,14 @@ import type { CurrentActor } from "../access/Actor.ts"
 import { CatalogBatches } from "../catalog/import-export/CatalogBatches.ts"
 import { Sellables } from "../catalog/Sellables.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
-import { StockBatches } from "../inventory/StockBatches.ts"
+import { StockImport } from "../inventory/StockImport.ts"
 import { ForeignPictures, type ShownPicture } from "../media/ForeignPictures.ts"
 import { CurrencyCode, parseAmount } from "../money/Currency.ts"
-import { PriceBatches } from "../pricing/PriceBatches.ts"
+import { PriceImport } from "../pricing/PriceImport.ts"
 import { strictly } from "../text/Issues.ts"
 import { ExternalRecord } from "./ExternalRecord.ts"
 import type { Import } from "./Import.ts"
-import type { BatchResult, Outcome } from "./Outcome.ts"
+import type { BatchResult, ImportResult } from "./ImportBatch.ts"
 
 const readRecord = strictly(ExternalRecord)
 const readCurrency = strictly(CurrencyCode)
@@ -65,9 +65,9 @@ export const readProduct = (record: unknown, of: Import): Result.Result<External
 
 /** What became of a product, after what became of its prices and its stock. */
 const together = (
-  product: Outcome,
-  parts: ReadonlyArray<{ readonly of: "prices" | "stock"; readonly outcome: Outcome }>
-): Outcome => {
+  product: ImportResult,
+  parts: ReadonlyArray<{ readonly of: "prices" | "stock"; readonly outcome: ImportResult }>
+): ImportResult => {
   if (product._tag === "refused") return product
   const issues = parts.flatMap(({ of, outcome }) =>
     outcome._tag === "refused"
@@ -101,15 +101,15 @@ export class ExternalProducts extends Context.Service<ExternalProducts, {
     Effect.gen(function*() {
       const catalog = yield* CatalogBatches
       const sellables = yield* Sellables
-      const prices = yield* PriceBatches
-      const levels = yield* StockBatches
+      const prices = yield* PriceImport
+      const levels = yield* StockImport
       const pictures = yield* ForeignPictures
 
       const apply = Effect.fn("ExternalProducts.apply")(
         function*(products: ReadonlyArray<ExternalProduct>, of: Import) {
           const made = yield* catalog.apply(products.map(({ product }) => product))
           const written = products.map((product, index) => ({ product, index })).filter(({ index }) =>
-            made.outcomes[index]?._tag !== "refused"
+            made.results[index]?._tag !== "refused"
           )
           const priced = written.flatMap(({ index, product: { currency, prices, product } }) =>
             prices.map((price) => ({ index, name: { ...price, slug: product.slug }, price: { ...price, currency } }))
@@ -131,26 +131,26 @@ export class ExternalProducts extends Context.Service<ExternalProducts, {
             const target = targets[priced.length + counted.length + at]
             return typeof target === "object" ? [{ entityId: target.entityId, pictures }] : []
           }))
-          const set = yield* prices.apply(priced.map(({ price: { options: _, sku: __, ...record } }, at) => ({
+          const set = yield* prices.upsert(priced.map(({ price: { options: _, sku: __, ...record } }, at) => ({
             record,
             target: targets[at] ?? ""
           })))
-          const put = yield* levels.apply(counted.map(({ level: { options: _, sku: __, ...record } }, at) => ({
+          const put = yield* levels.upsert(counted.map(({ level: { options: _, sku: __, ...record } }, at) => ({
             record,
             target: targets[priced.length + at] ?? ""
           })))
           const parts = [
-            ...priced.map(({ index }, at) => ({ index, of: "prices" as const, outcome: set.outcomes[at] })),
-            ...counted.map(({ index }, at) => ({ index, of: "stock" as const, outcome: put.outcomes[at] }))
+            ...priced.map(({ index }, at) => ({ index, of: "prices" as const, outcome: set.results[at] })),
+            ...counted.map(({ index }, at) => ({ index, of: "stock" as const, outcome: put.results[at] }))
           ]
-          const unchanged: Outcome = { _tag: "unchanged" }
-          const byProduct = new Map<number, Array<{ of: "prices" | "stock"; outcome: Outcome }>>()
+          const unchanged: ImportResult = { _tag: "unchanged" }
+          const byProduct = new Map<number, Array<{ of: "prices" | "stock"; outcome: ImportResult }>>()
           for (const { index, of, outcome } of parts) {
             byProduct.set(index, [...byProduct.get(index) ?? [], { of, outcome: outcome ?? unchanged }])
           }
           const result: BatchResult = {
-            outcomes: made.outcomes.map((outcome, index) => together(outcome, byProduct.get(index) ?? [])),
-            told: Effect.all([made.told, set.told, put.told], { discard: true })
+            results: made.results.map((outcome, index) => together(outcome, byProduct.get(index) ?? [])),
+            afterCommit: Effect.all([made.afterCommit, set.afterCommit, put.afterCommit], { discard: true })
           }
           return result
         }

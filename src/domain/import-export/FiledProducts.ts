@@ -6,7 +6,7 @@ import type { Issue } from "../errors/ApiErrors.ts"
 import type { ShownMedium } from "../media/MediaAsset.ts"
 import { MediaBatches, type MediaOfEntity } from "../media/MediaBatches.ts"
 import type { FiledProduct, RecordMedium } from "./FiledProduct.ts"
-import type { BatchResult, Outcome } from "./Outcome.ts"
+import type { BatchResult, ImportResult } from "./ImportBatch.ts"
 
 /** Records of a catalog's file: the catalog first, then what its entities show. */
 export class FiledProducts extends Context.Service<FiledProducts, {
@@ -44,21 +44,21 @@ export class FiledProducts extends Context.Service<FiledProducts, {
       /** Attaches what the records name, and gives what became of each of them. */
       const show = Effect.fnUntraced(function*(
         records: ReadonlyArray<FiledProduct>,
-        outcomes: ReadonlyArray<Outcome>
+        results: ReadonlyArray<ImportResult>
       ) {
         const shown = records.flatMap((record, index) =>
-          record.media === undefined || outcomes[index]?._tag === "refused"
+          record.media === undefined || results[index]?._tag === "refused"
             ? []
             : [{ index, slug: record.slug, media: record.media }]
         )
-        if (shown.length === 0) return outcomes
+        if (shown.length === 0) return results
         const names = shown.flatMap(({ media, slug }) => [{ slug }, ...media.map((one) => nameOf(slug, one))])
         const targets = (yield* sellables.find(names)).values()
         const next = (): Sellable | string => targets.next().value ?? ""
         const placed = shown.map(({ index, media }) => ({ index, ...placedMedia(media, next) }))
         const right = placed.filter(({ issues }) => issues.length === 0)
         const changed = yield* media.replace(right.map(({ of }) => of))
-        const result = [...outcomes]
+        const result = [...results]
         for (const { index, issues } of placed) if (issues.length > 0) result[index] = { _tag: "refused", issues }
         for (const [at, { index }] of right.entries()) {
           if (changed[at] === true && result[index]?._tag === "unchanged") result[index] = { _tag: "updated" }
@@ -71,12 +71,12 @@ export class FiledProducts extends Context.Service<FiledProducts, {
         const wrong = yield* strays(records)
         const right = records.filter((_, index) => !wrong.has(index))
         const made = yield* catalog.apply(right.map(({ media: _, ...record }) => record))
-        const outcomes = (yield* show(right, made.outcomes)).values()
-        const all = records.map((_, index): Outcome => {
+        const results = (yield* show(right, made.results)).values()
+        const all = records.map((_, index): ImportResult => {
           const issues = wrong.get(index)
-          return issues === undefined ? outcomes.next().value ?? { _tag: "unchanged" } : { _tag: "refused", issues }
+          return issues === undefined ? results.next().value ?? { _tag: "unchanged" } : { _tag: "refused", issues }
         })
-        const result: BatchResult = { outcomes: all, told: made.told }
+        const result: BatchResult = { results: all, afterCommit: made.afterCommit }
         return result
       })
 

@@ -1,13 +1,14 @@
 import { Context, Effect, Layer } from "effect"
-import { GroupFiles } from "../catalog/import-export/GroupFiles.ts"
+import { GroupImport } from "../catalog/import-export/GroupImport.ts"
 import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupRecords.ts"
 import { sellableKey, Sellables } from "../catalog/Sellables.ts"
-import { CustomerBatches } from "../customers/CustomerBatches.ts"
+import { CustomerImport } from "../customers/CustomerImport.ts"
 import { CustomerRecord } from "../customers/CustomerRecord.ts"
-import { StockBatches } from "../inventory/StockBatches.ts"
+import { StockImport } from "../inventory/StockImport.ts"
 import { StockRecord } from "../inventory/StockRecord.ts"
 import { OrderBatches } from "../orders/import-export/OrderBatches.ts"
 import { OrderRecord } from "../orders/import-export/OrderRecord.ts"
+import { PriceImport } from "../pricing/PriceImport.ts"
 import { PriceRecord } from "../pricing/PriceRecord.ts"
 import { strictly } from "../text/Issues.ts"
 import type { Work } from "./BatchRepo.ts"
@@ -16,10 +17,9 @@ import { FiledProduct } from "./FiledProduct.ts"
 import { FiledProducts } from "./FiledProducts.ts"
 import type { Import } from "./Import.ts"
 import { type ImportedKind, isExternal } from "./Kind.ts"
-import { PlacedPrices } from "./PlacedPrices.ts"
 import { workOf } from "./RowWork.ts"
 
-/** What names a price, for people. */
+/** The name of a price in reports. */
 const priceKey = (price: PriceRecord): string => {
   const { customerGroup, customerGroupId, currency, maxQuantity, minQuantity, validFrom, validUntil } = price
   const bounds = [
@@ -35,7 +35,7 @@ const priceKey = (price: PriceRecord): string => {
 
 const stockKey = (stock: StockRecord): string => `${sellableKey(stock)} ${stock.warehouse ?? ""}`.trimEnd()
 
-/** How the rows of each kind of import are worked on. */
+/** How each kind of import is worked on. */
 export class ImportKinds extends Context.Service<ImportKinds, {
   readonly workFor: (of: Pick<Import, "kind" | "format">) => Work
 }>()("stoa/domain/import-export/ImportKinds") {
@@ -43,44 +43,46 @@ export class ImportKinds extends Context.Service<ImportKinds, {
     ImportKinds,
     Effect.gen(function*() {
       const catalog = yield* FiledProducts
-      const groups = yield* GroupFiles
-      const customers = yield* CustomerBatches
-      const prices = yield* PlacedPrices
+      const external = yield* ExternalProducts
+      const groups = yield* GroupImport
+      const customers = yield* CustomerImport
+      const prices = yield* PriceImport
       const sellables = yield* Sellables
-      const levels = yield* StockBatches
+      const stock = yield* StockImport
       const orders = yield* OrderBatches
+
+      const putPrices = Effect.fnUntraced(function*(records: ReadonlyArray<PriceRecord>) {
+        const targets = yield* sellables.find(records)
+        const ids = yield* customers.groupsNamed(records.flatMap(({ customerGroup }) => customerGroup ?? []))
+        return yield* prices.upsert(records.map((record, index) => {
+          const target = targets[index] ?? ""
+          if (typeof record.customerGroup !== "string") return { record, target }
+          const customerGroupId = ids.get(record.customerGroup)
+          return customerGroupId === undefined
+            ? { record, target: `There is no customer group called '${record.customerGroup}'.` }
+            : { record: { ...record, customerGroupId }, target }
+        }))
+      })
 
       const putStock = Effect.fnUntraced(function*(records: ReadonlyArray<StockRecord>, { warehouse }: Import) {
         const targets = yield* sellables.find(records)
-        return yield* levels.apply(records.map((record, index) => ({
+        return yield* stock.upsert(records.map((record, index) => ({
           record: { ...record, warehouse: record.warehouse ?? warehouse },
           target: targets[index] ?? ""
         })))
       })
 
       const works: { readonly [K in ImportedKind]: Work } = {
-        catalog: workOf({ read: strictly(FiledProduct), keyOf: ({ slug }) => slug, apply: catalog.apply }),
-        categories: workOf({ read: strictly(CategoryRecord), keyOf: ({ slug }) => slug, apply: groups.putCategories }),
-        brands: workOf({ read: strictly(BrandRecord), keyOf: ({ slug }) => slug, apply: groups.putBrands }),
-        prices: workOf({ read: strictly(PriceRecord), keyOf: priceKey, apply: prices.apply }),
-        stock: workOf({ read: strictly(StockRecord), keyOf: stockKey, apply: putStock }),
-        customers: workOf({
-          read: strictly(CustomerRecord),
-          keyOf: ({ email }) => email.toLowerCase(),
-          apply: customers.apply
-        }),
-        orders: workOf({
-          read: strictly(OrderRecord),
-          keyOf: ({ orderNumber }) => orderNumber,
-          apply: orders.apply
-        })
+        catalog: workOf(strictly(FiledProduct), ({ slug }) => slug, catalog.apply),
+        categories: workOf(strictly(CategoryRecord), ({ slug }) => slug, groups.categories),
+        brands: workOf(strictly(BrandRecord), ({ slug }) => slug, groups.brands),
+        prices: workOf(strictly(PriceRecord), priceKey, putPrices),
+        stock: workOf(strictly(StockRecord), stockKey, putStock),
+        customers: workOf(strictly(CustomerRecord), ({ email }) => email.toLowerCase(), customers.upsert),
+        orders: workOf(strictly(OrderRecord), ({ orderNumber }) => orderNumber, orders.apply)
       }
-      const foreign = workOf({
-        read: readProduct,
-        keyOf: ({ product }) => product.slug,
-        apply: (yield* ExternalProducts).apply
-      })
-      return { workFor: ({ format, kind }) => isExternal(format) ? foreign : works[kind] }
+      const externalWork = workOf(readProduct, ({ product }) => product.slug, external.apply)
+      return { workFor: ({ format, kind }) => isExternal(format) ? externalWork : works[kind] }
     })
   )
 }

@@ -3,54 +3,45 @@ import type { CurrentActor } from "../access/Actor.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
 import type { RowResult, Work, Worked } from "./BatchRepo.ts"
 import type { Import, StagedRow } from "./Import.ts"
-import type { BatchResult, Outcome } from "./Outcome.ts"
+import type { BatchResult, ImportResult } from "./ImportBatch.ts"
 
-/** How the records of a kind are read and put in place. */
-export interface Handling<A> {
-  readonly read: (record: unknown, of: Import) => Result.Result<A, ReadonlyArray<Issue>>
-  /** What names the record in its store, for people; two of one batch never have the same. */
-  readonly keyOf: (record: A) => string
-  readonly apply: (records: ReadonlyArray<A>, of: Import) => Effect.Effect<BatchResult, never, CurrentActor>
-}
-
-const refusal = (row: StagedRow, issues: ReadonlyArray<Issue>): RowResult => ({
-  row: row.row,
-  line: row.line,
-  key: null,
-  outcome: { _tag: "refused", issues }
+const resultOf = ({ line, row }: StagedRow, key: string | null, result: ImportResult): RowResult => ({
+  row,
+  line,
+  key,
+  result
 })
 
 /**
- * Works on rows of a kind. Where a record comes a second time, the batch ends before it: rows count in their order, so that
- * the last one of a file stands.
+ * Works on rows of one kind: reads each record, and upserts those that are valid. The batch ends before a key that comes a
+ * second time, because the last record of a file counts. `keyOf` is the key that reports show.
  */
-export const workOf = <A>({ apply, keyOf, read }: Handling<A>): Work =>
+export const workOf = <A>(
+  read: (record: unknown, of: Import) => Result.Result<A, ReadonlyArray<Issue>>,
+  keyOf: (record: A) => string,
+  upsert: (records: ReadonlyArray<A>, of: Import) => Effect.Effect<BatchResult, never, CurrentActor>
+): Work =>
   Effect.fnUntraced(function*(rows: ReadonlyArray<StagedRow>, of: Import) {
     const taken: Array<{ readonly row: StagedRow; readonly key: string; readonly record: A }> = []
     const keys = new Set<string>()
-    const refused = new Map<number, RowResult>()
-    let last = 0
+    const results: Array<RowResult> = []
     for (const row of rows) {
       const found = row.problem === null
         ? read(row.record, of)
         : Result.fail([{ path: "", message: row.problem, code: "unreadable" }])
-      if (Result.isFailure(found)) refused.set(row.row, refusal(row, found.failure))
-      else {
-        const key = keyOf(found.success)
-        if (keys.has(key)) break
-        keys.add(key)
-        taken.push({ row, key, record: found.success })
+      if (Result.isFailure(found)) {
+        results.push(resultOf(row, null, { _tag: "refused", issues: found.failure }))
+        continue
       }
-      last = row.row
+      const key = keyOf(found.success)
+      if (keys.has(key)) break
+      keys.add(key)
+      taken.push({ row, key, record: found.success })
     }
-    const { outcomes, told } = yield* apply(taken.map(({ record }) => record), of)
-    const worked = new Map(taken.map(({ key, row: { line, row } }, index): [number, RowResult] => {
-      const outcome: Outcome = outcomes[index] ?? { _tag: "unchanged" }
-      return [row, { row, line, key, outcome }]
-    }))
-    const results = rows.filter(({ row }) => row <= last).flatMap(({ row }) =>
-      worked.get(row) ?? refused.get(row) ?? []
+    const done = yield* upsert(taken.map(({ record }) => record), of)
+    results.push(
+      ...taken.map(({ key, row }, index) => resultOf(row, key, done.results[index] ?? { _tag: "unchanged" }))
     )
-    const result: Worked = { results, told }
-    return result
+    const worked: Worked = { results: results.toSorted((a, b) => a.row - b.row), afterCommit: done.afterCommit }
+    return worked
   })

@@ -1,5 +1,5 @@
+import { groupingReader, type Row, type TableFormat } from "./CsvTable.ts"
 import { commaList, descriptionOf, present, slugOf } from "./ExternalText.ts"
-import { groupingReader, type Row, type TableFormat } from "./FileTable.ts"
 
 const places = [1, 2, 3] as const
 

@@ -1,5 +1,5 @@
+import { type CsvLine, namedRow, type Row, type TableFormat, type TableReader, tooWide, wrongRow } from "./CsvTable.ts"
 import { commaList, descriptionOf, present, slugOf } from "./ExternalText.ts"
-import { type CsvLine, namedRow, type Row, type TableFormat, type TableReader, tooWide, wrongRow } from "./FileTable.ts"
 import type { FileRow } from "./Import.ts"
 
 const maxAttributes = 50

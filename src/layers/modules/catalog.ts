@@ -17,15 +17,6 @@ import { EntityFieldRepo } from "../../domain/catalog/fields/EntityFieldRepo.ts"
 import { EntityFields } from "../../domain/catalog/fields/EntityFields.ts"
 import { FieldDefinitionRepo } from "../../domain/catalog/fields/FieldDefinitionRepo.ts"
 import { FieldDefinitions } from "../../domain/catalog/fields/FieldDefinitions.ts"
-import { BrandFileRepo } from "../../domain/catalog/import-export/BrandFileRepo.ts"
-import { CatalogBatches } from "../../domain/catalog/import-export/CatalogBatches.ts"
-import { CatalogBatchRepo } from "../../domain/catalog/import-export/CatalogBatchRepo.ts"
-import { CatalogExport } from "../../domain/catalog/import-export/CatalogExport.ts"
-import { CatalogPageRepo } from "../../domain/catalog/import-export/CatalogPageRepo.ts"
-import { CatalogStateRepo } from "../../domain/catalog/import-export/CatalogStateRepo.ts"
-import { CategoryFileRepo } from "../../domain/catalog/import-export/CategoryFileRepo.ts"
-import { FieldStateRepo } from "../../domain/catalog/import-export/FieldStateRepo.ts"
-import { GroupFiles } from "../../domain/catalog/import-export/GroupFiles.ts"
 import { DraftRepo } from "../../domain/catalog/locales/DraftRepo.ts"
 import { Drafts } from "../../domain/catalog/locales/Drafts.ts"
 import { migrations } from "../../domain/catalog/migrations.ts"
@@ -62,16 +53,10 @@ const repositories = Layer.mergeAll(
   EntityLinkRepo.layer,
   OptionRepo.layer,
   VariantRepo.layer,
-  CatalogStateRepo.layer,
-  CatalogBatchRepo.layer,
-  CatalogPageRepo.layer,
-  CategoryFileRepo.layer,
-  BrandFileRepo.layer,
   SellableRepo.layer,
   CatalogTransactionRepo.layer,
   DraftRepo.layer,
   EntityFieldRepo.layer,
-  Layer.provide(FieldStateRepo.layer, EntityFieldRepo.layer),
   FieldDefinitionRepo.layer,
   RevisionRepo.layer,
   ScheduleRepo.layer
@@ -97,9 +82,6 @@ export const catalog = defineModule({
     Categories.layer,
     Brands.layer,
     Variants.layer,
-    CatalogBatches.layer,
-    CatalogExport.layer,
-    GroupFiles.layer,
     Sellables.layer,
     Drafts.layer,
     FieldDefinitions.layer,

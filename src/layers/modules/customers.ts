@@ -2,8 +2,6 @@ import { Layer } from "effect"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { addressRepoLayer } from "../../domain/customers/AddressRepo.ts"
 import { analyticsModels } from "../../domain/customers/analytics.ts"
-import { CustomerBatches } from "../../domain/customers/CustomerBatches.ts"
-import { CustomerBatchRepo } from "../../domain/customers/CustomerBatchRepo.ts"
 import { customerGroupRepoLayer } from "../../domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
 import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
@@ -11,7 +9,6 @@ import { Customers } from "../../domain/customers/Customers.ts"
 import { Erasure } from "../../domain/customers/Erasure.ts"
 import { erasureRepoLayer } from "../../domain/customers/ErasureRepo.ts"
 import { groupMemberRepoLayer } from "../../domain/customers/GroupMemberRepo.ts"
-import { GroupNames } from "../../domain/customers/GroupNames.ts"
 import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
@@ -40,15 +37,12 @@ export const customers = defineModule({
     Addresses.layer,
     CustomerGroups.layer,
     Erasure.layer,
-    Interactions.layer,
-    CustomerBatches.layer,
-    GroupNames.layer
+    Interactions.layer
   ).pipe(
     Layer.provideMerge(Customers.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         customerRepoLayer,
-        CustomerBatchRepo.layer,
         addressRepoLayer,
         customerGroupRepoLayer,
         erasureRepoLayer,

@@ -10,8 +10,6 @@ import { OrderStock } from "../../domain/inventory/OrderStock.ts"
 import { RefundedStock } from "../../domain/inventory/RefundedStock.ts"
 import { RefundedStockRepo } from "../../domain/inventory/RefundedStockRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
-import { StockBatches } from "../../domain/inventory/StockBatches.ts"
-import { StockBatchRepo } from "../../domain/inventory/StockBatchRepo.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -26,7 +24,6 @@ const repositories = Layer.mergeAll(
   OrderHoldRepo.layer,
   ReservationRepo.layer,
   StockRepo.layer,
-  StockBatchRepo.layer,
   WarehouseRepo.layer
 )
 
@@ -46,7 +43,6 @@ export const inventory = defineModule({
     Inventory.layer,
     RefundedStock.layer,
     OrderStock.layer,
-    StockBatches.layer,
     StockClient.layer
   ).pipe(
     Layer.provideMerge(repositories)

@@ -3,8 +3,6 @@ import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { ForeignPictureRepo } from "../../domain/media/ForeignPictureRepo.ts"
 import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
 import { Media } from "../../domain/media/Media.ts"
-import { MediaBatches } from "../../domain/media/MediaBatches.ts"
-import { MediaBatchRepo } from "../../domain/media/MediaBatchRepo.ts"
 import { MediaFileRepo } from "../../domain/media/MediaFileRepo.ts"
 import { MediaFiles } from "../../domain/media/MediaFiles.ts"
 import { MediaLinkRepo } from "../../domain/media/MediaLinkRepo.ts"
@@ -23,7 +21,6 @@ import { fetchPicture } from "../../workflows/media/FetchPicture.ts"
 const repositories = Layer.mergeAll(
   MediaRepo.layer,
   MediaLinkRepo.layer,
-  MediaBatchRepo.layer,
   MediaFileRepo.layer,
   MediaRemovalRepo.layer,
   ForeignPictureRepo.layer
@@ -41,7 +38,7 @@ export const media = defineModule({
     { scope: "media:write", description: "Upload, change, attach and delete media." }
   ],
   migrations,
-  services: Layer.mergeAll(Media.layer, MediaBatches.layer, MediaFiles.layer, ForeignPictures.layer, fetching).pipe(
+  services: Layer.mergeAll(Media.layer, MediaFiles.layer, ForeignPictures.layer, fetching).pipe(
     Layer.provideMerge(Uploads.layer),
     Layer.provideMerge(Layer.merge(Renditions.layer, MediaRemovals.layer)),
     Layer.provideMerge(repositories)

@@ -1,8 +1,6 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/pricing/migrations.ts"
-import { PriceBatches } from "../../domain/pricing/PriceBatches.ts"
-import { PriceBatchRepo } from "../../domain/pricing/PriceBatchRepo.ts"
 import { priceCandidateRepoLayer } from "../../domain/pricing/PriceCandidateRepo.ts"
 import { priceModifierRepoLayer } from "../../domain/pricing/PriceModifierRepo.ts"
 import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
@@ -22,8 +20,8 @@ export const pricing = defineModule({
     { scope: "pricing:manage", description: "All of pricing" }
   ],
   migrations,
-  services: Layer.mergeAll(Prices.layer, PriceModifiers.layer, PriceBatches.layer).pipe(
-    Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer, PriceBatchRepo.layer))
+  services: Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
+    Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer))
   ),
   routes: pricingHttp
 })

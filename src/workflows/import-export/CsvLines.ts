@@ -1,7 +1,7 @@
 import { CsvError, type Info, parse } from "csv-parse"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import type { CsvLine } from "../../domain/import-export/FileTable.ts"
+import type { CsvLine } from "../../domain/import-export/CsvTable.ts"
 import { tooLarge, unreadable } from "./FileRefused.ts"
 
 /** Characters that a line may have: more than the largest description, and not so many that memory suffers. */

@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync"
 import { Context, Effect, Layer, Stream } from "effect"
 import { CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
 import type { Forbidden, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { ExportNoteRepo } from "../../domain/import-export/ExportNoteRepo.ts"
+import { ExportRepo } from "../../domain/import-export/ExportRepo.ts"
 import { type ExportFormat, type Kind, neededToExport } from "../../domain/import-export/Kind.ts"
 import { ExportPages } from "./ExportPages.ts"
 
@@ -34,12 +34,12 @@ export class ExportFiles extends Context.Service<ExportFiles, {
     ExportFiles,
     Effect.gen(function*() {
       const pages = yield* ExportPages
-      const notes = yield* ExportNoteRepo
+      const repo = yield* ExportRepo
 
       const write = Effect.fn("ExportFiles.write")(function*(kind: Kind, format: ExportFormat) {
         const actor = yield* CurrentActor
         yield* Effect.forEach(neededToExport(kind), (any) => requireAnyOf(actor, any), { discard: true })
-        yield* notes.note(kind, format)
+        yield* repo.note(kind, format)
         const { lines, records } = pages.of(kind)
         const text = format === "csv" ? Stream.map(lines, csvText) : Stream.map(records, jsonText)
         const file: ExportFile = {

@@ -1,16 +1,7 @@
 import { Result } from "effect"
-import { catalogTable } from "../../domain/import-export/CatalogTable.ts"
-import { type TableFormat, wrongRow } from "../../domain/import-export/FileTable.ts"
-import {
-  brandColumns,
-  categoryColumns,
-  customerColumns,
-  flatTable,
-  priceColumns,
-  stockColumns
-} from "../../domain/import-export/FlatTable.ts"
+import { csvColumns } from "../../domain/import-export/CsvColumns.ts"
+import { csvTable, type TableFormat, wrongRow } from "../../domain/import-export/CsvTable.ts"
 import type { FileRow, ImportOptions } from "../../domain/import-export/Import.ts"
-import { orderTable } from "../../domain/import-export/OrderTable.ts"
 import { shopifyTable } from "../../domain/import-export/ShopifyTable.ts"
 import { wooTable } from "../../domain/import-export/WooTable.ts"
 import { readJson } from "../../domain/text/JsonText.ts"
@@ -54,18 +45,8 @@ async function* tableRows(text: AsyncIterable<string>, format: TableFormat): Asy
   for (const row of reader.end()) yield storable(row)
 }
 
-const tables: { readonly [K in ImportOptions["kind"]]: TableFormat } = {
-  catalog: catalogTable,
-  categories: flatTable(categoryColumns),
-  brands: flatTable(brandColumns),
-  prices: flatTable(priceColumns),
-  stock: flatTable(stockColumns),
-  customers: flatTable(customerColumns),
-  orders: orderTable
-}
-
 const tableOf = ({ format, kind }: ImportOptions): TableFormat =>
-  format === "shopify" ? shopifyTable : format === "woocommerce" ? wooTable : tables[kind]
+  format === "shopify" ? shopifyTable : format === "woocommerce" ? wooTable : csvTable(csvColumns[kind])
 
 /** The records of a file, one after the other: never more than one is in memory. */
 export const fileRows = (text: AsyncIterable<string>, options: ImportOptions): AsyncIterable<FileRow> =>

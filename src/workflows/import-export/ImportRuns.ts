@@ -22,9 +22,9 @@ const refuseAll: Work = (rows) =>
       row,
       line,
       key: null,
-      outcome: { _tag: "refused", issues: [unwritable] }
+      result: { _tag: "refused", issues: [unwritable] }
     })),
-    told: Effect.void
+    afterCommit: Effect.void
   })
 
 /** Works on imports, batch by batch (docs/import-export.md). */
@@ -63,7 +63,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
             const done = yield* step(begun.id, work, batchRows)
             if (done === undefined) return yield* repo.find(begun.id)
             // Once it is committed nothing else tells of it: not even being stopped comes between.
-            yield* Effect.uninterruptible(done.told)
+            yield* Effect.uninterruptible(done.afterCommit)
             yield* seen(done.record)
             record = done.record
           }

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Forbidden, NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { guardText } from "../../domain/import-export/Cells.ts"
+import { guardText } from "../../domain/import-export/CsvCell.ts"
 import type { RefusedRow } from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { RefusalRepo } from "../../domain/import-export/RefusalRepo.ts"

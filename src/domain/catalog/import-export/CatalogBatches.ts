@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
-import type { BatchResult, Outcome } from "../../import-export/Outcome.ts"
+import type { BatchResult, ImportResult } from "../../import-export/ImportBatch.ts"
 import { batchHooks } from "./CatalogBatchHooks.ts"
 import { CatalogBatchRepo } from "./CatalogBatchRepo.ts"
 import { type PlannedRecord, planRecord } from "./CatalogPlan.ts"
@@ -48,26 +48,26 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
           const { customFields = {}, slug, type = state.entities.get(slug)?.entity.type } = one.success
           return type === undefined ? [] : [{ type, fields: customFields }]
         }))
-        const outcomes: Array<Outcome> = []
+        const results: Array<ImportResult> = []
         const plans: Array<PlannedRecord> = []
         const writes = noWrites()
         for (const record of asking) {
           if (Result.isFailure(record)) {
-            outcomes.push({ _tag: "refused", issues: record.failure.error.details.issues })
+            results.push({ _tag: "refused", issues: record.failure.error.details.issues })
             continue
           }
           const plan = planRecord(record.success, state, fieldState, organizationId)
           if (Result.isFailure(plan)) {
-            outcomes.push({ _tag: "refused", issues: plan.failure })
+            results.push({ _tag: "refused", issues: plan.failure })
             continue
           }
           plans.push(plan.success)
           addWrites(writes, plan.success.writes)
-          outcomes.push({ _tag: plan.success.outcome })
+          results.push({ _tag: plan.success.outcome })
         }
         yield* repo.write(writes)
         yield* committed(plans)
-        const result: BatchResult = { outcomes, told: told(plans) }
+        const result: BatchResult = { results, afterCommit: told(plans) }
         return result
       })
 

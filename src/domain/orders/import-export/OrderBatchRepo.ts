@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { journalInsert } from "../../events/JournalRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import type { Order } from "../Order.ts"
-import { orderRecordJson } from "./OrderPageRepo.ts"
+import { orderRecordJson } from "./OrderRecordJson.ts"
 import type { NumberCounter, OwnNumber } from "./OwnNumber.ts"
 
 /** What is stored under a number: what an export writes of it. */
@@ -74,7 +74,7 @@ const makeRead = (sql: SqlClient.SqlClient): OrderBatchRepo["Service"]["read"] =
       select now() as now, held.* from (select 1) one left join held on true`
     // By a statement of its own, behind the lock: what was placed before it is seen.
     const stored = yield* sql<StoredRecord & { readonly number: string }>`select o.order_number as number,
-        o.is_draft as "isDraft", ${sql.literal(orderRecordJson)} as record
+        o.is_draft as "isDraft", ${sql.literal(orderRecordJson("o"))} as record
       from orders o where o.organization_id = ${organization} and o.order_number = any(${numbers}::text[])`.unprepared
     return {
       now: counters[0]?.now ?? new Date(0),

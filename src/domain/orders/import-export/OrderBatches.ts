@@ -1,9 +1,9 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
-import { CustomerBatches } from "../../customers/CustomerBatches.ts"
+import { CustomerImport } from "../../customers/CustomerImport.ts"
 import { newId } from "../../ids/Id.ts"
-import { type BatchResult, type Outcome, refusedFor } from "../../import-export/Outcome.ts"
+import { type BatchResult, type ImportResult, refusedFor } from "../../import-export/ImportBatch.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundShares.ts"
 import type { Order, OrderLine } from "../Order.ts"
 import { type ImportedOrder, OrderBatchRepo, type OrderBatchState } from "./OrderBatchRepo.ts"
@@ -24,7 +24,7 @@ export class OrderBatches extends Context.Service<OrderBatches, {
     Effect.gen(function*() {
       const repo = yield* OrderBatchRepo
       const sellables = yield* Sellables
-      const customers = yield* CustomerBatches
+      const customers = yield* CustomerImport
 
       const apply = Effect.fn("OrderBatches.apply")(function*(records: ReadonlyArray<OrderRecord>) {
         const { organizationId } = yield* CurrentActor
@@ -37,7 +37,7 @@ export class OrderBatches extends Context.Service<OrderBatches, {
         const found = yield* sellables.find(records.flatMap(({ lineItems }) => lineItems))
         const made: Array<ImportedOrder> = []
         let line = 0
-        const outcomes = records.map((record): Outcome => {
+        const results = records.map((record): ImportResult => {
           const things = found.slice(line, line += record.lineItems.length)
           const content = planned(record, state, year)
           if (!("orderNumber" in content)) return content
@@ -46,7 +46,7 @@ export class OrderBatches extends Context.Service<OrderBatches, {
           return { _tag: "created" }
         })
         yield* repo.write(made)
-        const result: BatchResult = { outcomes, told: Effect.void }
+        const result: BatchResult = { results, afterCommit: Effect.void }
         return result
       })
 
@@ -60,7 +60,7 @@ const planned = (
   record: OrderRecord,
   { counters, now, orders }: OrderBatchState,
   year: number
-): OrderContent | Outcome => {
+): OrderContent | ImportResult => {
   const content = orderContent(record, now)
   if (Result.isFailure(content)) return { _tag: "refused", issues: content.failure }
   const stored = orders.get(record.orderNumber)

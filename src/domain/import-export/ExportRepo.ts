@@ -1,0 +1,177 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { isoTime, journalInsert } from "../events/JournalRepo.ts"
+import { newId } from "../ids/Id.ts"
+import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
+import type { ExportFormat, Kind } from "./Kind.ts"
+
+/** Kinds whose records one query reads; the catalog needs more. */
+export type QueriedKind = Exclude<Kind, "catalog">
+
+/** A record of a file. */
+export type ExportRecord = Readonly<Record<string, unknown>>
+
+/** Position of a page: the values of the order of its kind, as texts. */
+export type ExportCursor = ReadonlyArray<string>
+
+/** A page of records, and the position behind it; undefined at the end. */
+export interface ExportPage {
+  readonly records: ReadonlyArray<ExportRecord>
+  readonly last: ExportCursor | undefined
+}
+
+/** Reads the records of an organization from one end to the other. */
+export class ExportRepo extends Context.Service<ExportRepo, {
+  /** A page behind a position, along an index; one statement. Prices and stock: those of `limit` entities. */
+  readonly page: (
+    kind: QueriedKind,
+    after: ExportCursor,
+    limit: number
+  ) => Effect.Effect<ExportPage, never, CurrentActor>
+  /** Notes in the audit trail that an export begins. */
+  readonly note: (kind: Kind, format: ExportFormat) => Effect.Effect<void, never, CurrentActor>
+}>()("stoa/domain/import-export/ExportRepo") {
+  static readonly layer = Layer.effect(ExportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
+
+/** The query of a kind: rows `p` of a page, and what they come to in a file. */
+interface PageQuery {
+  /** Position before the first row. */
+  readonly start: ExportCursor
+  /** Rows of an organization behind a position, unordered. */
+  readonly rows: (sql: SqlClient.SqlClient, organization: string, after: ExportCursor) => Statement.Fragment
+  readonly order: string
+  /** Position of a row, as texts. */
+  readonly cursor: string
+  /** JSON list of the records of a row. */
+  readonly records: string
+}
+
+/** SQL of the name of the variant in a row `x`. */
+const variantName =
+  `(select v.sku from variants v where v.id = x.variant_id and v.organization_id = x.organization_id) as sku,
+  (select jsonb_object_agg(t.name, w.value) from variant_option_values o
+    join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+    where o.variant_id = x.variant_id and o.organization_id = x.organization_id) as options`
+
+/** Rows `x` that belong to entities, page by page of these. */
+const ofEntities = (columns: string, from: string, order: string): PageQuery => ({
+  start: [""],
+  rows: (sql, organization, [slug]) =>
+    sql`select id, slug, organization_id from catalog_entities
+      where organization_id = ${organization} and slug > ${slug}`,
+  order: "slug",
+  cursor: "p.slug",
+  records: `(select coalesce(jsonb_agg(to_jsonb(r)), '[]') from (select p.slug, ${variantName}, ${columns} from ${from}
+    where x.organization_id = p.organization_id and x.entity_id = p.id
+    order by sku nulls first, options nulls first, ${order}) r)`
+})
+
+const customerAddresses = `(select coalesce(jsonb_agg(jsonb_build_object('type', a.type, 'firstName', a.first_name,
+    'lastName', a.last_name, 'line1', a.line1, 'line2', a.line2, 'city', a.city, 'state', a.state,
+    'postalCode', a.postal_code, 'country', a.country, 'phone', a.phone, 'isDefault', a.is_default)
+    order by a.created_at, a.id), '[]')
+  from customer_addresses a where a.customer_id = p.id and a.organization_id = p.organization_id)`
+
+const customerGroups = `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members m
+  join customer_groups g on g.id = m.group_id
+  where m.customer_id = p.id and m.organization_id = p.organization_id)`
+
+const firstId = "00000000-0000-0000-0000-000000000000"
+
+const queries: { readonly [K in QueriedKind]: PageQuery } = {
+  // Parents before children.
+  categories: {
+    start: ["-1", ""],
+    rows: (sql, organization, [depth, slug]) =>
+      sql`select * from (with recursive placed as (
+          select c.*, 0 as depth, null::text as parent from categories c
+            where c.organization_id = ${organization} and c.parent_id is null
+          union all select c.*, p.depth + 1, p.slug from placed p join categories c on c.parent_id = p.id
+            and c.organization_id = ${organization})
+        select * from placed) placed where (depth, slug) > (${depth}::text::int, ${slug}::text)`,
+    order: "depth, slug",
+    cursor: "p.depth::text, p.slug",
+    records: `jsonb_build_array(jsonb_build_object('slug', p.slug, 'parent', p.parent, 'sortOrder', p.sort_order,
+      'status', p.status, 'metadata', p.metadata))`
+  },
+  brands: {
+    start: [""],
+    rows: (sql, organization, [slug]) =>
+      sql`select * from brands where organization_id = ${organization} and slug > ${slug}`,
+    order: "slug",
+    cursor: "p.slug",
+    records: `jsonb_build_array(jsonb_build_object('slug', p.slug, 'displayName', p.display_name,
+      'metadata', p.metadata))`
+  },
+  prices: ofEntities(
+    `x.currency, x.amount, x.compare_at_amount as "compareAtAmount", g.name as "customerGroup",
+      case when g.id is null then x.customer_group_id end as "customerGroupId", x.min_quantity as "minQuantity",
+      x.max_quantity as "maxQuantity", ${isoTime("x.valid_from")} as "validFrom",
+      ${isoTime("x.valid_until")} as "validUntil", x.metadata`,
+    `prices x left join customer_groups g on g.organization_id = x.organization_id
+      and g.id::text = x.customer_group_id`,
+    `x.currency, "customerGroup" nulls first, "customerGroupId" nulls first, x.min_quantity nulls first,
+      x.max_quantity nulls first, x.valid_from nulls first, x.valid_until nulls first`
+  ),
+  stock: ofEntities(
+    `w.code as warehouse, x.on_hand as "onHand", x.reserved, x.on_hand - x.reserved as available,
+      x.unit_cost as "unitCost", x.reorder_threshold as "reorderThreshold", x.reorder_quantity as "reorderQuantity"`,
+    "stock_levels x join warehouses w on w.id = x.warehouse_id and w.organization_id = x.organization_id",
+    "w.code"
+  ),
+  // By e-mail address in the order of its index, which is by bytes. Customers without one have no key and are left out.
+  customers: {
+    start: ["", firstId],
+    rows: (sql, organization, [email, id]) =>
+      sql`select * from customers where organization_id = ${organization} and erased_at is null
+        and lower(email) ~>=~ ${email}::text and (lower(email) ~>~ ${email}::text or id > ${id}::uuid)`,
+    order: "lower(email) using ~<~, id",
+    cursor: "lower(p.email), p.id::text",
+    records: `jsonb_build_array(jsonb_build_object('email', p.email, 'firstName', p.first_name,
+      'lastName', p.last_name, 'phone', p.phone, 'groups', ${customerGroups}, 'metadata', p.metadata,
+      'addresses', ${customerAddresses}))`
+  },
+  // Oldest first. The position has all digits of the time, so that two orders of one millisecond both come.
+  orders: {
+    start: ["-infinity", firstId],
+    rows: (sql, organization, [placedAt, id]) =>
+      sql`select * from orders where organization_id = ${organization} and not is_draft
+        and (placed_at, id) > (${placedAt}::text::timestamptz, ${id}::uuid)`,
+    order: "placed_at, id",
+    cursor: "p.placed_at::text, p.id::text",
+    records: `jsonb_build_array(${orderRecordJson("p")})`
+  }
+}
+
+/** Position before the first record of a kind. */
+export const exportStart = (kind: QueriedKind): ExportCursor => queries[kind].start
+
+const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
+  const page = Effect.fn("ExportRepo.page")(function*(kind: QueriedKind, after: ExportCursor, limit: number) {
+    const organization = yield* currentOrganization
+    const { cursor, order, records, rows } = queries[kind]
+    interface Row {
+      readonly cursor: ExportCursor
+      readonly records: ReadonlyArray<ExportRecord>
+    }
+    const found = yield* sql<Row>`select array[${sql.literal(cursor)}] as cursor, ${sql.literal(records)} as records
+      from (${rows(sql, organization, after)} order by ${sql.literal(order)} limit ${limit}) p
+      order by ${sql.literal(order)}`
+    return {
+      records: found.flatMap((row) => row.records),
+      last: found.length < limit ? undefined : found.at(-1)?.cursor
+    }
+  }, Effect.orDie)
+
+  const note = Effect.fn("ExportRepo.note")(function*(kind: Kind, format: ExportFormat) {
+    const actor = yield* CurrentActor
+    const id = newId()
+    const payload = { id, organizationId: actor.organizationId, kind, format }
+    const change = { type: "exports.create", entityType: "export", entityId: id, payload } as const
+    yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
+  }, Effect.orDie)
+
+  return { page, note }
+}
