@@ -10,7 +10,10 @@ export interface ImportTable {
   readonly columns: Readonly<Record<string, string>>
   /** Columns of the unique index that finds an existing row. */
   readonly key: string
-  /** Columns that an existing row takes from the import. Absent: all but the key and `created_at`; none: it is kept. */
+  /**
+   * Columns that an existing row `t` takes from the import, or assignments. Absent: all but the key and `created_at`;
+   * none: the row is kept.
+   */
   readonly updates?: ReadonlyArray<string>
 }
 

@@ -57,7 +57,7 @@ const put = (sql: SqlClient.SqlClient, organization: string, table: ImportTable,
   const conflict = updates.length === 0
     ? sql.literal("on conflict do nothing")
     : sql`on conflict (${sql.literal(table.key)}) do update set ${
-      sql.literal(updates.map((name) => `${name} = excluded.${name}`).join(", "))
+      sql.literal(updates.map((name) => name.includes("=") ? name : `${name} = excluded.${name}`).join(", "))
     } where t.organization_id = ${organization}`
   return sql`${sql(`put_${table.name}`)} as (
     insert into ${sql(table.name)} as t (organization_id, ${sql.literal(columns.map(({ name }) => name).join(", "))})

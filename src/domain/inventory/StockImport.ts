@@ -21,7 +21,9 @@ export interface TargetedStock {
 const stockItems: ImportTable = {
   name: "stock_items",
   columns: { sellableId: "uuid", version: "bigint" },
-  key: "organization_id, sellable_id"
+  key: "organization_id, sellable_id",
+  // The fence of the stock entity only moves forward, also for a sellable's first level in another warehouse.
+  updates: ["version = t.version + 1"]
 }
 
 const stockLevels: ImportTable = {
@@ -91,7 +93,7 @@ export class StockImport extends Context.Service<StockImport, {
         if (after === before) return Result.succeed("known")
         state.levels.set(key, after)
         const sellableId = after.variantId ?? after.entityId
-        draft.put(stockItems, { sellableId, version: after.version })
+        draft.put(stockItems, { sellableId, version: 1 })
         draft.put(stockLevels, { ...after, sellableId })
         const quantity = after.quantityOnHand - (before?.quantityOnHand ?? 0)
         if (quantity !== 0) {

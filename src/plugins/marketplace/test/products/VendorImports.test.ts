@@ -32,8 +32,9 @@ withMarketplace()("an import of products", (it) => {
       assert.deepStrictEqual(counts(done), [3, 0, 0, 3])
       assert.deepStrictEqual([yield* slugsOf(one), yield* slugsOf(two)], [["jug"], ["pot"]])
       assert.match((yield* reasons(done.text("data.id"))).join(" "), /4:.*not approved.*5:.*not the id.*6:.*not the id/)
-      const links = yield* onDatabase((sql) =>
-        sql`select 1 from journal_entries where type = 'marketplace/marketplace_vendor_entities.create'`
+      const links = yield* onDatabase((sql, organizationId) =>
+        sql`select 1 from journal_entries where type = 'marketplace/marketplace_vendor_entities.create'
+          and organization_id = ${organizationId}`
       )
       assert.strictEqual(links.length, 2)
     }))
