@@ -42,7 +42,7 @@ const audit = async (stage: Stage, options: Options, users: number) => {
   printWindows("W5 audit", [window])
   const after = await onDatabase(url, (client) => auditStock(client, flashProduct))
   const sold = after.sold - before.sold
-  record("W5 audit", { units, told: window.load.orders, before, after })
+  record("W5 audit", { units, recorded: window.load.orders, before, after })
   exactly("units sold beyond the stock", Math.max(0, sold - units), 0)
   exactly("units left unsold while buyers were refused", Math.max(0, units - sold), 0)
   exactly(

@@ -23,7 +23,7 @@ const exportFrom = async (origin: string, pid: number) => {
   return { hash: hash.digest("hex"), megabytes: bytes / mebibyte, took: seconds(began), peak }
 }
 
-/** Rows of a batch by the raw driver: no validation, no comparison, no journal; the index of search comes of triggers. */
+/** Rows of a batch by the raw driver: no validation, no comparison, no change log; the index of search comes of triggers. */
 const insertBare = `with input as (select * from jsonb_to_recordset($1) as x(slug text, title text, description text,
     category text, sku text)),
   made as (insert into catalog_entities (id, organization_id, type, slug, status, is_visible)

@@ -44,7 +44,7 @@ export const runRevisions = async (options: Options): Promise<void> => {
     const server = await startStoa({ databaseUrl: url })
     await onDatabase(url, async (client) => {
       const keep = (so: boolean) =>
-        client.query(`alter table journal_entries ${so ? "enable" : "disable"} trigger entity_revisions_keep`)
+        client.query(`alter table outbox_events ${so ? "enable" : "disable"} trigger entity_revisions_keep`)
       let first = 0
       const send = async (count: number) => {
         const { worked } = await importInto(server.origin, server.pid, fileOf(count, first))

@@ -14,7 +14,7 @@ const leastRate = 20_000
 
 const key = "stoa_bench-key-for-calls-of-services-0123456789"
 
-interface Told {
+interface Reported {
   readonly rate: number
   readonly p50: number
   readonly p99: number
@@ -35,7 +35,7 @@ const calling =
   async (origin: string, shownKey: string, warmup: number) => {
     const words = [origin, shownKey, String(callers), String(warmup), String(seconds)]
     const { stdout } = await run(process.execPath, [`bench/load/${client}.ts`, ...words])
-    return JSON.parse(stdout) as Told
+    return JSON.parse(stdout) as Reported
   }
 
 const startBareRpc = async () => {
@@ -59,7 +59,7 @@ export const runRpc = async (stage: Stage, options: Options): Promise<void> => {
   heading(`calls at /rpc: stock of nothing, by an API key, ${callers} callers on one WebSocket`)
   await seedKey(stage.postgres.urlOf("stoa"))
   const bare = await startBareRpc()
-  const told = new Map<string, Array<Told>>(ways.map((way) => [way, []]))
+  const recorded = new Map<string, Array<Reported>>(ways.map((way) => [way, []]))
   const [plain, typed] = [
     calling("rpc", callers, options.seconds ?? 4),
     calling("typedrpc", callers, options.seconds ?? 4)
@@ -67,20 +67,20 @@ export const runRpc = async (stage: Stage, options: Options): Promise<void> => {
   for (let round = 0; round < options.windows; round++) {
     const warmup = round === 0 ? options.warmup ?? 8 : 2
     const { origin } = stage.stoa.server
-    told.get("stoa")?.push(await plain(origin, key, warmup))
-    told.get("stoa, typed client")?.push(await typed(origin, key, warmup))
-    told.get("bare")?.push(await plain(bare.origin, "", warmup))
+    recorded.get("stoa")?.push(await plain(origin, key, warmup))
+    recorded.get("stoa, typed client")?.push(await typed(origin, key, warmup))
+    recorded.get("bare")?.push(await plain(bare.origin, "", warmup))
   }
   await bare.stop()
   note("each window, then the medians:")
   table(
     ["server", "calls/s", "p50 ms", "p99 ms"],
-    [...told].flatMap(([name, windows]) => windows.map(({ p50, p99, rate }) => [name, rate, p50, p99]))
+    [...recorded].flatMap(([name, windows]) => windows.map(({ p50, p99, rate }) => [name, rate, p50, p99]))
   )
-  const rates = [...told].map(([, windows]) => median(windows.map(({ rate }) => rate)))
+  const rates = [...recorded].map(([, windows]) => median(windows.map(({ rate }) => rate)))
   const [stoa = 0, client = 0, limit = 0] = rates
   note(`Stoa ${Math.round(stoa)}/s, bare ${Math.round(limit)}/s, ratio ${(stoa / limit).toFixed(2)}`)
-  record("rpc", { stoa, typed: client, bare: limit, windows: [...told] })
+  record("rpc", { stoa, typed: client, bare: limit, windows: [...recorded] })
   atLeast("small calls", stoa, leastRate, "/s")
   atLeast("small calls by the typed client", client, leastRate, "/s")
 }

@@ -77,7 +77,7 @@ export const createOrder = `with
   sold as (insert into order_lines (id, order_id, position, product_id, title, quantity, unit_price)
     select gen_random_uuid(), placed.id, w.position, w.product_id, w.title, w.quantity, w.unit_price
     from placed, wanted w returning *),
-  told as (insert into outbox (id, type, entity_id, payload)
+  recorded as (insert into outbox (id, type, entity_id, payload)
     select gen_random_uuid(), 'orders.create', placed.id, to_jsonb(placed) from placed)
   select row_to_json(x)::text as body from (select ${order},
       (select json_agg(row_to_json(y) order by position) from (select ${orderLine}, s.position from sold s) y)

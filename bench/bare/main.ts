@@ -6,7 +6,7 @@ import { addLine, createOrder, insertCart, lastOrders, listPage, oneProduct, rem
 
 /*
  * The limit: `node:http`, the driver `pg` with a pool of ten, and one statement per request. No validation, no
- * permission, no journal, no framework; the routes and answers are those of Stoa that the benchmarks use.
+ * permission, no change log, no framework; the routes and answers are those of Stoa that the benchmarks use.
  */
 
 const { BARE_PREPARE, DATABASE_URL, PORT } = process.env

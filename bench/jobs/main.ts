@@ -128,10 +128,10 @@ const serve = async () => {
   for (let open = true; open;) {
     const [message] = await once(process, "message")
     // The parent is this project's own and sends nothing else.
-    const told = message as ToQueue
-    const answer: FromQueue = { _tag: "done", times: await work(told) }
+    const recorded = message as ToQueue
+    const answer: FromQueue = { _tag: "done", times: await work(recorded) }
     process.send?.(answer)
-    open = told._tag !== "end"
+    open = recorded._tag !== "end"
   }
   process.disconnect()
 }

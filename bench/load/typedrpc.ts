@@ -33,8 +33,8 @@ const measuring = Effect.gen(function*() {
   return { rate, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) }
 })
 
-const told = await Effect.runPromise(
+const recorded = await Effect.runPromise(
   Effect.provide(Effect.raceFirst(measuring, calling), StoaRpc.layerSocket({ url, apiKey }))
 )
-process.stdout.write(JSON.stringify(told))
+process.stdout.write(JSON.stringify(recorded))
 process.exit(0)

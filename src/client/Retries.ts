@@ -32,10 +32,10 @@ export const againWhileBusy = (options: Partial<Retries>) => {
 
   const pause = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, tried: number) {
     const now = yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
-    const told = waitOf(response.headers["retry-after"], now)
+    const recorded = waitOf(response.headers["retry-after"], now)
     // Spread, so that those who were refused together do not come back together.
     const own = Duration.toMillis(firstWait) * 2 ** tried * (yield* Random.nextBetween(0.75, 1.25))
-    return told ?? Math.min(own, longest)
+    return recorded ?? Math.min(own, longest)
   })
 
   const sending = <E, R>(

@@ -12,7 +12,7 @@ const batchSize = 250
 
 /** A sum that grows faster than the count means a rush. */
 const batches = Metric.histogram("stoa_stock_batch_size", {
-  description: "Checkouts written in one batch of a stock desk",
+  description: "Checkouts written in one batch of a stock entity",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 250]
 })
 

@@ -2,7 +2,7 @@ import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { isIPv6 } from "node:net"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
 import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
-import { Contributions } from "../domain/health/Contributions.ts"
+import { HealthContributors } from "../domain/health/HealthContributors.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../domain/orders/OrderProjections.ts"
@@ -31,16 +31,16 @@ import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionTasks } from "./RetentionTasks.ts"
 import { waitingFor } from "./RunMain.ts"
+import { scheduledJobsLayer } from "./ScheduledJobs.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { serviceRegistryLayer } from "./ServiceRegistry.ts"
 import { Statistics } from "./Statistics.ts"
-import { sweepsLayer } from "./Sweeps.ts"
 import { calmly } from "./telemetry/CalmCluster.ts"
 import { jobQueues } from "./telemetry/JobQueues.ts"
-import { journalLag } from "./telemetry/JournalLag.ts"
 import { jsonLog } from "./telemetry/JsonLog.ts"
 import { poolProbe } from "./telemetry/PoolProbe.ts"
 import { prettyLog } from "./telemetry/PrettyLog.ts"
+import { relayLag } from "./telemetry/RelayLag.ts"
 import { stockAudit } from "./telemetry/StockAudit.ts"
 import { tracingLayer } from "./telemetry/Tracing.ts"
 import { webhookAdapters } from "./webhooks/WebhookAdapters.ts"
@@ -62,7 +62,7 @@ const deploymentLayer = (settings: AppSettings) => {
     invoiceAdapters(settings),
     downloadKeys(settings),
     mediaAdapters(settings),
-    Contributions.layer,
+    HealthContributors.layer,
     OrderProjections.layer,
     declaredEvents(deployment.plugins ?? []),
     CatalogSettings.layerOf(catalogSettings(deployment.catalog)),
@@ -99,7 +99,7 @@ export const databaseApp = (settings: AppSettings) =>
 const installed = Layer.provideMerge(serviceRegistryLayer, pluginsLayer)
 
 const servicesOver = (settings: AppSettings) =>
-  Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, journalLag, poolProbe, retentionTasks).pipe(
+  Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, relayLag, poolProbe, retentionTasks).pipe(
     Layer.provide(ClusterRetention.layer),
     Layer.provideMerge(services),
     Layer.provideMerge(clusterLayer),
@@ -112,7 +112,7 @@ export const servicesApp = (settings: AppSettings) => Layer.unwrap(Effect.map(wi
 
 const runner = Layer.merge(
   Layer.provide(actors, faultPointLayer),
-  Layer.provide(sweepsLayer, Statistics.layer)
+  Layer.provide(scheduledJobsLayer, Statistics.layer)
 )
 
 /** What the end of the process waits for once it has come to a layer. */

@@ -14,10 +14,10 @@ import {
 import { RpcServer } from "effect/rpc"
 import type { SocketServer } from "effect/socket"
 import { randomUUID } from "node:crypto"
-import type { DeploymentVitals } from "../domain/health/Vitals.ts"
+import type { DeploymentHealth } from "../domain/health/HealthChecks.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
+import { clusterHealth } from "./cluster/ClusterHealth.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
-import { clusterVitals } from "./cluster/ClusterVitals.ts"
 import { onlyProcess } from "./cluster/OnlyProcess.ts"
 import { ownShardsOnly } from "./cluster/OwnShards.ts"
 import { peerClient, peerServer, strictLines } from "./cluster/PeerTransport.ts"
@@ -77,7 +77,7 @@ const clusterOf = (settings: AppSettings): Layer.Layer<
   Sharding.Sharding | Runners.Runners,
   SocketServer.SocketServerError,
   | AuthSecret
-  | DeploymentVitals
+  | DeploymentHealth
   | MessageStorage.MessageStorage
   | RunnerStorage.RunnerStorage
   | ShardingConfig.ShardingConfig
@@ -107,7 +107,7 @@ export const clusterLayer = Layer.unwrap(
       Layer.provideMerge(withRestartDelays),
       Layer.provideMerge(clusterOf(config)),
       Layer.provideMerge(ClusterStorage.layer(url)),
-      Layer.provideMerge(clusterVitals),
+      Layer.provideMerge(clusterHealth),
       Layer.provide([shardingConfig, AuthSecret.layer]),
       Layer.provide(NodeCrypto.layer)
     )

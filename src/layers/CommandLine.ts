@@ -19,7 +19,7 @@ import { answersOn, farewellLayer, runMain } from "./RunMain.ts"
 import { seedDemoStore } from "./seed/DemoStore.ts"
 import { onLasting, waitingForDatabase } from "./start/BusyDatabase.ts"
 import { mustListen } from "./start/PortChecks.ts"
-import { strayRejectionsLayer } from "./StrayRejections.ts"
+import { unhandledRejectionsLayer } from "./UnhandledRejections.ts"
 import { version } from "./Version.ts"
 
 const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
@@ -35,7 +35,7 @@ const serve = Command.make("serve", { role }, (flags) =>
     const ready = Layer.effectDiscard(
       Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce)
     )
-    const service = Layer.merge(ready, strayRejectionsLayer).pipe(Layer.provideMerge(processApp(settings)))
+    const service = Layer.merge(ready, unhandledRejectionsLayer).pipe(Layer.provideMerge(processApp(settings)))
     // What ends a start is said before all that was started is ended, which may take seconds.
     return yield* Layer.build(service).pipe(
       Effect.tapCause(onLasting(sayWhy)),

@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import { hkdfSync } from "node:crypto"
 import { DownloadKeys } from "../domain/fulfillment/DownloadLink.ts"
-import type { SecretsKey } from "../domain/webhooks/SecretBox.ts"
+import type { SecretsKey } from "../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "./config/AppConfig.ts"
 
 /**

@@ -38,7 +38,7 @@ export const say = (words: string): void => {
 }
 
 /** What an error says, and what the first one behind it says: of a migration what the database told. */
-const told = (error: Failure): string => {
+const recorded = (error: Failure): string => {
   const words = error.message || error._tag
   let first = error.cause
   while (first instanceof Error && first.cause instanceof Error) first = first.cause
@@ -49,7 +49,7 @@ const told = (error: Failure): string => {
 const listing = new Set(["InvalidSetting", "CannotStart"])
 
 const listed = (error: Failure): string => {
-  const words = told(error)
+  const words = recorded(error)
   const lines = listing.has(error._tag) ? words.split("\n") : [words]
   return lines.length === 1 ? words : [`${lines.length} things to mend`, ...lines].join("\n  ")
 }

@@ -2,7 +2,7 @@ import { Data, Effect, Option, Redacted } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { readKeyring } from "../domain/webhooks/SecretBox.ts"
+import { readKeyring } from "../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "./config/AppConfig.ts"
 
 /** The data directory cannot keep a secret of a development deployment. */

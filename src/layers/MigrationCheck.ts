@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Contributions } from "../domain/health/Contributions.ts"
+import { HealthContributors } from "../domain/health/HealthContributors.ts"
 import type { Check } from "../domain/health/ReadinessRules.ts"
 import { lookupSql } from "../domain/modules/LookupRepo.ts"
 import { ledgerOf } from "../plugins/kit/install/PluginTables.ts"
@@ -20,7 +20,7 @@ const newestOf = (owners: typeof migrationOwners) =>
  * Whether the tables are those that this version was written for: a start brings them there, so one that is behind was
  * restored from a backup under the running process. Tables of a newer version are fine, as in a rolling deployment.
  */
-export const migrationCheck = Contributions.add(Effect.gen(function*() {
+export const migrationCheck = HealthContributors.add(Effect.gen(function*() {
   const sql = yield* lookupSql
   const { plugins = [] } = (yield* AppConfig).deployment
   const newest = newestOf([...migrationOwners, ...plugins.map(ledgerOf)])

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { AuthPurgeRepo } from "../domain/auth/AuthPurgeRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { RevisionRepo } from "../domain/catalog/revisions/RevisionRepo.ts"
-import { JournalPurgeRepo } from "../domain/events/JournalPurgeRepo.ts"
+import { ChangeLogPurgeRepo } from "../domain/events/ChangeLogPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { defineTask } from "../domain/jobs/Task.ts"
@@ -44,14 +44,14 @@ const purging = <E>(name: string, purge: Effect.Effect<number, E>) =>
 
 /**
  * What must not grow for ever (ARCHITECTURE invariant 7), as scheduled tasks of the job queue: each has its record, its
- * failures and its retry like any other job. How long things stay is the deployment's (`retention`, `journal`, `webhooks`
+ * failures and its retry like any other job. How long things stay is the deployment's (`retention`, `change log`, `webhooks`
  * in `commerce.config.ts`).
  */
 export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const tasks = yield* Tasks
   const [carts, holds, keys, provider] = yield* Effect.all([CartRepo, HoldRepo, IdempotencyKeys, PaymentEventRepo])
-  const [journal, cluster, webhooks, log] = yield* Effect.all([
-    JournalPurgeRepo,
+  const [changeLog, cluster, webhooks, log] = yield* Effect.all([
+    ChangeLogPurgeRepo,
     ClusterRetention,
     Deliveries,
     WebhookDeliveryRepo
@@ -61,7 +61,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const auth = yield* AuthPurgeRepo
   const media = yield* MediaRemovals
   const { retentionDays } = yield* WebhookSettings
-  const { endedCartDays, endedHoldDays, idempotencyHours, journalDays, providerEventDays, revisionDays } =
+  const { endedCartDays, endedHoldDays, idempotencyHours, changeLogDays, providerEventDays, revisionDays } =
     yield* StoreSettings
   const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
     Effect.map(({ messages, more, replies }) => more ? Math.max(rows, messages + replies) : messages + replies)
@@ -72,7 +72,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("holds", untilDone(holds.purgeEnded(endedHoldDays))),
       purging("idempotency-keys", untilDone(keys.purge(idempotencyHours))),
       purging("provider-events", untilDone(provider.purge(providerEventDays))),
-      purging("journal", journalDays === 0 ? Effect.succeed(0) : untilDone(journal.purge(rows, journalDays))),
+      purging("change-log", changeLogDays === 0 ? Effect.succeed(0) : untilDone(changeLog.purge(rows, changeLogDays))),
       purging("cluster-messages", untilDone(messages)),
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
       purging("revisions", untilDone(revisions.purge(rows, revisionDays))),

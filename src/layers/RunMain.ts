@@ -45,9 +45,9 @@ export const waitingFor = (what: string) =>
 
 /** Exit codes of a command that a signal ended before it was done, as shells know them. */
 const codes = { SIGINT: 130, SIGTERM: 143 }
-type Told = keyof typeof codes
+type Reported = keyof typeof codes
 
-const giveUp = (signal: Told) =>
+const giveUp = (signal: Reported) =>
   Effect.sync(() => {
     if (service === undefined) {
       say(`stopped before it was done, and did not end within ${longestMs / 1_000} s`)
@@ -68,11 +68,11 @@ const giveUp = (signal: Told) =>
  * all that it had in hand is written down, and others take it over. Any other command was cut off, and its code says so.
  */
 export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
-  let told: Told | undefined
+  let recorded: Reported | undefined
   const end = () => fiber.interruptUnsafe(fiber.id)
-  const stop = (signal: Told) => {
-    if (told !== undefined) return end()
-    told = signal
+  const stop = (signal: Reported) => {
+    if (recorded !== undefined) return end()
+    recorded = signal
     Effect.runFork(Effect.delay(giveUp(signal), longestMs))
     if (service === undefined) return end()
     service.farewell.begun = true
@@ -83,7 +83,7 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     process.off("SIGINT", stop)
     process.off("SIGTERM", stop)
     teardown(exit, (code) => {
-      if (told !== undefined) return process.exit(service === undefined ? codes[told] : 0)
+      if (recorded !== undefined) return process.exit(service === undefined ? codes[recorded] : 0)
       if (code !== 0) process.exit(code)
     })
   })

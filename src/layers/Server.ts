@@ -13,7 +13,7 @@ import { formBytes } from "../http/media/UploadsApi.ts"
 import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/IdempotencyLayer.ts"
-import { FingerprintSecret, KeyedWork } from "../http/middleware/KeyedWork.ts"
+import { FingerprintSecret, IdempotentExecution } from "../http/middleware/IdempotentExecution.ts"
 import { maxMessageBytes } from "../http/rpc/RpcMessages.ts"
 import { rpcEndpoints } from "../http/rpc/RpcRoutes.ts"
 import { RpcSockets } from "../http/rpc/RpcSockets.ts"
@@ -38,16 +38,16 @@ import { rpcLayer } from "./Rpc.ts"
 import { version } from "./Version.ts"
 
 /** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
-const keyedWork = Layer.provide(KeyedWork.layer, Layer.effect(FingerprintSecret, AuthSecret))
+const idempotentExecution = Layer.provide(IdempotentExecution.layer, Layer.effect(FingerprintSecret, AuthSecret))
 
 /** What every group's middleware needs. */
 const middleware = Layer.mergeAll(
   errorsLayer,
   Layer.provide(Layer.merge(accessLayer, authCallerLayer), actors),
-  Layer.provide(idempotencyLayer, keyedWork)
+  Layer.provide(idempotencyLayer, idempotentExecution)
 )
 
-const rpc = rpcLayer.pipe(Layer.provide(Layer.merge(actors, keyedWork)))
+const rpc = rpcLayer.pipe(Layer.provide(Layer.merge(actors, idempotentExecution)))
 
 /** The routes of the core alone. */
 const coreApplication = Layer.mergeAll(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { aVisitor, type Visitor } from "../auth/Visitors.ts"
-import { holding, onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 import { aKey } from "./People.ts"
@@ -72,16 +72,16 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       ])
       assert.deepStrictEqual(yield* may(key), [200, 403, 403])
       const stored = yield* onDatabase((sql) => sql`select * from api_keys`)
-      const told = yield* eventually(
+      const recorded = yield* eventually(
         "the entry",
         Effect.map(
           api("GET", `/api/audit/api_key/${made.text("data.id")}`, { as: asAdmin }),
           (trail) => trail.list("data").length > 0 ? trail : undefined
         )
       )
-      assert.strictEqual(told.at("data.0.event"), "apiKeys.create")
+      assert.strictEqual(recorded.at("data.0.event"), "apiKeys.create")
       const listed = yield* api("GET", "/api/admin/api-keys", { as: asAdmin })
-      assert.notInclude(JSON.stringify([stored, told.body, listed.body]), key.slice(10))
+      assert.notInclude(JSON.stringify([stored, recorded.body, listed.body]), key.slice(10))
 
       const narrow = yield* make({ name: "Prices", role: "admin", permissions: ["pricing:read"] })
       assert.deepStrictEqual(narrow.at("data.permissions"), ["pricing:read"])

@@ -1,7 +1,7 @@
 import { assert, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, testAppLayer } from "../support/TestApp.ts"
 import { asks, filled, namesIn, type Probe, reads, refusedAnyway, writes } from "../tenancy/Probes.ts"
 import { aStore, type Store } from "../tenancy/Stores.ts"

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { tokenDigest } from "../../src/domain/access/SessionToken.ts"
 import { signToken } from "../../src/domain/access/SignedToken.ts"
 import { testAuth } from "../../src/layers/config/AuthConfig.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "../support/TestApp.ts"
 
 const secret = Redacted.value(Option.getOrThrow(testAuth().secret))

@@ -3,7 +3,7 @@ import { Context, Effect, Exit, Ref } from "effect"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { Users } from "../../src/domain/access/Users.ts"
-import { onDatabase, openElsewhere } from "../checkout/ShopFloor.ts"
+import { onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, servicesBeside, withApp } from "../support/TestApp.ts"
 import { type SignedIn, signIn } from "./People.ts"
@@ -82,7 +82,7 @@ withApp("people as plugins see them", (it) => {
       assert.strictEqual(yield* vendorOf(person), null)
     }))
 
-  it.effect("are told of in the journal of the store, as what they were and are", () =>
+  it.effect("are told of in the change log of the store, as what they were and are", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
       yield* asking("org_default", (users) => users.actFor(person.userId, "kiln", Effect.void, "owner"))
@@ -90,7 +90,7 @@ withApp("people as plugins see them", (it) => {
         "the entry",
         Effect.map(
           onDatabase((sql) =>
-            sql<{ before: object; payload: object }>`select before, payload from journal_entries
+            sql<{ before: object; payload: object }>`select before, payload from outbox_events
               where type = 'users.update' and entity_id = ${person.userId} and organization_id = 'org_default'`
           ),
           ([entry]) => entry

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 import { anOrder, ask, rowsOf } from "./Questions.ts"

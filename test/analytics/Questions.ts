@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { type Answer, api, asAdmin, type Call } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
 import { footprintOf } from "../tenancy/Footprint.ts"
 import { ask, issuesOf } from "./Questions.ts"

@@ -2,15 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AnalyticsModel } from "../../src/domain/analytics/AnalyticsModel.ts"
 import { aKey, signIn } from "../access/People.ts"
-import { buyAs, holding, refused } from "../checkout/ShopFloor.ts"
+import { buyAs, holding, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aProduct } from "../support/Purchase.ts"
 import {
   type Answer,
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   asStaff,
   inOrganization,
   testAppLayer
@@ -41,7 +41,7 @@ withModels("who asks", (it) => {
     Effect.gen(function*() {
       const as = yield* anOrganization
       yield* anOrder({ organizationId: as.organizationId })
-      const roles = ["owner", "admin", "staff", "ai_agent"].map((role) => ({ ...asNobody, role }))
+      const roles = ["owner", "admin", "staff", "ai_agent"].map((role) => ({ ...asAnonymous, role }))
       for (const person of [...roles, holding("analytics:read"), { ...holding("analytics:*"), role: "manager" }]) {
         const asker = inOrganization(as.organizationId, person)
         assert.deepStrictEqual(yield* rowsOf(count, asker), [{ "Orders.count": 1 }])
@@ -95,7 +95,7 @@ withModels("who asks", (it) => {
           body: { entityId: entity.text("data.id"), warehouseId: made.text("data.id"), type: "restock", quantity }
         })
       }
-      const vendor = inOrganization(organization.organizationId, { ...asNobody, vendorId: "V2" })
+      const vendor = inOrganization(organization.organizationId, { ...asAnonymous, vendorId: "V2" })
       assert.deepStrictEqual(yield* rowsOf({ measures: ["Shelves.units"], dimensions: ["Shelves.code"] }, vendor), [{
         "Shelves.code": "V2",
         "Shelves.units": 4
@@ -111,7 +111,7 @@ withModels("who asks", (it) => {
 
   it.effect("nobody else sees anything, and is told so before his query is read", () =>
     Effect.gen(function*() {
-      const manager = { ...asNobody, role: "manager", permissions: ["orders:read", "inventory:read"] }
+      const manager = { ...asAnonymous, role: "manager", permissions: ["orders:read", "inventory:read"] }
       const key = { ...asStaff, type: "api_key" as const }
       for (const body of [count, {}, { measures: ["None.none"] }]) {
         for (const as of [manager, key]) refused(yield* ask(body, as), 403, "FORBIDDEN")

@@ -5,17 +5,18 @@ import { type Finding, lintPlanted } from "./PlantedTree.ts"
 const clean = {
   "src/domain/carts/Cart.ts": `import { Schema } from "effect"\nexport const Cart = Schema.Struct({})\n`,
   "src/domain/carts/CartRepo.ts": `import { SqlClient } from "effect/sql"
-import { Journal } from "../events/JournalRepo.ts"
+import { ChangeLog } from "../events/ChangeLogRepo.ts"
 import { Cart } from "./Cart.ts"
-export const CartRepo = [SqlClient, Cart, Journal]
+export const CartRepo = [SqlClient, Cart, ChangeLog]
 `,
   "src/domain/carts/Carts.ts": `import { CartRepo } from "./CartRepo.ts"\nexport const Carts = CartRepo\n`,
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
-  "src/domain/events/JournalRepo.ts": `import { SqlClient } from "effect/sql"\nexport const Journal = [SqlClient]\n`,
+  "src/domain/events/ChangeLogRepo.ts":
+    `import { SqlClient } from "effect/sql"\nexport const ChangeLog = [SqlClient]\n`,
   "src/domain/orders/Orders.ts": `import { Carts } from "../carts/Carts.ts"
-import { Journal } from "../events/JournalRepo.ts"
+import { ChangeLog } from "../events/ChangeLogRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
-export const Orders = [Carts, Journal, OrderRepo]
+export const Orders = [Carts, ChangeLog, OrderRepo]
 `,
   "src/domain/orders/Order.ts": `import { Cart } from "../carts/Cart.ts"\nexport const Order = [Cart]\n`,
   "src/domain/orders/OrderRepo.ts": `import { Effect } from "effect"

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
-import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aDigitalCart, bringAbout, causes } from "../events/Causes.ts"
 import { eventually } from "../support/Eventually.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -10,7 +10,7 @@ import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, asCustomer, asStaff, at, TestApp, theOrganization, withSharedApp } from "../support/TestApp.ts"
-import { journalAtRest } from "../tenancy/Footprint.ts"
+import { changeLogAtRest } from "../tenancy/Footprint.ts"
 import { aNewcomer, assertEntry, audit, auditTable, doneBy, historyOf, trail } from "./Entries.ts"
 
 const entities = "/api/catalog/entities"
@@ -43,9 +43,9 @@ withSharedApp("the audit trail", (it) => {
           const requestId = `req-${newId()}`
           const { entityId } = yield* bringAbout(cause, ready, actor, requestId)
           const entries = yield* doneBy(actor)
-          const told = entries.filter((one) => !companions.has(at(one, "event")))
-          assert.strictEqual(told.length, 1, JSON.stringify(entries))
-          const [entry] = told
+          const recorded = entries.filter((one) => !companions.has(at(one, "event")))
+          assert.strictEqual(recorded.length, 1, JSON.stringify(entries))
+          const [entry] = recorded
           assertEntry(entry)
           assert.deepInclude(entry, {
             organizationId: yield* theOrganization,
@@ -277,7 +277,7 @@ withSharedApp("the audit trail", (it) => {
         const id = made.text("data.id")
         for (const verb of ["publish", "archive"]) yield* api("POST", `${entities}/${id}/${verb}`, { as: asAdmin })
         // Entries get their places a moment later, and show them.
-        yield* journalAtRest
+        yield* changeLogAtRest
         const whole = yield* historyOf("catalog_entity", id)
         assert.deepStrictEqual(whole.list("data").map((one) => at(one, "payload.status")), [
           "archived",
@@ -346,7 +346,7 @@ withSharedApp("the audit trail", (it) => {
       Effect.gen(function*() {
         yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug: newId() } })
         const table = yield* auditTable
-        yield* journalAtRest
+        yield* changeLogAtRest
         const before = yield* trail({ limit: "100" })
         for (const change of ["update", "delete"] as const) {
           const refusedBy = yield* onDatabase((sql) =>

@@ -1,8 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { holding, onDatabase } from "../checkout/ShopFloor.ts"
+import { holding, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
-import { journalAtRest } from "../tenancy/Footprint.ts"
+import { changeLogAtRest } from "../tenancy/Footprint.ts"
 import { aStore } from "../tenancy/Stores.ts"
 
 /** Somebody who may read the audit trail of an organization. */
@@ -14,7 +14,7 @@ const eventsIn = (answer: Answer): ReadonlyArray<unknown> =>
 /** Entries of one organization, written on these days of 2026. */
 const written = (organization: string, days: ReadonlyArray<string>) =>
   onDatabase((sql) =>
-    sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_id, actor_type,
+    sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, actor_type,
         source, created_at)
       select gen_random_uuid(), ${organization}, 'orders.statusChange', 'order', day, jsonb_build_object('list',
         (select jsonb_agg(n) from generate_series(1, 11) n), 'few', '[[1, 2]]'::jsonb), 'u-' || day, 'user', 'rest',
@@ -52,7 +52,7 @@ withSharedApp("the audit trail", (it) => {
       const whole = yield* api("GET", "/api/audit?limit=1000", { as })
       assert.strictEqual(whole.at("meta.pagination.limit"), 100)
       assert.strictEqual(whole.number("meta.pagination.total"), whole.list("data").length)
-      yield* journalAtRest
+      yield* changeLogAtRest
       const later = yield* api("GET", "/api/audit?limit=100", { as })
       assert.deepStrictEqual(eventsIn(later), eventsIn(whole), "having got their places changes nothing")
       assert.strictEqual(later.number("meta.pagination.total"), whole.number("meta.pagination.total"))

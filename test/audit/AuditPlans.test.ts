@@ -11,30 +11,30 @@ import { TestDatabase } from "../support/Postgres.ts"
 
 const Repos = Layer.mergeAll(auditRepoLayer, eventReadRepoLayer, relayRepoLayer).pipe(Layer.provideMerge(TestDatabase))
 
-/** A journal of 60,000 entries, half of them another organization's, and a few that wait. */
-const aLongJournal = Effect.gen(function*() {
+/** A change log of 60,000 entries, half of them another organization's, and a few that wait. */
+const aLongChangeLog = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const entries = (count: number) =>
-    sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_id, actor_type,
+    sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id, actor_type,
         source, created_at)
       select gen_random_uuid(), case n % 2 when 0 then 'org_default' else 'org_other' end,
         (array['catalog.update', 'cart.create', 'orders.create', 'cart.afterAddItem'])[1 + n % 4], 'cart',
         (n % 1000)::text, '{}', 'u-' || n % 50, 'user', 'rest', timestamptz '2026-01-01' + n * interval '1 minute'
       from generate_series(1, ${count}::int) n`
   yield* entries(60_000)
-  yield* Effect.repeat((yield* RelayRepo).seal({ entries: 10_000, bytes: 1_000_000 }, () => Effect.void), {
+  yield* Effect.repeat((yield* RelayRepo).assignPositions({ entries: 10_000, bytes: 1_000_000 }, () => Effect.void), {
     while: (count) => count > 0
   })
   yield* entries(20)
-  yield* sql`vacuum analyze journal_entries`
+  yield* sql`vacuum analyze outbox_events`
 })
 
-it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a journal of 60,000 entries", (it) => {
+it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a change log of 60,000 entries", (it) => {
   const asAuditor = Effect.provideService(CurrentActor, systemActor("org_default"))
 
   it.effect("is read by an index, whatever is asked for", () =>
     Effect.gen(function*() {
-      yield* aLongJournal
+      yield* aLongChangeLog
       const { list } = yield* AuditRepo
       const filters: ReadonlyArray<AuditFilter> = [
         {},
@@ -48,7 +48,7 @@ it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a journal
       for (const filter of filters) {
         const plans = yield* asAuditor(plansOf(list(filter, { page: 1, limit: 50 })))
         assert.strictEqual(plans.length, 2)
-        for (const plan of plans) assert.notMatch(plan, /Seq Scan on journal_entries/, JSON.stringify(filter))
+        for (const plan of plans) assert.notMatch(plan, /Seq Scan on outbox_events/, JSON.stringify(filter))
       }
       const events = yield* EventReadRepo
       for (
@@ -62,9 +62,9 @@ it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a journal
         ]
       ) {
         const [plan = ""] = yield* asAuditor(plansOf(read))
-        assert.match(plan, /Index Scan using journal_entries_sequence/)
+        assert.match(plan, /Index Scan using outbox_events_sequence/)
       }
       const [waits = ""] = yield* plansOf((yield* RelayRepo).waits)
-      assert.match(waits, /journal_entries_waiting/)
+      assert.match(waits, /outbox_events_waiting/)
     }), 60_000)
 })

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
 
 export const audit = "/api/audit"

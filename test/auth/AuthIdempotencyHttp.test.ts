@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash, randomUUID } from "node:crypto"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
 import { type Answer, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, newEmail, password, refused, signIn } from "./Visitors.ts"
@@ -67,7 +67,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a key of idemp
       const body = { name: "Ada", email: newEmail(), password }
       const answer = yield* under(key, makeBrowser(), "sign-up/email", body)
       const rows = yield* onDatabase((sql) =>
-        sql<{ readonly request_hash: string; readonly sealed_answer: string }>`select * from idempotency_keys
+        sql<{ readonly request_hash: string; readonly encrypted_response: string }>`select * from idempotency_keys
           order by created_at desc limit 1`
       )
       const kept = JSON.stringify(rows)

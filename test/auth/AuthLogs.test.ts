@@ -1,6 +1,6 @@
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
 import { totp } from "./Authenticator.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { aKey } from "../access/People.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, makeOutbox, password, signIn } from "./Visitors.ts"
 
@@ -28,7 +28,7 @@ const use = (key: string) =>
   Effect.map(api("GET", "/api/orders", { headers: { "x-api-key": key } }), ({ status }) => status)
 
 const ended = (userId: string) =>
-  onDatabase((sql) => sql`select 1 from journal_entries where type = 'apiKeys.delete' and actor_id = ${userId}`)
+  onDatabase((sql) => sql`select 1 from outbox_events where type = 'apiKeys.delete' and actor_id = ${userId}`)
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that a user made for himself", (it) => {
   it.effect("end with his sessions when his password is reset, and those of others do not", () =>

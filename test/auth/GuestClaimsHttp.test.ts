@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, openElsewhere } from "../checkout/ShopFloor.ts"
+import { onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, at, testAppLayer } from "../support/TestApp.ts"
@@ -42,7 +42,7 @@ const open = (link: URL) => Effect.map(verify(link), ({ status }) => assert.stri
 const claimsOf = (orderId: string) =>
   Effect.map(
     onDatabase((sql) =>
-      sql`select 1 from journal_entries where type = 'orders.claim' and entity_id = ${orderId}
+      sql`select 1 from outbox_events where type = 'orders.claim' and entity_id = ${orderId}
         and source = 'rest' and request_id is not null`
     ),
     ({ length }) => length
@@ -88,10 +88,10 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
     Effect.gen(function*() {
       const email = newEmail()
       yield* boughtBy(email)
-      const [stranger, bystander] = [yield* aVisitor(email), yield* aVisitor()]
+      const [outsider, bystander] = [yield* aVisitor(email), yield* aVisitor()]
       const second = yield* signIn(email)
-      yield* open(yield* linkFor(stranger))
-      for (const { browser } of [stranger, second]) {
+      yield* open(yield* linkFor(outsider))
+      for (const { browser } of [outsider, second]) {
         assert.strictEqual((yield* browser.get("/api/me/orders")).status, 401)
         assert.isNull((yield* browser.get("/api/auth/get-session")).body)
       }

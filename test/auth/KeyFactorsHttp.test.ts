@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { aKey } from "../access/People.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import type { Browser } from "../support/Browser.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash, randomUUID } from "node:crypto"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, refused, type Visitor } from "./Visitors.ts"
@@ -42,7 +42,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations"
   it.effect("are made, read, chosen and changed by their owner, and by nobody else", () =>
     Effect.gen(function*() {
       const owner = yield* anOwner
-      const stranger = yield* aVisitor()
+      const outsider = yield* aVisitor()
       assert.strictEqual((yield* owner.browser.get(`${organization}/list`)).at("0.id"), owner.id)
       const full = yield* owner.browser.get(`${organization}/get-full-organization?organizationId=${owner.id}`)
       assert.deepStrictEqual([full.at("members.0.role"), full.at("members.0.userId")], ["owner", owner.userId])
@@ -52,14 +52,14 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations"
       )
       assert.strictEqual((yield* owner.browser.get(`${organization}/get-active-member`)).at("role"), "owner")
 
-      const foreign = yield* stranger.browser.get(`${organization}/get-full-organization?organizationId=${owner.id}`)
+      const foreign = yield* outsider.browser.get(`${organization}/get-full-organization?organizationId=${owner.id}`)
       assert.strictEqual(foreign.status, 403)
       for (const organizationId of [owner.id, "org_default"]) {
-        const answer = yield* stranger.browser.post(`${organization}/set-active`, { organizationId })
+        const answer = yield* outsider.browser.post(`${organization}/set-active`, { organizationId })
         assert.strictEqual(answer.status, 403, organizationId)
       }
       const change = { organizationId: owner.id, data: { name: "Cups" } }
-      assert.isAtLeast((yield* stranger.browser.post(`${organization}/update`, change)).status, 400)
+      assert.isAtLeast((yield* outsider.browser.post(`${organization}/update`, change)).status, 400)
       assert.strictEqual((yield* owner.browser.post(`${organization}/update`, change)).at("name"), "Cups")
       const unknown = yield* owner.browser.get(`${organization}/get-full-organization?organizationId=abc`)
       assert.strictEqual(unknown.status, 400)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
 import { eventually } from "../support/Eventually.ts"
 import { testAppLayer } from "../support/TestApp.ts"

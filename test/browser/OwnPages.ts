@@ -36,7 +36,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("the API
       assert.deepStrictEqual(yield* Effect.promise(() => page.evaluate("violations")), ["script-src eval "])
     }))
 
-  for (const  of of["shop", "sibling", "stranger", "api"] as const) {
+  for (const  of of["shop", "sibling", "outsider", "api"] as const) {
     it.effect(`is shown in no frame of ${of === "api" ? "its own origin" : `the ${of}'s page`}`, () =>
       Effect.gen(function*() {
         const fronts = yield* ShopFronts

@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
 import { aProduct } from "../support/Purchase.ts"
+import { recorder } from "../support/Recorder.ts"
 import { ShopFronts, shopFronts, somebody } from "../support/ShopFronts.ts"
 import type { Answer } from "../support/TestApp.ts"
 import { callFrom, confirmAt, open, signedInAt, signUpAt } from "../support/VisitedPage.ts"
-import { witness } from "../support/Witness.ts"
 
 /** Buys two pieces at a page: cart, line, checkout with the payment provider of tests. */
 const buyAt = Effect.fnUntraced(
@@ -102,7 +102,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
     Effect.gen(function*() {
       const { api, shop } = yield* ShopFronts
       const page = yield* open(yield* somebody, `${shop}/shop.html`)
-      const { exchanges } = yield* witness(page)
+      const { exchanges } = yield* recorder(page)
       for (let n = 0; n < 3; n++) {
         assert.strictEqual((yield* callFrom(page, "POST", "/api/carts", { body: { currency: "USD" } })).status, 201)
       }
@@ -119,7 +119,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
       const page = yield* open(visitor, `${partner}/shop.html`)
       const { email, link, password } = yield* signUpAt(page)
       yield* confirmAt(yield* Effect.promise(() => visitor.newPage()), link, password)
-      const { exchanges } = yield* witness(page)
+      const { exchanges } = yield* recorder(page)
       const signedIn = yield* callFrom(page, "POST", "/api/auth/sign-in/email", { body: { email, password } })
       assert.strictEqual(signedIn.status, 200)
       const [exchange] = yield* exchanges("POST", `${api}/api/auth/sign-in/email`)

@@ -1,17 +1,17 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
+import { recorder } from "../support/Recorder.ts"
 import { ShopFronts, shopFronts, somebody } from "../support/ShopFronts.ts"
 import { at } from "../support/TestApp.ts"
 import { callFrom, open, run, signedInAt, tell } from "../support/VisitedPage.ts"
-import { witness } from "../support/Witness.ts"
 import { footprintOf } from "../tenancy/Footprint.ts"
 
 const origins = {
   "another host of the service's site": { of: "sibling", cookies: ["uc.session_token"] },
-  "another site": { of: "stranger", cookies: [] }
+  "another site": { of: "outsider", cookies: [] }
 } as const
 
 /** Everything that a page could change: all rows of the store but those of its own jobs, and its users and sessions. */
@@ -70,7 +70,7 @@ const refusals = (path: string) =>
 type Victim = Effect.Success<typeof aVictim>
 
 /** A page of the untrusted origin in the victim's browser. */
-const lure = Effect.fnUntraced(function*({ visitor }: Victim, of: "sibling" | "stranger", name: string) {
+const lure = Effect.fnUntraced(function*({ visitor }: Victim, of: "sibling" | "outsider", name: string) {
   return yield* open(visitor, `${(yield* ShopFronts)[of]}/${name}.html`)
 })
 
@@ -102,7 +102,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
         const { api } = yield* ShopFronts
         const victim = yield* aVictim
         const page = yield* lure(victim, of, "shop")
-        const { all, exchanges } = yield* witness(page)
+        const { all, exchanges } = yield* recorder(page)
         const changes = [
           ...victim.posts.map(([path, body]) => ["POST", path, body] as const),
           ...victim.others,
@@ -112,8 +112,8 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
           victim,
           Effect.forEach(changes, ([method, path, body]) =>
             Effect.gen(function*() {
-              const told = yield* callFrom(page, method, path, body === undefined ? {} : { body })
-              assert.deepStrictEqual([told.status, told.body, [...told.headers]], [0, undefined, []], path)
+              const recorded = yield* callFrom(page, method, path, body === undefined ? {} : { body })
+              assert.deepStrictEqual([recorded.status, recorded.body, [...recorded.headers]], [0, undefined, []], path)
               const [sent] = yield* exchanges(method, `${api}${path}`)
               assert.deepStrictEqual(
                 [sent?.refused, sent?.status],
@@ -132,15 +132,15 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
         const { api } = yield* ShopFronts
         const victim = yield* aVictim
         const page = yield* lure(victim, of, "attack")
-        const { exchanges } = yield* witness(page)
+        const { exchanges } = yield* recorder(page)
         yield* unharmed(
           victim,
           Effect.forEach(victim.posts, ([path, body]) =>
             Effect.gen(function*() {
               const text = JSON.stringify(body)
               for (const type of [...types, "no type"]) {
-                const told = yield* tell(page, "send", `${api}${path}`, "cors", type, text)
-                assert.deepStrictEqual(told, { failed: "TypeError" })
+                const recorded = yield* tell(page, "send", `${api}${path}`, "cors", type, text)
+                assert.deepStrictEqual(recorded, { failed: "TypeError" })
                 const blind = yield* tell(page, "send", `${api}${path}`, "no-cors", type, text)
                 assert.deepStrictEqual(blind, { type: "opaque", status: 0, body: "" })
               }
@@ -183,7 +183,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
         const { api } = yield* ShopFronts
         const victim = yield* aVictim
         const page = yield* lure(victim, of, "attack")
-        const { exchanges } = yield* witness(page)
+        const { exchanges } = yield* recorder(page)
         for (const path of ["/api/me/profile", "/api/me/export", "/api/auth/get-session", "/api/catalog/entities"]) {
           const address = `${api}${path}`
           assert.deepStrictEqual(yield* tell(page, "read", address, "cors"), { failed: "TypeError" }, path)
@@ -207,7 +207,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
         const address = `${api}/api/auth/sign-in/email`
         for (const mode of ["no-cors", "cors"]) {
           const page = yield* open(visitor, `${origin}/attack.html`)
-          const { exchanges } = yield* witness(page)
+          const { exchanges } = yield* recorder(page)
           yield* run(page, "sendFields", address, mode, fields)
           assert.deepStrictEqual((yield* exchanges("POST", address)).map(({ status }) => status), [403])
         }

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { api, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 
@@ -88,11 +88,11 @@ withHooks("hooks of the cart", (it) => {
       const entityId = yield* aProduct()
       const cart = yield* aGuestCart()
       const itemId = (yield* putInto(cart, entityId, 2)).text("data.id")
-      const stranger = { id: cart.id, headers: { "x-cart-secret": "wrong" } }
+      const outsider = { id: cart.id, headers: { "x-cart-secret": "wrong" } }
       const known = seen.length
-      refused(yield* addTo(stranger, entityId), 404, "NOT_FOUND")
-      refused(yield* change(stranger, itemId, 3), 404, "NOT_FOUND")
-      const removal = api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { headers: stranger.headers })
+      refused(yield* addTo(outsider, entityId), 404, "NOT_FOUND")
+      refused(yield* change(outsider, itemId, 3), 404, "NOT_FOUND")
+      const removal = api("DELETE", `/api/carts/${cart.id}/items/${itemId}`, { headers: outsider.headers })
       refused(yield* removal, 404, "NOT_FOUND")
       assert.strictEqual(seen.length, known)
     }))

@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { aForeignProduct, aProductInSizes, elsewhere, onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { aForeignProduct, aProductInSizes, elsewhere, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, withSharedApp } from "../support/TestApp.ts"
 
 const add = (cart: GuestCart, body: unknown) =>
   api("POST", `/api/carts/${cart.id}/items`, { body, headers: cart.headers })
@@ -152,7 +152,7 @@ withSharedApp("items of a cart over HTTP", (it) => {
       const body = { entityId: yield* aProduct(), quantity: 1 }
       const cart = yield* aGuestCart()
       const path = `/api/carts/${cart.id}/items`
-      refused(yield* api("POST", path, { body, as: asNobody, headers: cart.headers }), 403, "FORBIDDEN")
+      refused(yield* api("POST", path, { body, as: asAnonymous, headers: cart.headers }), 403, "FORBIDDEN")
       refused(yield* api("POST", path, { body, as: elsewhere }), 404, "NOT_FOUND")
       refused(yield* api("POST", `/api/carts/${randomUUID()}/items`, { body, as: asAdmin }), 404, "NOT_FOUND")
       refused(yield* api("POST", "/api/carts/mine/items", { body, as: asAdmin }), 422, "VALIDATION_FAILED")
@@ -192,11 +192,11 @@ withSharedApp("items of a cart over HTTP", (it) => {
       }
     }))
 
-  it.effect("tells the journal about every line that was added", () =>
+  it.effect("tells the change log about every line that was added", () =>
     Effect.gen(function*() {
       const line = yield* addTo(yield* aGuestCart(), yield* aProduct(), 2)
       const events = yield* onDatabase((sql) =>
-        sql<{ readonly payload: unknown }>`select payload from journal_entries
+        sql<{ readonly payload: unknown }>`select payload from outbox_events
           where type = 'cart.afterAddItem' and payload ->> 'id' = ${line.text("data.id")}`
       )
       assert.strictEqual(events.length, 1)

@@ -45,7 +45,7 @@ const aLine = (state: CartState, entityId = newId(), quantity = 1): CartLine => 
 
 const events = (cartId: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql`select payload from journal_entries
+    sql`select payload from outbox_events
     where entity_id = ${cartId} and type = 'cart.afterAddItem'`)
 
 const layer = Layer.merge(cartRepoLayer, cartLineRepoLayer).pipe(Layer.provideMerge(TestDatabase))

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { Sharding } from "effect/cluster"
 import { randomUUID } from "node:crypto"
 import { aKey } from "../access/People.ts"
-import { aCustomerCart, elsewhere, expire, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { aCustomerCart, elsewhere, expire, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
 
 const week = 7 * 24 * 60 * 60 * 1_000
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -53,7 +53,7 @@ withSharedApp("carts over HTTP", (it) => {
 
     it.effect("needs cart:create of somebody signed in", () =>
       Effect.gen(function*() {
-        refused(yield* create({ currency: "USD" }, asNobody), 403, "FORBIDDEN")
+        refused(yield* create({ currency: "USD" }, asAnonymous), 403, "FORBIDDEN")
       }))
 
     it.effect("gives a shopper a profile on first use, and the same one afterwards", () =>
@@ -239,7 +239,7 @@ withSharedApp("carts over HTTP", (it) => {
           refused(yield* call(`nothing/items/${line}`, cart), 422, "VALIDATION_FAILED", `${method} bad cart id`)
           refused(yield* call(`${cart.id}/items/nothing`, cart), 422, "VALIDATION_FAILED", `${method} bad line id`)
           refused(
-            yield* call(`${cart.id}/items/${line}`, { ...cart, as: asNobody }),
+            yield* call(`${cart.id}/items/${line}`, { ...cart, as: asAnonymous }),
             403,
             "FORBIDDEN",
             `${method} without cart:update`

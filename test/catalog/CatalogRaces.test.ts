@@ -38,10 +38,13 @@ describe("at the same time", () => {
         assert.strictEqual(rows.length, 1)
         const words = yield* reads.attributes(id, "en")
         assert.deepStrictEqual(fields.map((field) => words[field]), ["text 0", "text 1", "text 2", "text 3"])
-        const told = yield* sql<{ before: unknown; after: unknown }>`select before->'attributes' as before,
-          payload->'attributes' as after from journal_entries where entity_id = ${id} and type = 'catalog.update'
+        const recorded = yield* sql<{ before: unknown; after: unknown }>`select before->'attributes' as before,
+          payload->'attributes' as after from outbox_events where entity_id = ${id} and type = 'catalog.update'
           order by entry_number`
-        assert.deepStrictEqual(told.map(({ before }) => before), [[], ...told.slice(0, -1).map(({ after }) => after)])
+        assert.deepStrictEqual(recorded.map(({ before }) => before), [
+          [],
+          ...recorded.slice(0, -1).map(({ after }) => after)
+        ])
       }).pipe(asShopkeeper))
 
     it.effect("words that another request writes in that moment are what an entry says was before", () =>
@@ -58,9 +61,9 @@ describe("at the same time", () => {
           () => sql`update entity_attributes set title = 'third' where entity_id = ${id}::uuid`,
           [catalog.setAttributes(id, "de", { title: "fourth" })]
         )
-        const told = yield* sql<{ before: string }>`select before #>> '{attributes,0,title}' as before
-          from journal_entries where entity_id = ${id} and type = 'catalog.update' order by entry_number`
-        assert.deepStrictEqual(told.map(({ before }) => before), ["first", "third"])
+        const recorded = yield* sql<{ before: string }>`select before #>> '{attributes,0,title}' as before
+          from outbox_events where entity_id = ${id} and type = 'catalog.update' order by entry_number`
+        assert.deepStrictEqual(recorded.map(({ before }) => before), ["first", "third"])
       }).pipe(asShopkeeper))
 
     it.effect("two generations make each combination once and answer with what each of them made", () =>

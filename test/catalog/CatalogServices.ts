@@ -31,5 +31,5 @@ export const eventsOf = (entityId: string) =>
     SqlClient.SqlClient,
     (sql) =>
       sql<{ readonly type: string; readonly payload: Readonly<Record<string, unknown>> }>`select type, payload
-      from journal_entries where entity_id = ${entityId} order by entry_number`
+      from outbox_events where entity_id = ${entityId} order by entry_number`
   )

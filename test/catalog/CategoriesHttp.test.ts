@@ -87,9 +87,9 @@ withSharedApp("categories and brands over HTTP", (it) => {
         yield* refused("POST", categories, {}, 422, "VALIDATION_FAILED")
         yield* refused("POST", categories, { slug: newId(), sortOrder: 3_000_000_000 }, 422, "VALIDATION_FAILED")
         yield* refused("POST", categories, { slug: newId() }, 403, "FORBIDDEN", asCustomer("u"))
-        const stranger = inOrganization("org_x", asAdmin)
-        yield* refused("PATCH", `${categories}/${id}`, { sortOrder: 1 }, 404, "NOT_FOUND", stranger)
-        yield* refused("DELETE", `${categories}/${id}`, undefined, 404, "NOT_FOUND", stranger)
+        const outsider = inOrganization("org_x", asAdmin)
+        yield* refused("PATCH", `${categories}/${id}`, { sortOrder: 1 }, 404, "NOT_FOUND", outsider)
+        yield* refused("DELETE", `${categories}/${id}`, undefined, 404, "NOT_FOUND", outsider)
       }))
   })
 
@@ -134,8 +134,8 @@ withSharedApp("categories and brands over HTTP", (it) => {
             const linked = yield* api("POST", path, { as: asAdmin })
             assert.deepStrictEqual([linked.status, linked.at("data")], [200, { linked: true }])
           }
-          const stranger = inOrganization("org_x", asAdmin)
-          yield* refused("DELETE", path, undefined, 404, "NOT_FOUND", stranger)
+          const outsider = inOrganization("org_x", asAdmin)
+          yield* refused("DELETE", path, undefined, 404, "NOT_FOUND", outsider)
           const unlinked = yield* api("DELETE", path, { as: asAdmin })
           assert.deepStrictEqual([unlinked.status, unlinked.at("data")], [200, { unlinked: true }])
           yield* refused("DELETE", path, undefined, 404, "NOT_FOUND")

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asNobody, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asStaff, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { categories, entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 interface Node {
@@ -78,10 +78,10 @@ withSharedApp("the category tree over HTTP", (it) => {
         for (const tail of ["", "/subtree"]) {
           yield* refused("GET", `${categories}/${newId()}${tail}`, undefined, 404, "NOT_FOUND")
           yield* refused("GET", `${categories}/nonsense${tail}`, undefined, 404, "NOT_FOUND")
-          const stranger = inOrganization("org_x", asAdmin)
-          yield* refused("GET", `${categories}/${clothes.id}${tail}`, undefined, 404, "NOT_FOUND", stranger)
-          yield* refused("GET", `${categories}/${clothes.slug}${tail}`, undefined, 404, "NOT_FOUND", stranger)
-          yield* refused("GET", `${categories}/${clothes.id}${tail}`, undefined, 403, "FORBIDDEN", asNobody)
+          const outsider = inOrganization("org_x", asAdmin)
+          yield* refused("GET", `${categories}/${clothes.id}${tail}`, undefined, 404, "NOT_FOUND", outsider)
+          yield* refused("GET", `${categories}/${clothes.slug}${tail}`, undefined, 404, "NOT_FOUND", outsider)
+          yield* refused("GET", `${categories}/${clothes.id}${tail}`, undefined, 403, "FORBIDDEN", asAnonymous)
         }
       }))
   })
@@ -158,8 +158,8 @@ withSharedApp("the category tree over HTTP", (it) => {
         yield* no(shoes.id, { parentId: "nonsense" }, "parentId")
         yield* refused("POST", `${categories}/${newId()}/move`, {}, 404, "NOT_FOUND")
         yield* refused("POST", `${categories}/${shoes.id}/move`, {}, 403, "FORBIDDEN", shopper)
-        const stranger = inOrganization("org_x", asAdmin)
-        yield* refused("POST", `${categories}/${shoes.id}/move`, {}, 404, "NOT_FOUND", stranger)
+        const outsider = inOrganization("org_x", asAdmin)
+        yield* refused("POST", `${categories}/${shoes.id}/move`, {}, 404, "NOT_FOUND", outsider)
         assert.deepStrictEqual(yield* subtree(clothes.id), was)
       }))
 
@@ -167,11 +167,11 @@ withSharedApp("the category tree over HTTP", (it) => {
       Effect.gen(function*() {
         const { clothes, shirts, shoes } = yield* aTree
         const moved = yield* move(shirts.id, { before: shoes.id })
-        const told = yield* onDatabase((sql) =>
-          sql<{ entity_id: string }>`select entity_id from journal_entries where type = 'categories.update'
+        const recorded = yield* onDatabase((sql) =>
+          sql<{ entity_id: string }>`select entity_id from outbox_events where type = 'categories.update'
             and request_id = ${moved.headers.get("x-request-id")} order by entity_id`
         )
-        assert.deepStrictEqual(told.map((row) => row.entity_id), [shirts.id, shoes.id].toSorted())
+        assert.deepStrictEqual(recorded.map((row) => row.entity_id), [shirts.id, shoes.id].toSorted())
         assert.deepStrictEqual(yield* childrenOf(clothes.id), ["shirts", "shoes"])
       }))
   })

@@ -110,11 +110,11 @@ withSharedApp("custom fields over HTTP", (it) => {
         yield* refused("GET", definitions, undefined, 403, "FORBIDDEN", shopper)
         yield* refused("GET", `${definitions}/${id}`, undefined, 403, "FORBIDDEN", shopper)
         yield* refused("PATCH", `${definitions}/${id}`, { label: "x" }, 403, "FORBIDDEN", shopper)
-        const stranger = inOrganization("org_x", asAdmin)
-        yield* refused("GET", `${definitions}/${id}`, undefined, 404, "NOT_FOUND", stranger)
-        yield* refused("PATCH", `${definitions}/${id}`, { label: "x" }, 404, "NOT_FOUND", stranger)
+        const outsider = inOrganization("org_x", asAdmin)
+        yield* refused("GET", `${definitions}/${id}`, undefined, 404, "NOT_FOUND", outsider)
+        yield* refused("PATCH", `${definitions}/${id}`, { label: "x" }, 404, "NOT_FOUND", outsider)
         for (const action of ["archive", "restore"]) {
-          yield* refused("POST", `${definitions}/${id}/${action}`, undefined, 404, "NOT_FOUND", stranger)
+          yield* refused("POST", `${definitions}/${id}/${action}`, undefined, 404, "NOT_FOUND", outsider)
           yield* refused("POST", `${definitions}/${id}/${action}`, undefined, 403, "FORBIDDEN", shopper)
         }
         yield* refused("PATCH", `${definitions}/${newId()}`, { label: "x" }, 404, "NOT_FOUND")
@@ -220,7 +220,7 @@ withSharedApp("custom fields over HTTP", (it) => {
       Effect.gen(function*() {
         const type = aType()
         yield* define({ entityType: type, name: "fits", kind: "reference" })
-        const [target, stranger] = [
+        const [target, outsider] = [
           yield* make({}),
           yield* onDatabase((sql) =>
             sql<
@@ -234,7 +234,7 @@ withSharedApp("custom fields over HTTP", (it) => {
         yield* refusedField(
           "PATCH",
           `${entities}/${id}`,
-          { customFields: { fits: stranger[0]?.id } },
+          { customFields: { fits: outsider[0]?.id } },
           "customFields.fits"
         )
         yield* api("DELETE", `${entities}/${target.id}`, { as: asAdmin })
@@ -248,11 +248,11 @@ withSharedApp("custom fields over HTTP", (it) => {
         const { id } = yield* make({ type, customFields: { note: "old" } })
         yield* patch(id, { note: "new" })
         yield* patch(id, { note: "new" })
-        const told = yield* onDatabase((sql) =>
+        const recorded = yield* onDatabase((sql) =>
           sql<{ before: unknown; after: unknown }>`select before->'customFields' as before,
-            payload->'customFields' as after from journal_entries where entity_id = ${id} order by entry_number`
+            payload->'customFields' as after from outbox_events where entity_id = ${id} order by entry_number`
         )
-        assert.deepStrictEqual(told.map(({ after, before }) => [before, after]), [
+        assert.deepStrictEqual(recorded.map(({ after, before }) => [before, after]), [
           [null, { note: "old" }],
           [{ note: "old" }, { note: "new" }]
         ])

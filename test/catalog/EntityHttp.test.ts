@@ -4,8 +4,8 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import {
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   asStaff,
   inOrganization,
   theOrganization,
@@ -223,7 +223,7 @@ withSharedApp("catalog entities over HTTP", (it) => {
         const body = { type: "product", slug: newId() }
         yield* refused("POST", entities, body, 403, "FORBIDDEN", asCustomer("u1"))
         yield* refused("POST", entities, body, 401, "UNAUTHORIZED", undefined)
-        yield* refused("GET", entities, undefined, 403, "FORBIDDEN", asNobody)
+        yield* refused("GET", entities, undefined, 403, "FORBIDDEN", asAnonymous)
         yield* refused("DELETE", `${entities}/${id}`, undefined, 403, "FORBIDDEN", asStaff)
         yield* refused("GET", `${entities}/${slug}`, undefined, 404, "NOT_FOUND", undefined)
         const seen = yield* api("GET", `${entities}/${slug}`, { as: asStaff })
@@ -233,16 +233,16 @@ withSharedApp("catalog entities over HTTP", (it) => {
     it.effect("to another organization's entity reads as not found, whatever is asked", () =>
       Effect.gen(function*() {
         const { id, slug } = yield* make({ status: "active", attributes: titled })
-        const stranger = inOrganization("org_c", asAdmin)
-        yield* refused("GET", `${entities}/${id}`, undefined, 404, "NOT_FOUND", stranger)
-        yield* refused("GET", `${entities}/${slug}`, undefined, 404, "NOT_FOUND", stranger)
-        yield* refused("PATCH", `${entities}/${id}`, { status: "draft" }, 404, "NOT_FOUND", stranger)
-        yield* refused("DELETE", `${entities}/${id}`, undefined, 404, "NOT_FOUND", stranger)
-        yield* refused("POST", `${entities}/${id}/archive`, undefined, 404, "NOT_FOUND", stranger)
-        yield* refused("PUT", `${entities}/${id}/attributes/en`, titled, 404, "NOT_FOUND", stranger)
-        yield* refused("POST", `${entities}/${id}/options`, { name: "n" }, 404, "NOT_FOUND", stranger)
-        yield* refused("POST", `${entities}/${id}/variants`, { options: {} }, 404, "NOT_FOUND", stranger)
-        yield* refused("POST", `${entities}/${id}/variants/generate`, { mode: "all" }, 404, "NOT_FOUND", stranger)
+        const outsider = inOrganization("org_c", asAdmin)
+        yield* refused("GET", `${entities}/${id}`, undefined, 404, "NOT_FOUND", outsider)
+        yield* refused("GET", `${entities}/${slug}`, undefined, 404, "NOT_FOUND", outsider)
+        yield* refused("PATCH", `${entities}/${id}`, { status: "draft" }, 404, "NOT_FOUND", outsider)
+        yield* refused("DELETE", `${entities}/${id}`, undefined, 404, "NOT_FOUND", outsider)
+        yield* refused("POST", `${entities}/${id}/archive`, undefined, 404, "NOT_FOUND", outsider)
+        yield* refused("PUT", `${entities}/${id}/attributes/en`, titled, 404, "NOT_FOUND", outsider)
+        yield* refused("POST", `${entities}/${id}/options`, { name: "n" }, 404, "NOT_FOUND", outsider)
+        yield* refused("POST", `${entities}/${id}/variants`, { options: {} }, 404, "NOT_FOUND", outsider)
+        yield* refused("POST", `${entities}/${id}/variants/generate`, { mode: "all" }, 404, "NOT_FOUND", outsider)
       }))
   })
 })

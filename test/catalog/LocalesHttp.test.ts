@@ -87,10 +87,10 @@ withSharedApp("words that wait for approval", (it) => {
         assert.deepStrictEqual([answer.status, answer.at("data")], [200, { approved: true }])
         assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Zirconium", null, "approved"])
         assert.strictEqual((yield* searching("q=zirconium", shopper)).total, 1)
-        const told = yield* onDatabase((sql) =>
-          sql<{ type: string }>`select type from journal_entries where entity_id = ${id} order by entry_number`
+        const recorded = yield* onDatabase((sql) =>
+          sql<{ type: string }>`select type from outbox_events where entity_id = ${id} order by entry_number`
         )
-        assert.deepStrictEqual(told.map(({ type }) => type), [
+        assert.deepStrictEqual(recorded.map(({ type }) => type), [
           "catalog.create",
           "catalog.proposeAttributes",
           "catalog.update"
@@ -125,11 +125,11 @@ withSharedApp("words that wait for approval", (it) => {
           proposedBy: "user-staff"
         })
         assert.isString(proposedAt)
-        const stranger = inOrganization("org_x", asAdmin)
-        assert.deepStrictEqual((yield* api("GET", drafts, { as: stranger })).list("data"), [])
+        const outsider = inOrganization("org_x", asAdmin)
+        assert.deepStrictEqual((yield* api("GET", drafts, { as: outsider })).list("data"), [])
         for (const action of ["approve", "reject"]) {
           const path = `${entities}/${id}/attributes/fr/${action}`
-          yield* refused("POST", path, undefined, 404, "NOT_FOUND", stranger)
+          yield* refused("POST", path, undefined, 404, "NOT_FOUND", outsider)
           yield* refused("POST", path, undefined, 403, "FORBIDDEN", asStaff)
           yield* refused("POST", path, undefined, 403, "FORBIDDEN", shopper)
         }

@@ -137,11 +137,11 @@ withSharedApp("revisions over HTTP", (it) => {
         assert.strictEqual((yield* searching("q=obsidian", shopper)).total, 0)
         const page = yield* listed(id)
         assert.deepStrictEqual([page.at("data.0.number"), page.at("data.0.restoredFrom")], [6, 1])
-        const told = yield* onDatabase((sql) =>
-          sql<{ type: string }>`select type from journal_entries where entity_id = ${id}
+        const recorded = yield* onDatabase((sql) =>
+          sql<{ type: string }>`select type from outbox_events where entity_id = ${id}
             and request_id = ${answer.headers.get("x-request-id")}`
         )
-        assert.deepStrictEqual(new Set(told.map(({ type }) => type)), new Set(["catalog.update"]))
+        assert.deepStrictEqual(new Set(recorded.map(({ type }) => type)), new Set(["catalog.update"]))
         // What is so already is no change.
         yield* restored(id, 1)
         assert.strictEqual((yield* numbersOf(id)).length, 6)

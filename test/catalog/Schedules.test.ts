@@ -44,11 +44,11 @@ const refusing = {
   before: () => Effect.fail(new HookRefusal("It is frozen."))
 }
 
-const told: Array<string> = []
+const recorded: Array<string> = []
 const listening = {
   key: "catalog.afterUpdate",
   after: ({ result }: { readonly result: object }) =>
-    Effect.sync(() => told.push(String(Reflect.get(result, "status"))))
+    Effect.sync(() => recorded.push(String(Reflect.get(result, "status"))))
 }
 
 describe("a schedule", () => {
@@ -62,9 +62,9 @@ describe("a schedule", () => {
         assert.strictEqual(yield* due, 0)
         assert.deepStrictEqual(yield* isShown(id), [false, false, false])
         yield* TestClock.adjust("1 hour")
-        told.length = 0
+        recorded.length = 0
         assert.strictEqual(yield* due, 1)
-        assert.deepStrictEqual(told, ["active"])
+        assert.deepStrictEqual(recorded, ["active"])
         assert.deepStrictEqual(yield* isShown(id), [true, true, true])
         assert.strictEqual(yield* due, 0)
         const half = yield* schedules.get(id)

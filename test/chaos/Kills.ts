@@ -5,7 +5,7 @@ import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { restart, type Service, startService, talkingTo } from "../support/Service.ts"
-import { auditConfirmed, nobodyTold, shoppers } from "../support/Shoppers.ts"
+import { auditConfirmed, shoppers, unannounced } from "../support/Shoppers.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 const kills = Number(process.env["STOA_CHAOS_KILLS"] ?? 500)
@@ -35,17 +35,17 @@ it.live(`${kills} kills at random moments lose and double nothing`, () =>
     const places = [yield* place({ ...options, role: "runner" }), yield* place({ ...options, role: "runner" }), edge]
     const app = talkingTo(edge.first, databaseUrl)
     const product = yield* aProduct({ stock: 10_000_000 }).pipe(Effect.provide(app))
-    const told = nobodyTold()
+    const recorded = unannounced()
     let closing = false
     const buyers = yield* Effect.forkChild(
-      shoppers(crowd, product, told, () => closing, methods).pipe(Effect.provide(app))
+      shoppers(crowd, product, recorded, () => closing, methods).pipe(Effect.provide(app))
     )
     for (let kill = 1; kill <= kills; kill++) {
       // A random number of orders from now: a moment that is random and still tied to work being done.
-      const wanted = told.orders.length + Math.floor(Math.random() * 12)
+      const wanted = recorded.orders.length + Math.floor(Math.random() * 12)
       yield* Effect.promise(() =>
         waitFor("orders between the kills", () =>
-          told.orders.length >= wanted || buyers.pollUnsafe() !== undefined, 90_000)
+          recorded.orders.length >= wanted || buyers.pollUnsafe() !== undefined, 90_000)
       )
       if (buyers.pollUnsafe() !== undefined) {
         break
@@ -53,7 +53,9 @@ it.live(`${kills} kills at random moments lose and double nothing`, () =>
       yield* places[Math.floor(Math.random() * places.length)]?.strike ?? Effect.void
       if (kill % auditEvery === 0) {
         yield* auditAlways(databaseUrl)
-        console.log(`${kill} kills, ${told.orders.length} orders, refused ${JSON.stringify([...told.refusals])}`)
+        console.log(
+          `${kill} kills, ${recorded.orders.length} orders, refused ${JSON.stringify([...recorded.refusals])}`
+        )
       }
     }
     closing = true
@@ -66,6 +68,6 @@ it.live(`${kills} kills at random moments lose and double nothing`, () =>
         ), 60_000)
     )
     yield* auditPayments(databaseUrl, emulator)
-    yield* auditConfirmed(databaseUrl, told)
-    assert.isAbove(told.orders.length, kills)
+    yield* auditConfirmed(databaseUrl, recorded)
+    assert.isAbove(recorded.orders.length, kills)
   }))

@@ -1,9 +1,9 @@
 import { it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { seedOfRun } from "../reckoning/Chance.ts"
-import { countedPayments } from "../reckoning/CountedPayments.ts"
-import { deploymentOf, tradeOverHttp } from "../reckoning/OpenShops.ts"
-import { reckon } from "../reckoning/Reckonings.ts"
+import { seedOfRun } from "../pricing-properties/Chance.ts"
+import { countedPayments } from "../pricing-properties/CountedPayments.ts"
+import { deploymentOf, tradeOverHttp } from "../pricing-properties/OpenShops.ts"
+import { reckon } from "../pricing-properties/Reckonings.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const carts = Number(process.env["STOA_CHAOS_CARTS"] ?? 1_000_000)

@@ -4,7 +4,7 @@ import { audit } from "../support/Audit.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
 import { startDeployment, talkingTo } from "../support/Service.ts"
-import { nobodyTold, shoppers } from "../support/Shoppers.ts"
+import { shoppers, unannounced } from "../support/Shoppers.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 const outages = (process.env["STOA_CHAOS_OUTAGES"] ?? "500,3000,8000,3000,15000,500").split(",").map(Number)
@@ -18,14 +18,14 @@ it.live(`after each of ${outages.length} outages of the database every shopper b
     assert.isDefined(edge)
     yield* Effect.gen(function*() {
       const product = yield* aProduct({ stock: 1_000_000 })
-      const told = Array.from({ length: buyers }, nobodyTold)
+      const recorded = Array.from({ length: buyers }, unannounced)
       let closing = false
       const crowd = yield* Effect.forkChild(
-        Effect.forEach(told, (one) => shoppers(1, product, one, () => closing), { concurrency: "unbounded" })
+        Effect.forEach(recorded, (one) => shoppers(1, product, one, () => closing), { concurrency: "unbounded" })
       )
       const allHaveOneMore = Effect.suspend(() => {
-        const before = told.map(({ orders }) => orders.length)
-        const all = () => told.every(({ orders }, n) => orders.length > (before[n] ?? 0))
+        const before = recorded.map(({ orders }) => orders.length)
+        const all = () => recorded.every(({ orders }, n) => orders.length > (before[n] ?? 0))
         return Effect.promise(() => waitFor("orders of all", () => all() || crowd.pollUnsafe() !== undefined, 60_000))
       })
       const took: Array<number> = []

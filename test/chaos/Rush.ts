@@ -52,8 +52,9 @@ it.live(`${buyers} buyers on ${pieces} pieces buy exactly these while runners ar
       const sold = yield* soldOf(url, product)
       console.log(`round ${round}: sold ${sold}, ${
         JSON.stringify(Object.fromEntries(
-          [...Map.groupBy(answers, (told) => told.status === 201 ? "bought" : told.text("error.message").slice(0, 24))]
-            .map(([told, of]) => [told, of.length])
+          [...Map.groupBy(answers, (recorded) =>
+            recorded.status === 201 ? "bought" : recorded.text("error.message").slice(0, 24))]
+            .map(([recorded, of]) => [recorded, of.length])
         ))
       }`)
       if (sold === pieces) break

@@ -11,13 +11,13 @@ import { footprintOf } from "../tenancy/Footprint.ts"
 import {
   type Look,
   otherwise,
+  outsidersIds,
   ownRequests,
   readsOf,
-  strangersIds,
   touched,
   viewOf,
   whileTaken
-} from "../tenancy/Neighbours.ts"
+} from "../tenancy/OtherTenants.ts"
 import { aStore } from "../tenancy/Stores.ts"
 
 /*
@@ -39,12 +39,12 @@ const mutants = all.filter((mutant, index) => {
 })
 
 /** Where it shows that a filter is out, and by what; undecided where the look itself went wrong. */
-interface Sight {
+interface Visibility {
   readonly where: "over HTTP" | "inside" | "nowhere" | "undecided"
   readonly sign: string
 }
 
-const nothing: Sight = { where: "nowhere", sign: "" }
+const nothing: Visibility = { where: "nowhere", sign: "" }
 
 /** Nothing is sent again while the walk lasts, or an hour of it would show what no filter did. */
 const appOn = (url: string) => testAppOn(url, { webhooks: { backoff: { baseSeconds: 43_200, jitter: 0 } } })
@@ -79,7 +79,7 @@ const firstOf = Effect.fnUntraced(function*(looks: ReadonlyArray<Look>) {
 const looksAt = ({ ourView, ours, theirRows, theirs }: Street): ReadonlyArray<Look> => [
   ...otherwise(ours, ourView),
   readsOf(theirs, ours),
-  whileTaken("org_theirs", firstOf(strangersIds(ours, theirs))),
+  whileTaken("org_theirs", firstOf(outsidersIds(ours, theirs))),
   touched("org_theirs", theirRows),
   ...ownRequests(ours, theirs),
   touched("org_theirs", theirRows),
@@ -98,12 +98,15 @@ const seenOverHttp = (mutant: string, at: Street) =>
       Effect.exit
     )
     if (Exit.isFailure(looked)) {
-      const told = Cause.pretty(looked.cause).split("\n")[0] ?? ""
-      return { where: told.startsWith("Error: POST ") ? "over HTTP" : "undecided", sign: told } satisfies Sight
+      const recorded = Cause.pretty(looked.cause).split("\n")[0] ?? ""
+      return {
+        where: recorded.startsWith("Error: POST ") ? "over HTTP" : "undecided",
+        sign: recorded
+      } satisfies Visibility
     }
-    if (Option.isNone(looked.value)) return { where: "undecided", sign: "no answer in time" } satisfies Sight
+    if (Option.isNone(looked.value)) return { where: "undecided", sign: "no answer in time" } satisfies Visibility
     const sign = looked.value.value
-    return sign === undefined ? nothing : { where: "over HTTP", sign } satisfies Sight
+    return sign === undefined ? nothing : { where: "over HTTP", sign } satisfies Visibility
   }).pipe(Effect.scoped)
 
 /** Modules whose tests are known to pass with every filter in its place. */
@@ -120,8 +123,8 @@ const seenInside = Effect.fnUntraced(function*(mutant: string) {
   if (!sound.has(module) && (yield* runMutant("", tests)).outcome === "passed") sound.add(module)
   return {
     where: run.outcome === "failed" && sound.has(module) ? "inside" : "undecided",
-    sign: run.told
-  } satisfies Sight
+    sign: run.recorded
+  } satisfies Visibility
 })
 
 it.live(`taking out each of ${mutants.length} filters of organizations shows`, () =>

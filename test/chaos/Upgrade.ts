@@ -5,7 +5,7 @@ import { audit, onDatabase } from "../support/Audit.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { restart, type Service, startService, talkingToAll } from "../support/Service.ts"
-import { auditConfirmed, nobodyTold, shoppers } from "../support/Shoppers.ts"
+import { auditConfirmed, shoppers, unannounced } from "../support/Shoppers.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 const rounds = Number(process.env["STOA_CHAOS_UPGRADES"] ?? 2)
@@ -38,12 +38,12 @@ it.live("five processes become the next version one by one under load, and this 
     const places = yield* Effect.forEach(roles, (role) => placeOf(url, role), { concurrency: 3 })
     const app = talkingToAll(places.slice(0, 2).map(({ service }) => service()), url)
     const product = yield* aProduct({ stock: 1_000_000 }).pipe(Effect.provide(app))
-    const told = nobodyTold()
+    const recorded = unannounced()
     let closing = false
-    const crowd = yield* Effect.forkChild(shoppers(8, product, told, () => closing).pipe(Effect.provide(app)))
+    const crowd = yield* Effect.forkChild(shoppers(8, product, recorded, () => closing).pipe(Effect.provide(app)))
     const moreOrders = Effect.suspend(() => {
-      const wanted = told.orders.length + 20
-      const enough = () => told.orders.length >= wanted || crowd.pollUnsafe() !== undefined
+      const wanted = recorded.orders.length + 20
+      const enough = () => recorded.orders.length >= wanted || crowd.pollUnsafe() !== undefined
       return Effect.promise(() => waitFor("orders of both versions", enough, 90_000))
     })
     for (let round = 1; round <= rounds; round++) {
@@ -52,15 +52,15 @@ it.live("five processes become the next version one by one under load, and this 
           yield* moreOrders
           yield* place.become(version)
         }
-        console.log(`round ${round}, all ${version}: ${told.orders.length} orders`)
+        console.log(`round ${round}, all ${version}: ${recorded.orders.length} orders`)
       }
     }
     yield* moreOrders
     closing = true
     yield* Fiber.join(crowd)
     yield* audit(url, "60 seconds")
-    yield* auditConfirmed(url, told)
-    assert.deepStrictEqual([...told.refusals], [], "nobody was refused for it")
+    yield* auditConfirmed(url, recorded)
+    assert.deepStrictEqual([...recorded.refusals], [], "nobody was refused for it")
     const missing = yield* onDatabase(
       url,
       (sql) => sql`select id from orders where status <> 'cancelled' and id not in (select order_id from receipts)`

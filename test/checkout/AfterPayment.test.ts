@@ -9,7 +9,7 @@ import { aFreePort, startMailServer } from "../support/MailServer.ts"
 import { addTo, aProduct, checkOut } from "../support/Purchase.ts"
 import { startStripe } from "../support/StripeEmulator.ts"
 import { type Answer, api, asAdmin, at, TestApp } from "../support/TestApp.ts"
-import { onDatabase, stockOf } from "./ShopFloor.ts"
+import { onDatabase, stockOf } from "./CheckoutFixtures.ts"
 
 /** Both kinds of providers. */
 const providers = [

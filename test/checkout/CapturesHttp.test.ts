@@ -4,8 +4,8 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asStaff, inOrganization, type TestApp, testAppLayer } from "../support/TestApp.ts"
+import { onDatabase } from "./CheckoutFixtures.ts"
 import { refusal, scriptedProvider } from "./ScriptedProvider.ts"
-import { onDatabase } from "./ShopFloor.ts"
 
 const provider = scriptedProvider("scripted")
 

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, asStaff, withSharedApp } from "../support/TestApp.ts"
-import { aCustomerCart, buyAs, elsewhere, holding, onDatabase, openElsewhere, refused } from "./ShopFloor.ts"
+import { aCustomerCart, buyAs, elsewhere, holding, onDatabase, openElsewhere, refused } from "./CheckoutFixtures.ts"
 
 const readOrder = (idOrNumber: string, as?: typeof asAdmin, headers: Readonly<Record<string, string>> = {}) =>
   api("GET", `/api/orders/${idOrNumber}`, { ...(as && { as }), headers })

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { aCartWith, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { assertNothingLeft, checkoutFailed } from "./CheckoutFixtures.ts"
 import { operationsFor, recorder } from "./PaymentRecorder.ts"
-import { assertNothingLeft, checkoutFailed } from "./ShopFloor.ts"
 
 /** What the hooks were given, newest last. */
 const seen: Array<{ readonly key: string; readonly data: object }> = []
@@ -183,8 +183,8 @@ withHooks("hooks of checkout", (it) => {
         const cart = yield* aCartWith(entityId)
         const from = seen.length
         checkoutFailed(yield* checkOut(cart, { paymentMethodId: "recorder", paymentMethodToken: "broke_hooks" }))
-        const told = seen.slice(from).filter(({ key }) => afterKeys.includes(key) || key === statusChanged)
-        assert.deepStrictEqual(told.map(({ data, key }) => [key, at(data, "status")]), [
+        const recorded = seen.slice(from).filter(({ key }) => afterKeys.includes(key) || key === statusChanged)
+        assert.deepStrictEqual(recorded.map(({ data, key }) => [key, at(data, "status")]), [
           ["orders.afterCreate", "pending"],
           ["orders.afterCreate", "pending"],
           [statusChanged, "cancelled"]

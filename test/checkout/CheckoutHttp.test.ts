@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asNobody, theOrganization, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import {
   aProductInSizes,
   assertAddsUp,
@@ -16,7 +16,7 @@ import {
   ordersFrom,
   refused,
   stockOf
-} from "./ShopFloor.ts"
+} from "./CheckoutFixtures.ts"
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const address = { line1: "1 Main St", line2: "Rear", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
@@ -167,7 +167,7 @@ withSharedApp("checkout over HTTP", (it) => {
       Effect.gen(function*() {
         const { headers, id } = yield* aCartWith(yield* aProduct())
         const body = { cartId: id, paymentMethodId: "test", currency: "USD" }
-        refused(yield* api("POST", "/api/checkout", { as: asNobody, body, headers }), 403, "FORBIDDEN")
+        refused(yield* api("POST", "/api/checkout", { as: asAnonymous, body, headers }), 403, "FORBIDDEN")
         const almost = holding("cart:create", "cart:read", "cart:update", "catalog:read")
         refused(yield* api("POST", "/api/checkout", { as: almost, body, headers }), 403, "FORBIDDEN")
       }))

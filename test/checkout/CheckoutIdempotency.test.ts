@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aCartWith, addTo, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { type Answer, api, asCustomer, testAppLayer } from "../support/TestApp.ts"
+import { aCustomerCart, assertNothingLeft, checkoutFailed, ordersFrom, refused, stockOf } from "./CheckoutFixtures.ts"
 import { operationsFor, recorder } from "./PaymentRecorder.ts"
-import { aCustomerCart, assertNothingLeft, checkoutFailed, ordersFrom, refused, stockOf } from "./ShopFloor.ts"
 
 const withRecorder = layer(testAppLayer({ payments: { adapters: [recorder] } }), {
   excludeTestServices: true,

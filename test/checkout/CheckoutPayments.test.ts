@@ -2,8 +2,8 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { assertNothingLeft, assertTakenBack, checkoutFailed, stockOf } from "./CheckoutFixtures.ts"
 import { callsFor, operationsFor, recorder } from "./PaymentRecorder.ts"
-import { assertNothingLeft, assertTakenBack, checkoutFailed, stockOf } from "./ShopFloor.ts"
 
 const withRecorder = layer(testAppLayer({ payments: { adapters: [recorder] } }), {
   excludeTestServices: true,

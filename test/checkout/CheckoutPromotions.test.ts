@@ -6,7 +6,7 @@ import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aPromotion, usedCount } from "../promotions/PromotionBuilder.ts"
 import { aCartWith, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
-import { assertAddsUp, assertTakenBack, buyAs, checkoutFailed } from "./ShopFloor.ts"
+import { assertAddsUp, assertTakenBack, buyAs, checkoutFailed } from "./CheckoutFixtures.ts"
 
 const shipping = 500
 
@@ -276,11 +276,11 @@ withShipping("promotions at checkout", (it) => {
         yield* sendEvent("payment_intent.canceled", orderId, first.text("data.paymentIntentId"))
         assert.strictEqual(yield* usedCount(id), 1)
         for (const status of [200, 422]) {
-          const told = yield* api("PATCH", `/api/orders/${orderId}/status`, {
+          const recorded = yield* api("PATCH", `/api/orders/${orderId}/status`, {
             as: asAdmin,
             body: { status: "cancelled" }
           })
-          assert.strictEqual(told.status, status, JSON.stringify(told.body))
+          assert.strictEqual(recorded.status, status, JSON.stringify(recorded.body))
           assert.strictEqual(yield* usedCount(id), 0)
         }
         discounted(yield* buyAs(asCustomer(`regretful-${id}`), entityId, body), 100)

@@ -5,8 +5,15 @@ import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/Faul
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
+import {
+  assertNothingLeft,
+  assertTakenBack,
+  checkoutFailed,
+  onDatabase,
+  ordersFrom,
+  stockOf
+} from "./CheckoutFixtures.ts"
 import { type PaymentOperation, refusal, scriptedProvider, silence } from "./ScriptedProvider.ts"
-import { assertNothingLeft, assertTakenBack, checkoutFailed, onDatabase, ordersFrom, stockOf } from "./ShopFloor.ts"
 
 const provider = scriptedProvider()
 

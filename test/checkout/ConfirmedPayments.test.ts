@@ -5,8 +5,8 @@ import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
+import { assertTakenBack, onDatabase } from "./CheckoutFixtures.ts"
 import { scriptedProvider, silence } from "./ScriptedProvider.ts"
-import { assertTakenBack, onDatabase } from "./ShopFloor.ts"
 
 const provider = scriptedProvider("scripted")
 

@@ -17,7 +17,7 @@ import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { at } from "../support/TestApp.ts"
-import { aPlacement, inStore } from "./NewOrder.ts"
+import { aPendingOrder, inStore } from "./NewOrder.ts"
 
 const repos = Layer.mergeAll(
   createOrderRepoLayer,
@@ -61,7 +61,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
   it.effect("twice at once, by two runs of its checkout, gives one order, and neither run thinks it lost", () =>
     Effect.gen(function*() {
       const { create } = yield* CreateOrderRepo
-      const newOrder = yield* aPlacement()
+      const newOrder = yield* aPendingOrder()
       const placed = yield* atOnce(
         (sql) => sql`select 1 from holds where holder = ${newOrder.order.id} for update`,
         [inStore(create(newOrder)), inStore(create(newOrder))]
@@ -72,7 +72,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
   it.effect("is refused when the reservation is gone", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const newOrder = yield* aPlacement()
+      const newOrder = yield* aPendingOrder()
       yield* sql`update holds set state = 'expired' where holder = ${newOrder.order.id}`
       assert.strictEqual(yield* inStore((yield* CreateOrderRepo).create(newOrder)), "reservation-expired")
     }))
@@ -97,7 +97,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
     it.effect(`writes nothing at all when ${what}`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const newOrder = yield* aPlacement()
+        const newOrder = yield* aPendingOrder()
         yield* lose(sql, newOrder.order.id)
         const rows = sql`select h.state, c.status, c.version from holds h, carts c
           where h.holder = ${newOrder.order.id} and c.id = ${newOrder.cartId}::uuid`
@@ -112,7 +112,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (const loss of [sql`status = 'active'`, sql`checkout_id = ${newId()}::uuid`]) {
-        const newOrder = yield* aPlacement()
+        const newOrder = yield* aPendingOrder()
         const placed = yield* atOnce(
           () => sql`update carts set ${loss} where id = ${newOrder.cartId}::uuid`,
           [inStore((yield* CreateOrderRepo).create(newOrder))]
@@ -125,7 +125,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
   it.effect("is not taken for done because of an order of another organization", () =>
     Effect.gen(function*() {
       const { create } = yield* CreateOrderRepo
-      const newOrder = yield* aPlacement()
+      const newOrder = yield* aPendingOrder()
       yield* inStore(create(newOrder))
       const order = { ...newOrder.order, organizationId: "org_elsewhere" }
       const outcome = Effect.provideService(create({ ...newOrder, order }), CurrentActor, systemActor("org_elsewhere"))
@@ -137,7 +137,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const promotion = yield* aPromotion()
-      const newOrder = yield* aPlacement([promotion])
+      const newOrder = yield* aPendingOrder([promotion])
       yield* inStore((yield* CreateOrderRepo).create(newOrder))
       yield* inStore((yield* UndoCreateOrder).undo(newOrder.order.id))
       yield* inStore((yield* ClaimRepo).release(newOrder.cartId, newOrder.order.id))
@@ -161,15 +161,15 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
         const ofIt = sql`id = ${promotion.promotionId}::uuid`
         yield* sql`update promotions set usage_limit_total = ${limits[0]}::int where ${ofIt}`
         const customerId = newId()
-        const newOrders = [yield* aPlacement([promotion], customerId), yield* aPlacement([promotion], customerId)]
+        const newOrders = [yield* aPendingOrder([promotion], customerId), yield* aPendingOrder([promotion], customerId)]
         const outcomes = yield* atOnce(
           () => sql`select 1 from promotions where ${ofIt} for update`,
           processes.flatMap(({ create }, index) =>
             newOrders.slice(index, index + 1).map((one) => Effect.result(inStore(create(one))))
           )
         )
-        const told = outcomes.map((one) => Result.isSuccess(one) ? one.success : one.failure._tag)
-        assert.deepStrictEqual(told.toSorted(), ["CheckoutFailed", "created"])
+        const recorded = outcomes.map((one) => Result.isSuccess(one) ? one.success : one.failure._tag)
+        assert.deepStrictEqual(recorded.toSorted(), ["CheckoutFailed", "created"])
         assert.deepStrictEqual(yield* sql`select used_count from promotions where ${ofIt}`, [{ used_count: 1 }])
       }))
   }
@@ -181,7 +181,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       const { undo } = yield* UndoCreateOrder
       const promotions = [yield* aPromotion(), yield* aPromotion(), yield* aPromotion()]
       const customerId = newId()
-      const [old, young] = [yield* aPlacement(promotions, customerId), yield* aPlacement(promotions, customerId)]
+      const [old, young] = [yield* aPendingOrder(promotions, customerId), yield* aPendingOrder(promotions, customerId)]
       yield* inStore(create(old))
       yield* sql`update orders set status = 'cancelled' where id = ${old.order.id}::uuid`
       yield* atOnce<unknown, CheckoutFailed, never>(
@@ -216,7 +216,7 @@ layer(repos, { excludeTestServices: true })("the money of an order", (it) => {
 })
 
 layer(repos, { excludeTestServices: true })("taking back what an order took", (it) => {
-  const after = Effect.fnUntraced(function*({ cartId, order }: Effect.Success<ReturnType<typeof aPlacement>>) {
+  const after = Effect.fnUntraced(function*({ cartId, order }: Effect.Success<ReturnType<typeof aPendingOrder>>) {
     const sql = yield* SqlClient.SqlClient
     const rows = yield* sql<{ cart: string; used: number; by_customer: number; usages: number }>`
       select c.status as cart, p.used_count as used, u.used_count as by_customer,
@@ -227,7 +227,7 @@ layer(repos, { excludeTestServices: true })("taking back what an order took", (i
   })
 
   const aUsedPromotion = Effect.fnUntraced(function*() {
-    const newOrder = yield* aPlacement([yield* aPromotion()], newId())
+    const newOrder = yield* aPendingOrder([yield* aPromotion()], newId())
     yield* inStore((yield* CreateOrderRepo).create(newOrder))
     assert.deepStrictEqual(yield* after(newOrder), { cart: "checked_out", used: 1, by_customer: 1, usages: 1 })
     return newOrder
@@ -266,7 +266,7 @@ layer(repos, { excludeTestServices: true })("taking back what an order took", (i
 layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
   it.effect("twice at once, by two runs of one checkout, is seen as its own claim by both", () =>
     Effect.gen(function*() {
-      const { cartId, order } = yield* aPlacement()
+      const { cartId, order } = yield* aPendingOrder()
       const payload = aPayload(cartId, order.id)
       const claims = yield* atOnce(
         (sql) => sql`select 1 from carts where id = ${cartId}::uuid for update`,
@@ -279,7 +279,7 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const [claims, carts, lines] = [yield* ClaimRepo, yield* CartRepo, yield* CartLineRepo]
-      const { cartId, order } = yield* aPlacement()
+      const { cartId, order } = yield* aPendingOrder()
       yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
       const found = yield* inStore(carts.find(cartId))
       const [line] = found?.lines ?? []

@@ -4,7 +4,7 @@ import { Stripe, stripeStore } from "../payments/StripeStore.ts"
 import { audit } from "../support/Audit.ts"
 import { aCartWith, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, TestApp } from "../support/TestApp.ts"
-import { assertTakenBack, checkoutFailed, ordersFrom, stockOf } from "./ShopFloor.ts"
+import { assertTakenBack, checkoutFailed, ordersFrom, stockOf } from "./CheckoutFixtures.ts"
 
 /** Both kinds of providers, with what pays and what is authorized and never paid. */
 const providers = [

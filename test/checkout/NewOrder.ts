@@ -11,7 +11,7 @@ export const inStore = Effect.provideService(CurrentActor, systemActor("org_defa
 let numbers = 0
 
 /** A cart with one line, as a checkout has claimed it with stock held for it; the order its placing makes. */
-export const aPlacement = Effect.fnUntraced(
+export const aPendingOrder = Effect.fnUntraced(
   function*(promotions: PricedCart["promotions"] = [], customerId: string | null = null) {
     const sql = yield* SqlClient.SqlClient
     const [cartId, checkoutId, entityId] = [newId(), newId(), newId()]

@@ -5,7 +5,7 @@ import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support
 import { type SentStatement, type StatementTap, tapOn } from "../support/StatementTap.ts"
 import { type Answer, api, asAdmin, at, testAppOn } from "../support/TestApp.ts"
 import { aTaxRate, to } from "../tax/TaxedShop.ts"
-import { journalAtRest } from "../tenancy/Footprint.ts"
+import { changeLogAtRest } from "../tenancy/Footprint.ts"
 
 /** Every statement that the service sends. */
 class Tap extends Context.Service<Tap, StatementTap>()("stoa/test/checkout/StatementCounts/Tap") {}
@@ -24,14 +24,14 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
 const beside =
   /cluster_|pg_locks|advisory|^(begin|commit|savepoint|release)|pg_stat_user|order_counters|rate_limit_counters|from holds where state = 'held' and expires_at/i
 
-/** The relay of the journal, which tells of a change after it was made, asks first and works in a transaction then. */
-const ofRelay = /from journal_entries where position is null|journal_heads/
+/** The relay of the change log, which tells of a change after it was made, asks first and works in a transaction then. */
+const ofRelay = /from outbox_events where position is null|outbox_cursors/
 
 /** Takes out what the relay did: from its statements on to the end of their transaction, connection by connection. */
 const withoutRelay = (sent: ReadonlyArray<SentStatement>): ReadonlyArray<SentStatement> => {
   const relaying = new Set<number>()
   return sent.filter(({ connection, text }) => {
-    if (/journal_heads/.test(text)) relaying.add(connection)
+    if (/outbox_cursors/.test(text)) relaying.add(connection)
     if (/^(commit|rollback)$/i.test(text)) relaying.delete(connection)
     return !ofRelay.test(text) && !relaying.has(connection)
   })
@@ -40,7 +40,7 @@ const withoutRelay = (sent: ReadonlyArray<SentStatement>): ReadonlyArray<SentSta
 /** What a request sends until it is answered, in the first words of each statement. */
 const sentBy = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, never, R>) {
   const tap = yield* Tap
-  yield* journalAtRest
+  yield* changeLogAtRest
   tap.take()
   const answer = yield* request
   const statements = withoutRelay(tap.take()).map(({ text }) => text).filter((text) => !beside.test(text))

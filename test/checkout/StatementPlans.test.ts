@@ -10,7 +10,7 @@ import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout
 import { newId } from "../../src/domain/ids/Id.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { aPlacement, inStore } from "./NewOrder.ts"
+import { aPendingOrder, inStore } from "./NewOrder.ts"
 
 const repos = Layer.mergeAll(createOrderRepoLayer, claimRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer)
   .pipe(
@@ -40,7 +40,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       const [carts, lines, offers] = [yield* CartRepo, yield* CartLineRepo, yield* OfferRepo]
       const { claim } = yield* ClaimRepo
       const { create, settle } = yield* CreateOrderRepo
-      const newOrder = yield* aPlacement()
+      const newOrder = yield* aPendingOrder()
       const { id } = newOrder.order
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
       const state = yield* inStore(carts.state(newOrder.cartId))

@@ -7,8 +7,8 @@ import { UnconfirmedOrders } from "../../src/workflows/payments/UnconfirmedOrder
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
+import { onDatabase, stockOf } from "./CheckoutFixtures.ts"
 import { operationsFor, recorder } from "./PaymentRecorder.ts"
-import { onDatabase, stockOf } from "./ShopFloor.ts"
 
 /** The recorder, with events signed as those of the built-in provider are. */
 const provider = { ...recorder, verifyWebhook: testProvider({ webhookSecret: "test" }).verifyWebhook }
@@ -106,13 +106,13 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
       assert.deepStrictEqual(yield* stockOf(order.entityId), { onHand: 5, reserved: 0 })
       const promotion = yield* api("PATCH", `/api/promotions/${made.text("data.id")}`, { as: asAdmin, body: {} })
       assert.strictEqual(promotion.at("data.usedCount"), 0)
-      const told = yield* onDatabase((sql) =>
+      const recorded = yield* onDatabase((sql) =>
         sql`select h.reason, h.changed_by, e.payload->>'status' as announced
-          from order_status_history h join journal_entries e on e.entity_id = h.order_id::text
+          from order_status_history h join outbox_events e on e.entity_id = h.order_id::text
           where h.order_id = ${order.id}::uuid and h.to_status = 'cancelled' and e.type = 'orders.statusChange'`
       )
       const expected = { reason: "payment_not_confirmed", changed_by: "system:internal", announced: "cancelled" }
-      assert.deepStrictEqual(told, [expected])
+      assert.deepStrictEqual(recorded, [expected])
       yield* Effect.promise(() => waitFor("the authorization to be voided", () => cancels(order) === 1))
       const again = yield* checkOut(order.cart, { promotionCodes: [code] })
       assert.deepStrictEqual([again.status, again.at("data.discountTotal")], [201, 200], JSON.stringify(again.body))

@@ -207,7 +207,7 @@ const until = <A, R>(check: Effect.Effect<Option.Option<A>, never, R>) =>
   )
 
 /** Removes everything that was answered before this millisecond. */
-const sweepAll = Effect.gen(function*() {
+const cleanUpAll = Effect.gen(function*() {
   const now = Date.now()
   yield* until(Effect.sync(() => Date.now() > now ? Option.some(true) : Option.none()))
   return yield* (yield* ClusterRetention).sweep({ window: 0 })
@@ -224,7 +224,7 @@ it.live("a suspended execution survives every sweep with its finished child, and
       const before = yield* until(
         Effect.map(Effect.orDie(left), Option.liftPredicate((rows) => rows.replies === rows.ids.length))
       )
-      yield* sweepAll
+      yield* cleanUpAll
       const token = DurableDeferred.tokenFromExecutionId(Go, { workflow: Parent, executionId: execution })
       assert.isAtLeast(before.ids.length, 2)
       yield* DurableDeferred.succeed(Go, { token, value: "gone" })
@@ -232,7 +232,10 @@ it.live("a suspended execution survives every sweep with its finished child, and
       assert.deepStrictEqual(children, ["1"], "the child was not run again")
       assert.strictEqual(yield* Parent.execute({ id: "1" }), "child 1, gone")
       yield* until(
-        Effect.map(Effect.orDie(Effect.andThen(sweepAll, left)), Option.liftPredicate((rows) => rows.ids.length === 0))
+        Effect.map(
+          Effect.orDie(Effect.andThen(cleanUpAll, left)),
+          Option.liftPredicate((rows) => rows.ids.length === 0)
+        )
       )
     }).pipe(Effect.provide(engineOn(url)))
   }))

@@ -34,14 +34,14 @@ const Orders = Order.toLayer(({ id, wait }) =>
   )
 )
 
-const Desk = Entity.make("Desk", [
+const NumberBlock = Entity.make("Desk", [
   Rpc.make("book", {
     payload: { key: Schema.String },
     success: Schema.String,
     primaryKey: ({ key }) => key
   }).annotate(ClusterSchema.Persisted, true)
 ])
-const Desks = Desk.toLayer({ book: ({ payload }) => Effect.succeed(`booked ${payload.key}`) })
+const StockEntities = NumberBlock.toLayer({ book: ({ payload }) => Effect.succeed(`booked ${payload.key}`) })
 
 /** One process as the product assembles it, with few shards so that it starts at once. */
 const processOn = (url: string) => {
@@ -50,7 +50,7 @@ const processOn = (url: string) => {
     entityMessagePollInterval: 50,
     refreshAssignmentsInterval: 50
   })
-  return Layer.mergeAll(Orders, Desks).pipe(
+  return Layer.mergeAll(Orders, StockEntities).pipe(
     Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
     Layer.provideMerge(Sharding.layer),
     Layer.provideMerge(Runners.layerNoop),
@@ -85,7 +85,7 @@ describe("ClusterStorage", () => {
         assert.isAtLeast((yield* Metric.value(lookupsSpared)).count - before, 50)
         assert.strictEqual(yield* Order.execute({ id: "n0", wait: false }), "order n0")
         assert.strictEqual(runs.filter((id) => id === "n0").length, 1)
-        const desk = (yield* Desk.client)("d1")
+        const desk = (yield* NumberBlock.client)("d1")
         assert.strictEqual(yield* desk.book({ key: "1" }), "booked 1")
         assert.strictEqual(yield* desk.book({ key: "1" }), "booked 1")
       }).pipe(Effect.provide(processOn(url)))

@@ -29,7 +29,7 @@ const book = Rpc.make("book", {
   success: Schema.String,
   primaryKey: ({ key }) => key
 }).annotate(ClusterSchema.Persisted, true)
-const Desk = Entity.make("Desk", [book])
+const NumberBlock = Entity.make("Desk", [book])
 
 const outgoing = (key: string) =>
   new Message.OutgoingRequest<typeof book>({
@@ -77,16 +77,16 @@ describe.each([
     Effect.gen(function*() {
       const messages = yield* MessageStorage.MessageStorage
       const request = outgoing("1")
-      const told: Array<unknown> = []
+      const recorded: Array<unknown> = []
       assert.strictEqual((yield* messages.saveRequest(request))._tag, "Success")
       const waiting = new Message.OutgoingRequest<typeof book>({
         ...request,
-        respond: (one) => Effect.sync(() => told.push(one._tag))
+        respond: (one) => Effect.sync(() => recorded.push(one._tag))
       })
       const waiter = yield* Effect.forkChild(messages.registerReplyHandler(waiting), { startImmediately: true })
       yield* messages.saveReply(reply(request, "seat 1"))
       yield* Fiber.join(waiter)
-      assert.deepStrictEqual(told, ["WithExit"])
+      assert.deepStrictEqual(recorded, ["WithExit"])
       const again = yield* messages.saveRequest(outgoing("1"))
       assert.isTrue(again._tag === "Duplicate" && Option.isSome(again.lastReceivedReply))
     }).pipe(Effect.provide(layer)))
@@ -110,7 +110,7 @@ describe.each([
       const request = outgoing("3")
       yield* messages.saveRequest(request)
       const opened = Latch.makeUnsafe(false)
-      const late = Desk.toLayer({ book: ({ payload }) => Effect.succeed(`seat ${payload.key}`) }).pipe(
+      const late = NumberBlock.toLayer({ book: ({ payload }) => Effect.succeed(`seat ${payload.key}`) }).pipe(
         Layer.provide(Layer.effectDiscard(opened.await)),
         Layer.provideMerge(Sharding.layer),
         Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop, RunnerStorage.layerMemory])

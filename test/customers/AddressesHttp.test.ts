@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { maxAddresses } from "../../src/domain/customers/Address.ts"
-import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asCustomer, at, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { anAddress } from "../tenancy/Stores.ts"
 

@@ -94,7 +94,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       assert.strictEqual(yield* claimAs(ann), 0)
       assert.strictEqual((yield* statementsOf(claimAs(ann))).length, 1, "a look is all where nothing is to be claimed")
       const entries = yield* sql<{ payload: object; before: object; actor_id: string }>`select payload, before, actor_id
-        from journal_entries where type = 'orders.claim' order by entry_number`
+        from outbox_events where type = 'orders.claim' order by entry_number`
       assert.sameDeepMembers(
         [...entries],
         mine.map((orderId) => ({
@@ -117,7 +117,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       assert.strictEqual(yield* claimAs(shopper("ben-4", " ")), 0)
       const claimed = yield* Effect.all([claimAs(one), claimAs(two), claimAs(one)], { concurrency: "unbounded" })
       assert.strictEqual(claimed.reduce((sum, count) => sum + count, 0), 10)
-      const entries = yield* sql`select 1 from journal_entries where type = 'orders.claim'
+      const entries = yield* sql`select 1 from outbox_events where type = 'orders.claim'
         and actor_id in ('ben-1', 'ben-2')`
       assert.strictEqual(entries.length, 10)
     }))

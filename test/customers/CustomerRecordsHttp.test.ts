@@ -1,7 +1,15 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { aCustomerCart, buyAs, elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import type { Entry } from "../events/Journal.ts"
+import {
+  aCustomerCart,
+  buyAs,
+  elsewhere,
+  holding,
+  onDatabase,
+  openElsewhere,
+  refused
+} from "../checkout/CheckoutFixtures.ts"
+import type { Entry } from "../events/ChangeLog.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, at, withSharedApp } from "../support/TestApp.ts"
 
@@ -24,7 +32,7 @@ const ids = (answer: Answer) => answer.list("data").map((one) => at(one, "id"))
 const lastEntryOf = (customerId: string) =>
   onDatabase((sql) =>
     Effect.map(
-      sql<Entry>`select * from journal_entries where entity_type = 'customer' and entity_id = ${customerId}
+      sql<Entry>`select * from outbox_events where entity_type = 'customer' and entity_id = ${customerId}
         order by entry_number desc limit 1`,
       ([entry]) => entry
     )

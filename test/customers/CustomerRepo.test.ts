@@ -19,7 +19,7 @@ const shopper = (userId: string, organizationId = "org_default"): Actor => ({
 const eventsOf = Effect.fnUntraced(function*(customerId: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{ type: string; payload: { id: string; email: string } }>`
-    select type, payload from journal_entries where entity_type = 'customer' and entity_id = ${customerId}`
+    select type, payload from outbox_events where entity_type = 'customer' and entity_id = ${customerId}`
 })
 
 const profiles = Customers.layer.pipe(
@@ -53,7 +53,7 @@ describe("customer profiles", () => {
           concurrency: "unbounded"
         })
         assert.strictEqual(new Set(profiles.map((profile) => profile?.id)).size, 1)
-        const rows = yield* sql<{ count: bigint }>`select count(*) from journal_entries
+        const rows = yield* sql<{ count: bigint }>`select count(*) from outbox_events
           where entity_type = 'customer' and payload->>'userId' = 'u2'`
         assert.strictEqual(rows[0]?.count, 1n)
       }))

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import type { Entry } from "../events/Journal.ts"
+import { holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
+import type { Entry } from "../events/ChangeLog.ts"
 import {
   api,
   asAdmin,
@@ -26,7 +26,7 @@ const entered = Effect.fnUntraced(function*(body: object = {}) {
 
 const entriesOf = (customerId: string) =>
   onDatabase((sql) =>
-    sql<Entry>`select * from journal_entries where entity_type = 'customer' and entity_id = ${customerId}
+    sql<Entry>`select * from outbox_events where entity_type = 'customer' and entity_id = ${customerId}
       order by entry_number`
   )
 

@@ -1,10 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
-import type { Entry } from "../events/Journal.ts"
+import { holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
+import type { Entry } from "../events/ChangeLog.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../support/TestApp.ts"
-import { journalAtRest, tables } from "../tenancy/Footprint.ts"
+import { changeLogAtRest, tables } from "../tenancy/Footprint.ts"
 import { anAddress } from "../tenancy/Stores.ts"
 
 /** Words that nobody else in these tests uses: where one of them stands, something says who it was. */
@@ -95,7 +95,7 @@ const remembering = Effect.flatMap(tables, (all) =>
   ))
 
 const entriesOf = (entityId: string) =>
-  onDatabase((sql) => sql<Entry>`select * from journal_entries where entity_id = ${entityId} order by entry_number`)
+  onDatabase((sql) => sql<Entry>`select * from outbox_events where entity_id = ${entityId} order by entry_number`)
 
 withApp("the right to see what is kept", (it) => {
   it.effect("gives everything of one's own and nothing of others", () =>
@@ -143,9 +143,9 @@ withApp("what was written about somebody's orders", (it) => {
       const issued = yield* as(asAdmin, "GET", invoice)
 
       yield* onDatabase((sql) => sql`update orders set status = 'fulfilled' where id = ${known.order}::uuid`)
-      yield* journalAtRest
+      yield* changeLogAtRest
       yield* as(who, "DELETE", "/api/me")
-      yield* journalAtRest
+      yield* changeLogAtRest
       const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
       assert.deepStrictEqual((yield* remembering).filter((table) => !passing.includes(table)), ["invoices"])
       assert.strictEqual((yield* as(asAdmin, "GET", invoice)).body, issued.body)
@@ -166,14 +166,14 @@ withApp("the right to be forgotten", (it) => {
       const known = yield* somebodyKnown(annabel)
       yield* fulfilled(known.order)
       const before = yield* api("GET", `/api/orders/${known.order}`, { as: asAdmin })
-      yield* journalAtRest
+      yield* changeLogAtRest
       const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
       assert.includeMembers(yield* remembering, [
         "customers",
         "customer_addresses",
         "orders",
         "carts",
-        "journal_entries"
+        "outbox_events"
       ])
 
       refused(yield* api("DELETE", "/api/me", { as: { ...annabel, permissions: [] } }), 403, "FORBIDDEN")
@@ -202,9 +202,9 @@ withApp("the right to be forgotten", (it) => {
       const who = { ...annabel, userId: "annabel-2" }
       const known = yield* somebodyKnown(who)
       yield* fulfilled(known.order)
-      yield* journalAtRest
+      yield* changeLogAtRest
       yield* as(who, "DELETE", "/api/me")
-      yield* journalAtRest
+      yield* changeLogAtRest
       const entries = yield* entriesOf(known.id)
       const [update, erase] = entries.slice(-2)
       assert.deepInclude(update, { type: "customers.update", actor_id: "annabel-2", ip: null, user_agent: null })

@@ -1,13 +1,13 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { aProductInSizes, buyAs, elsewhere, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { aProductInSizes, buyAs, elsewhere, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import {
   type Answer,
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   at,
   inOrganization,
   withSharedApp
@@ -94,10 +94,10 @@ withSharedApp("one's own orders", (it) => {
         insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
           select ${organizationId}, made.id, l.id, 1 from made, order_lines l where l.order_id = ${id}::uuid`
       )
-      const told = yield* get(dora, `/${number}/tracking`)
+      const recorded = yield* get(dora, `/${number}/tracking`)
       const line = (yield* get(dora, `/${id}`)).at("data.lineItems.0.id")
-      assert.deepStrictEqual(told.at("data"), [{
-        fulfillmentId: told.at("data.0.fulfillmentId"),
+      assert.deepStrictEqual(recorded.at("data"), [{
+        fulfillmentId: recorded.at("data.0.fulfillmentId"),
         status: "shipped",
         carrier: "Post",
         trackingNumber: "T1",
@@ -207,10 +207,10 @@ withSharedApp("one's own orders", (it) => {
       const path = `/api/orders/${made.text("data.id")}/fulfillments`
       const link = (yield* api("GET", path, { headers: cart.headers })).text("data.0.downloadUrl")
       assert.strictEqual((yield* follow(link)).headers.get("location"), "https://files.example.test/guest")
-      const journal = yield* onDatabase((sql) =>
-        sql`select 1 from journal_entries where (payload::text || coalesce(before::text, '')) like '%signature=%'`
+      const changeLog = yield* onDatabase((sql) =>
+        sql`select 1 from outbox_events where (payload::text || coalesce(before::text, '')) like '%signature=%'`
       )
-      assert.deepStrictEqual(journal, [])
+      assert.deepStrictEqual(changeLog, [])
     }))
 })
 
@@ -252,7 +252,7 @@ withSharedApp("buying again", (it) => {
   it.effect("is one's own, of every role, and happens once for each Idempotency-Key", () =>
     Effect.gen(function*() {
       const ben = {
-        ...asNobody,
+        ...asAnonymous,
         userId: "ben",
         permissions: ["catalog:read", "cart:create", "cart:update", "orders:create"]
       }

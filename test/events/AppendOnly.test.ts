@@ -1,29 +1,32 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { JournalPurgeRepo, journalPurgeRepoLayer } from "../../src/domain/events/JournalPurgeRepo.ts"
+import { ChangeLogPurgeRepo, changeLogPurgeRepoLayer } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
 import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { placesOf, upTo, writeEntries } from "./Journal.ts"
+import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
-const Repos = Layer.mergeAll(relayRepoLayer, journalPurgeRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const Repos = Layer.mergeAll(relayRepoLayer, changeLogPurgeRepoLayer).pipe(Layer.provideMerge(TestDatabase))
 
-const seal = Effect.flatMap(RelayRepo, ({ seal }) => seal({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
+const assignPositions = Effect.flatMap(
+  RelayRepo,
+  ({ assignPositions }) => assignPositions({ entries: 500, bytes: 1_000_000 }, () => Effect.void)
+)
 
 /** What the database says to a statement that it refuses; "done" to one that it carries out. */
 const answerTo = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
   Effect.match(statement, {
     onSuccess: () => "done",
     onFailure: ({ reason }) =>
-      /the journal [^"]*refused|purged from its beginning/.exec(String(reason.cause))?.[0] ?? String(reason.cause)
+      /the change log [^"]*refused|purged from its beginning/.exec(String(reason.cause))?.[0] ?? String(reason.cause)
   })
 
-it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
+it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
   it.effect("refuses to change, delete or truncate what is written, placed or not", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(2)
-      yield* seal
+      yield* assignPositions
       yield* writeEntries(1)
       for (const where of [sql`position is null`, sql`position = 1`]) {
         const changes = [
@@ -43,49 +46,49 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
           sql`id = gen_random_uuid()`
         ]
         for (const change of changes) {
-          const answer = yield* answerTo(sql`update journal_entries set ${change} where ${where}`)
-          assert.strictEqual(answer, "the journal only grows: UPDATE of journal_entries is refused")
+          const answer = yield* answerTo(sql`update outbox_events set ${change} where ${where}`)
+          assert.strictEqual(answer, "the change log only grows: UPDATE of outbox_events is refused")
           const sealing = yield* answerTo(
-            sql`update journal_entries set ${change}, position = 99 where ${where}`
+            sql`update outbox_events set ${change}, position = 99 where ${where}`
           )
-          assert.strictEqual(sealing, "the journal only grows: UPDATE of journal_entries is refused")
+          assert.strictEqual(sealing, "the change log only grows: UPDATE of outbox_events is refused")
         }
-        const deleting = yield* answerTo(sql`delete from journal_entries where ${where}`)
-        assert.strictEqual(deleting, "the journal only grows: DELETE of journal_entries is refused")
+        const deleting = yield* answerTo(sql`delete from outbox_events where ${where}`)
+        assert.strictEqual(deleting, "the change log only grows: DELETE of outbox_events is refused")
       }
-      const moved = yield* answerTo(sql`update journal_entries set position = 9, event_sequence = 9 where position = 1`)
-      assert.strictEqual(moved, "the journal only grows: UPDATE of journal_entries is refused")
+      const moved = yield* answerTo(sql`update outbox_events set position = 9, event_sequence = 9 where position = 1`)
+      assert.strictEqual(moved, "the change log only grows: UPDATE of outbox_events is refused")
       // A redaction may take out what names a person, and change nothing else.
       const redaction = (set: string) =>
         answerTo(sql.withTransaction(Effect.andThen(
-          sql`select set_config('stoa.journal_redaction', 'on', true)`,
-          sql`update journal_entries set ip = null, user_agent = null, ${sql.literal(set)}
+          sql`select set_config('stoa.outbox_redaction', 'on', true)`,
+          sql`update outbox_events set ip = null, user_agent = null, ${sql.literal(set)}
             where position = 1`
         )))
       for (const set of [`payload = '{"n": 9}'`, "actor_id = 'x'", "position = 9"]) {
-        assert.strictEqual(yield* redaction(set), "the journal only grows: UPDATE of journal_entries is refused", set)
+        assert.strictEqual(yield* redaction(set), "the change log only grows: UPDATE of outbox_events is refused", set)
       }
-      assert.strictEqual(yield* redaction("payload = journal_anonymous(payload)"), "done")
-      const truncated = yield* answerTo(sql`truncate journal_entries`)
-      assert.strictEqual(truncated, "the journal only grows: TRUNCATE of journal_entries is refused")
+      assert.strictEqual(yield* redaction("payload = outbox_anonymous(payload)"), "done")
+      const truncated = yield* answerTo(sql`truncate outbox_events`)
+      assert.strictEqual(truncated, "the change log only grows: TRUNCATE of outbox_events is refused")
     }))
 
   it.effect("takes no head back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(1)
-      yield* seal
+      yield* assignPositions
       for (const change of [sql`position = 0`, sql`event_sequence = 0`, sql`organization_id = 'org_other'`]) {
-        const answer = yield* answerTo(sql`update journal_heads set ${change}`)
-        assert.strictEqual(answer, "the journal only grows: UPDATE of journal_heads is refused")
+        const answer = yield* answerTo(sql`update outbox_cursors set ${change}`)
+        assert.strictEqual(answer, "the change log only grows: UPDATE of outbox_cursors is refused")
       }
       assert.strictEqual(
-        yield* answerTo(sql`delete from journal_heads`),
-        "the journal only grows: DELETE of journal_heads is refused"
+        yield* answerTo(sql`delete from outbox_cursors`),
+        "the change log only grows: DELETE of outbox_cursors is refused"
       )
       assert.strictEqual(
-        yield* answerTo(sql`truncate journal_heads`),
-        "the journal only grows: TRUNCATE of journal_heads is refused"
+        yield* answerTo(sql`truncate outbox_cursors`),
+        "the change log only grows: TRUNCATE of outbox_cursors is refused"
       )
     }))
 
@@ -93,22 +96,22 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(5, "org_purged")
-      yield* seal
+      yield* assignPositions
       const purging = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
         answerTo(
-          sql.withTransaction(Effect.andThen(sql`select set_config('stoa.journal_purge', 'on', true)`, statement))
+          sql.withTransaction(Effect.andThen(sql`select set_config('stoa.outbox_purge', 'on', true)`, statement))
         )
       const middle = yield* purging(
-        sql`delete from journal_entries where organization_id = 'org_purged' and position = 3`
+        sql`delete from outbox_events where organization_id = 'org_purged' and position = 3`
       )
       assert.strictEqual(middle, "purged from its beginning")
       const first = yield* purging(
-        sql`delete from journal_entries where organization_id = 'org_purged' and position = 1`
+        sql`delete from outbox_events where organization_id = 'org_purged' and position = 1`
       )
       assert.strictEqual(first, "purged from its beginning", "its head does not say so")
       const hole = yield* purging(Effect.andThen(
-        sql`update journal_heads set purged_position = 3 where organization_id = 'org_purged'`,
-        sql`delete from journal_entries where organization_id = 'org_purged' and position in (1, 3)`
+        sql`update outbox_cursors set purged_position = 3 where organization_id = 'org_purged'`,
+        sql`delete from outbox_events where organization_id = 'org_purged' and position in (1, 3)`
       ))
       assert.strictEqual(hole, "purged from its beginning", "an older one would stay")
       assert.deepStrictEqual((yield* placesOf("org_purged")).map(([position]) => position), [...upTo(5)])
@@ -117,16 +120,16 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
   it.effect("keeps what is young enough, however much older stands behind it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { purge } = yield* JournalPurgeRepo
+      const { purge } = yield* ChangeLogPurgeRepo
       const aged = (organization: string, days: number) =>
-        sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
+        sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
             created_at)
           values (gen_random_uuid(), ${organization}, 'cart.create', 'cart', 'c', '{}', 'user', 'rest',
             now() - make_interval(days => ${days}))`
       for (const days of [100, 90, 80, 1, 70, 60]) yield* aged("org_old", days)
       for (const days of [100, 90]) yield* aged("org_older", days)
       yield* aged("org_young", 2)
-      yield* seal
+      yield* assignPositions
       yield* aged("org_waiting", 100)
       assert.strictEqual(yield* purge(2, 30), 2)
       assert.strictEqual(yield* purge(100, 30), 3)
@@ -155,11 +158,11 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
         },
         list: []
       }
-      yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, before,
+      yield* sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, before,
           actor_type, source)
         values (gen_random_uuid(), 'org_secret', 'cart.create', 'cart', 'c', ${JSON.stringify(record)}::jsonb,
           ${JSON.stringify(record)}::jsonb, 'user', 'rest')`
-      const rows = yield* sql`select payload, before from journal_entries where organization_id = 'org_secret'`
+      const rows = yield* sql`select payload, before from outbox_events where organization_id = 'org_secret'`
       const clean = { title: "kept", nested: [{ name: "kept" }], metadata: { deep: {} }, list: [] }
       assert.deepStrictEqual(rows, [{ payload: clean, before: clean }])
     }))
@@ -169,14 +172,14 @@ it.layer(Repos, { excludeTestServices: true })("the journal", (it) => {
       const sql = yield* SqlClient.SqlClient
       const placed = (organization: string, position: number, sequence: number | null) =>
         answerTo(
-          sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
+          sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type,
             source, position, event_sequence)
           values (gen_random_uuid(), ${organization}, 'cart.create', 'cart', 'c', '{}', 'user', 'rest', ${position}, ${sequence}::bigint)`
         )
       assert.strictEqual(yield* placed("org_twice", 1, 1), "done")
       assert.strictEqual(yield* placed("org_beside", 1, 1), "done")
-      assert.include(yield* placed("org_twice", 1, null), "journal_entries_position")
-      assert.include(yield* placed("org_twice", 2, 1), "journal_entries_sequence")
+      assert.include(yield* placed("org_twice", 1, null), "outbox_events_position")
+      assert.include(yield* placed("org_twice", 2, 1), "outbox_events_sequence")
       assert.strictEqual(yield* placed("org_twice", 2, 2), "done")
     }))
 })

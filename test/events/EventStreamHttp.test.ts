@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { holding } from "../checkout/ShopFloor.ts"
+import { holding } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, type asAdmin, asStaff, at, withApp } from "../support/TestApp.ts"
@@ -65,10 +65,10 @@ withApp("the stream of events", (it) => {
 
   it.effect("is of one organization, and needs webhooks:manage", () =>
     Effect.gen(function*() {
-      const [as, stranger] = [yield* anOrganization, yield* anOrganization]
+      const [as, outsider] = [yield* anOrganization, yield* anOrganization]
       const stream = yield* openStream("?after=0", {}, as)
-      yield* aThing(stranger)
-      yield* awaitEvents("theirs", 0, (some) => some.length === 1, stranger)
+      yield* aThing(outsider)
+      yield* awaitEvents("theirs", 0, (some) => some.length === 1, outsider)
       const own = yield* aThing(as)
       const messages = yield* heard(stream, 1)
       assert.deepStrictEqual(messages.map(({ data }) => at(data, "entityId")), [own])

@@ -5,7 +5,7 @@ import { eventReadRepoLayer } from "../../src/domain/events/EventReadRepo.ts"
 import { EventTailer } from "../../src/domain/events/EventTailer.ts"
 import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { upTo, writeEntries } from "./Journal.ts"
+import { upTo, writeEntries } from "./ChangeLog.ts"
 
 /** A process that serves two readers and keeps two events for each of them. */
 const Tailer = EventTailer.layerOf({ readers: 2, buffer: 2 }).pipe(
@@ -19,7 +19,8 @@ const of = (organization: string) => Effect.provideService(CurrentActor, systemA
 const happen = (organization: string, count: number) =>
   Effect.andThen(
     writeEntries(count, organization),
-    Effect.flatMap(RelayRepo, ({ seal }) => seal({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
+    Effect.flatMap(RelayRepo, ({ assignPositions }) =>
+      assignPositions({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
   )
 
 it.layer(Tailer, { excludeTestServices: true })("following events", (it) => {

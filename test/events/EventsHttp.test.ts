@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { eventTypes } from "../../src/domain/events/Event.ts"
-import { holding, onDatabase } from "../checkout/ShopFloor.ts"
+import { holding, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asStaff, inOrganization, TestApp, testAppLayer, withApp } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { journalAtRest } from "../tenancy/Footprint.ts"
+import { changeLogAtRest } from "../tenancy/Footprint.ts"
 import { askerOf, filled, writes } from "../tenancy/Probes.ts"
 import { aStore } from "../tenancy/Stores.ts"
+import { upTo } from "./ChangeLog.ts"
 import { openStream } from "./EventStreams.ts"
-import { upTo } from "./Journal.ts"
 
 /** Somebody who may read the events of an organization. */
 const listener = (organization: string) => inOrganization(organization, holding("webhooks:manage"))
@@ -28,12 +28,12 @@ const things = Effect.fnUntraced(function*(organization: string, count: number) 
   for (const _ of upTo(count)) {
     yield* api("POST", "/api/catalog/entities", { as, body: { type: "product", slug: `thing-${brands++}` } })
   }
-  yield* journalAtRest
+  yield* changeLogAtRest
 })
 
 /** All events of an organization, page by page. */
 const allEvents = Effect.fnUntraced(function*(organization: string) {
-  yield* journalAtRest
+  yield* changeLogAtRest
   const found: Array<{ readonly type: string; readonly sequence: number }> = []
   for (let after = 0;;) {
     const page = yield* api("GET", `/api/events?after=${after}&limit=50`, { as: listener(organization) })
@@ -169,7 +169,7 @@ withApp("the stream of events", (it) => {
     Effect.gen(function*() {
       yield* open("org_much")
       const write = onDatabase((sql) =>
-        sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source)
+        sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type, source)
           select gen_random_uuid(), 'org_much', 'catalog.update', 'catalog_entity', 'e', '{}', 'user', 'rest'
           from generate_series(1, 500)`
       )

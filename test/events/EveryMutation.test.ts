@@ -3,12 +3,12 @@ import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/http/Api.ts"
 import { endpoints } from "../../src/http/docs/Docs.ts"
-import { MarkedChange } from "../../src/http/middleware/Idempotency.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
-import { type Answer, api, type asAdmin, asNobody, inOrganization, withApp } from "../support/TestApp.ts"
+import { IdempotentChange } from "../../src/http/middleware/Idempotency.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
+import { type Answer, api, type asAdmin, asAnonymous, inOrganization, withApp } from "../support/TestApp.ts"
 import { askerOf, asks, filled, namesIn, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
 import { anAddress, aStore, type Store } from "../tenancy/Stores.ts"
-import type { Entry } from "./Journal.ts"
+import type { Entry } from "./ChangeLog.ts"
 
 const entity = "/api/catalog/entities/{entity}"
 
@@ -48,7 +48,7 @@ const further: ReadonlyArray<Probe> = [
 ]
 
 /** The changes each route tells of; of an answer where it depends on what was found. */
-const told: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) => ReadonlyArray<string>)>> = {
+const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) => ReadonlyArray<string>)>> = {
   "POST /api/catalog/entities": ["catalog.create"],
   "PATCH /api/catalog/entities/:id": ["catalog.update"],
   "DELETE /api/catalog/entities/:id": ["catalog.delete"],
@@ -217,7 +217,7 @@ const setting = [
   "PATCH /api/webhooks/:id"
 ]
 
-/** Those under `/api/auth` are asked by people who sign up, one after another: `test/auth/AuthJournalHttp.test.ts`. */
+/** Those under `/api/auth` are asked by people who sign up, one after another: `test/auth/AuthChangeLogHttp.test.ts`. */
 const unsafe = () => endpoints().filter(({ method, path }) => method !== "GET" && !path.startsWith("/api/auth/"))
 
 /** Routes that say that what they change bears the mark of its keyed request. */
@@ -226,7 +226,7 @@ const marking = () => {
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint: { annotations, method, path } }) => {
-      if (Context.getOrUndefined(annotations, MarkedChange) === true) found.add(`${method} ${path}`)
+      if (Context.getOrUndefined(annotations, IdempotentChange) === true) found.add(`${method} ${path}`)
     }
   })
   return found
@@ -234,7 +234,7 @@ const marking = () => {
 
 /** How many changes bear the mark of their request. */
 const marks = Effect.map(
-  onDatabase((sql) => sql<{ n: number }>`select count(*)::int4 as n from keyed_changes`),
+  onDatabase((sql) => sql<{ n: number }>`select count(*)::int4 as n from idempotency_records`),
   ([row]) => row?.n ?? 0
 )
 
@@ -247,13 +247,13 @@ const routeOf = (probe: Probe): string => {
 
 /** What a route tells of when it gave this answer. */
 const expectedOf = (route: string, answer: Answer): ReadonlyArray<string> => {
-  const expected = told[route] ?? ["an expectation in this test"]
+  const expected = recorded[route] ?? ["an expectation in this test"]
   return [...(typeof expected === "function" ? expected(answer) : expected)].sort()
 }
 
 let requests = 0
 
-/** Sends a request under an id of its own, and gives its answer with what the journal has of it. */
+/** Sends a request under an id of its own, and gives its answer with what the change log has of it. */
 const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<typeof asAdmin>, headers = {}) {
   const { body, method, path } = filled(probe, store)
   const requestId = `told-${requests++}`
@@ -263,7 +263,7 @@ const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<
     headers: { "x-request-id": requestId, "user-agent": "a test", ...headers }
   })
   const entries = yield* onDatabase((sql) =>
-    sql<Entry>`select * from journal_entries where request_id = ${requestId} order by entry_number`
+    sql<Entry>`select * from outbox_events where request_id = ${requestId} order by entry_number`
   )
   return { answer, entries }
 })
@@ -292,12 +292,12 @@ const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.st
 const isRemoval = (type: string) =>
   /\.(delete|removeItem|unlink|detach|removeAddress|removeInteraction|removeNote)$/.test(type)
 
-withApp("the journal", (it) => {
+withApp("the change log", (it) => {
   it.effect(
     "has exactly one entry for every record that a request changed, says who and for which request, and marks its key",
     () =>
       Effect.gen(function*() {
-        const store = yield* aStore("org_told")
+        const store = yield* aStore("org_recorded")
         const asked = new Set<string>()
         const wrong: Array<string> = []
         const marked = marking()
@@ -376,7 +376,7 @@ withApp("the journal", (it) => {
         path: "/api/payments/webhook",
         body: { type: "payment_intent.succeeded" }
       }
-      const told: Array<string> = []
+      const recorded: Array<string> = []
       for (const probe of [...further, ...writes, refusedAnyway, webhook]) {
         const route = routeOf(probe)
         // Open to everybody, or to every customer about what is his own.
@@ -385,14 +385,14 @@ withApp("the journal", (it) => {
         if (probe.own === true && namesIn(probe, store).length === 0) continue
         const forbidden = probe.own === true
           ? yield* ask(probe, nowhere, store.buyer)
-          : yield* ask(probe, store, inOrganization("org_refused", asNobody))
+          : yield* ask(probe, store, inOrganization("org_refused", asAnonymous))
         assert.isAtLeast(forbidden.answer.status, 400, route)
         const unknown = filled(probe, nowhere).path === filled(probe, store).path && probe.path !== "/api/checkout"
           ? forbidden
           : yield* ask(probe, nowhere, askerOf(probe, store))
         assert.isAtLeast(unknown.answer.status, 400, route)
-        told.push(...[...forbidden.entries, ...unknown.entries].map(({ type }) => `${route}: ${type}`))
+        recorded.push(...[...forbidden.entries, ...unknown.entries].map(({ type }) => `${route}: ${type}`))
       }
-      assert.deepStrictEqual(told, [])
+      assert.deepStrictEqual(recorded, [])
     }), 60_000)
 })

@@ -6,17 +6,17 @@ import { Relay } from "../../src/domain/events/Relay.ts"
 import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { placesOf, upTo, writeEntries } from "./Journal.ts"
+import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
 const Relays = Relay.layer.pipe(
   Layer.provideMerge(Layer.merge(relayRepoLayer, EventSubscribers.layer)),
   Layer.provideMerge(TestDatabase)
 )
 
-const seal = (entries = 500, bytes = 1_000_000) =>
-  Effect.flatMap(RelayRepo, ({ seal }) => seal({ entries, bytes }, () => Effect.void))
+const assignPositions = (entries = 500, bytes = 1_000_000) =>
+  Effect.flatMap(RelayRepo, ({ assignPositions }) => assignPositions({ entries, bytes }, () => Effect.void))
 
-const sealAll = Effect.repeat(seal(), { while: (count) => count > 0 })
+const relayAll = Effect.repeat(assignPositions(), { while: (count) => count > 0 })
 
 it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
   it.effect("counts entries and events, without gaps, in every organization by itself", () =>
@@ -25,9 +25,9 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
         yield* writeEntries(1, "org_a", type)
         yield* writeEntries(1, "org_b", type)
       }
-      assert.strictEqual(yield* seal(3), 3)
-      assert.strictEqual(yield* seal(), 7)
-      assert.strictEqual(yield* seal(), 0)
+      assert.strictEqual(yield* assignPositions(3), 3)
+      assert.strictEqual(yield* assignPositions(), 7)
+      assert.strictEqual(yield* assignPositions(), 0)
       const places = [[1, 1], [2, null], [3, 2], [4, null], [5, 3]] as const
       assert.deepStrictEqual(yield* placesOf("org_a"), [...places])
       assert.deepStrictEqual(yield* placesOf("org_b"), [...places])
@@ -45,10 +45,10 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       })))
       yield* Deferred.await(begun)
       yield* writeEntries(1, "org_order", "catalog.update")
-      yield* sealAll
+      yield* relayAll
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(slow)
-      yield* sealAll
+      yield* relayAll
       assert.deepStrictEqual(yield* placesOf("org_order"), [[2, 2], [1, 1]])
     }))
 
@@ -59,12 +59,12 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
         (n) => writeEntries(5, n % 2 === 0 ? "org_many" : "org_more"),
         { concurrency: 4, discard: true }
       )
-      const relays = Effect.forEach(upTo(4), () => Effect.repeat(seal(7), { times: 20 }), {
+      const relays = Effect.forEach(upTo(4), () => Effect.repeat(assignPositions(7), { times: 20 }), {
         concurrency: 4,
         discard: true
       })
       yield* Effect.all([writers, relays], { concurrency: 2 })
-      yield* sealAll
+      yield* relayAll
       for (const organization of ["org_many", "org_more"]) {
         const places = (yield* placesOf(organization)).map((
           [position, sequence]
@@ -79,31 +79,31 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       const sql = yield* SqlClient.SqlClient
       const subscribers = yield* EventSubscribers
       const relay = yield* Relay
-      yield* sealAll
-      yield* sql`create table told (organization_id text, sequence bigint, unique (organization_id, sequence))`
+      yield* relayAll
+      yield* sql`create table recorded (organization_id text, sequence bigint, unique (organization_id, sequence))`
       let failures = 3
       yield* subscribers.register((events) =>
         Effect.orDie(Effect.forEach(
           events,
-          ({ organizationId, sequence }) => sql`insert into told values (${organizationId}, ${sequence})`,
+          ({ organizationId, sequence }) => sql`insert into recorded values (${organizationId}, ${sequence})`,
           { discard: true }
         ))
       )
       yield* subscribers.register(() =>
         Effect.suspend(() => failures-- > 0 ? Effect.die(new Error("a subscriber that fails")) : Effect.void)
       )
-      yield* writeEntries(5, "org_told")
+      yield* writeEntries(5, "org_recorded")
       const running = yield* Effect.forkChild(relay.run)
-      const told = Effect.map(
+      const recorded = Effect.map(
         sql<
           { sequence: number }
-        >`select sequence::int as sequence from told where organization_id = 'org_told' order by ctid`,
+        >`select sequence::int as sequence from recorded where organization_id = 'org_recorded' order by ctid`,
         (rows) => rows.map(({ sequence }) => sequence)
       )
-      yield* Effect.repeat(told, { until: (rows) => rows.length === 5 })
-      yield* writeEntries(2, "org_told", "cart.create")
-      yield* writeEntries(2, "org_told")
-      assert.deepStrictEqual(yield* Effect.repeat(told, { until: (rows) => rows.length >= 7 }), upTo(7))
+      yield* Effect.repeat(recorded, { until: (rows) => rows.length === 5 })
+      yield* writeEntries(2, "org_recorded", "cart.create")
+      yield* writeEntries(2, "org_recorded")
+      assert.deepStrictEqual(yield* Effect.repeat(recorded, { until: (rows) => rows.length >= 7 }), upTo(7))
       assert.isBelow(failures, 0)
       yield* Fiber.interrupt(running)
     }))
@@ -112,11 +112,11 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const heard: Array<EventNotice> = []
-      yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_id,
+      yield* sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_id,
           actor_type, request_id, source, created_at)
         values ('0190163d-8694-739b-aea5-966c26f8ad91', 'org_one', 'orders.create', 'order', 'o-1', '{"id": "o-1"}',
           'u-1', 'user', 'r-1', 'rest', '2026-01-02T03:04:05.678Z')`
-      yield* (yield* RelayRepo).seal({ entries: 10, bytes: 1000 }, (events) =>
+      yield* (yield* RelayRepo).assignPositions({ entries: 10, bytes: 1000 }, (events) =>
         Effect.sync(() => void heard.push(...events)))
       assert.deepStrictEqual(heard, [{
         organizationId: "org_one",
@@ -130,13 +130,13 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(1, "org_large")
-      yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, before,
+      yield* sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, before,
           actor_type, source)
         select gen_random_uuid(), 'org_large', 'catalog.update', 'catalog_entity', n::text, random, random, 'user', 'rest'
         from generate_series(1, 5) n cross join lateral (select jsonb_build_object('n', n, 'text',
           (select string_agg(md5((n * 100 + m)::text), '') from generate_series(1, 600) m)) as random) records`
       yield* writeEntries(1, "org_large")
-      const sizes = yield* Effect.forEach(upTo(6), () => seal(500, 70_000))
+      const sizes = yield* Effect.forEach(upTo(6), () => assignPositions(500, 70_000))
       assert.deepStrictEqual(sizes, [3, 2, 2, 0, 0, 0])
       assert.deepStrictEqual(yield* placesOf("org_large"), upTo(7).map((n) => [n, n] as const))
     }))
@@ -144,7 +144,10 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
   it.effect("takes as many statements for a hundred entries as for one", () =>
     Effect.gen(function*() {
       const statements = (count: number) =>
-        Effect.andThen(writeEntries(count, "org_cost"), Effect.map(statementsOf(seal()), (sent) => sent.length))
+        Effect.andThen(
+          writeEntries(count, "org_cost"),
+          Effect.map(statementsOf(assignPositions()), (sent) => sent.length)
+        )
       assert.deepStrictEqual([yield* statements(1), yield* statements(100)], [3, 3])
     }))
 })

@@ -12,7 +12,7 @@ const muchToDo = (url: string) =>
   onDatabase(
     url,
     (sql) =>
-      sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source)
+      sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type, source)
       select gen_random_uuid(), case n % 2 when 0 then 'org_default' else 'org_other' end, 'catalog.update',
         'catalog_entity', 'e', '{}', 'user', 'rest' from generate_series(1, ${entries}::int) n`
   )
@@ -20,7 +20,7 @@ const muchToDo = (url: string) =>
 const placed = (url: string) =>
   Effect.runPromise(onDatabase(url, (sql) =>
     Effect.map(
-      sql<{ count: number }>`select count(*)::int as count from journal_entries where position is not null`,
+      sql<{ count: number }>`select count(*)::int as count from outbox_events where position is not null`,
       ([row]) => row?.count ?? 0
     )))
 
@@ -40,7 +40,7 @@ describe("a relay that is killed in the middle", () => {
       yield* startService({ databaseUrl: url, role: "runner" })
       yield* Effect.promise(() => waitFor("all entries", async () => (await placed(url)) === entries, 30_000))
       const flaws = yield* onDatabase(url, (sql) =>
-        sql`select organization_id from journal_entries group by organization_id
+        sql`select organization_id from outbox_events group by organization_id
           having count(distinct position) <> count(*) or max(position) <> count(*) or min(position) <> 1
             or count(distinct event_sequence) <> count(*) or max(event_sequence) <> count(*)`)
       assert.deepStrictEqual(flaws, [])

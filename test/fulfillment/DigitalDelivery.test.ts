@@ -4,8 +4,8 @@ import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { scriptedProvider } from "../checkout/ScriptedProvider.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -47,7 +47,7 @@ const fulfillmentsOf = (made: Answer) =>
 
 const eventsOf = (made: Answer) =>
   onDatabase((sql) =>
-    sql<{ payload: object }>`select payload from journal_entries
+    sql<{ payload: object }>`select payload from outbox_events
       where type = 'fulfillment.create' and payload->>'orderId' = ${made.text("data.id")}`
   )
 

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
 import { sharedClient } from "../support/SharedClients.ts"
@@ -10,8 +10,8 @@ import {
   type Answer,
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   at,
   type Call,
   TestApp,
@@ -62,12 +62,12 @@ const state = (order: BuiltOrder) =>
 const shelf = (order: BuiltOrder, line = 0) =>
   Effect.map(onDatabase(stockOf(order, line)), (stock) => [stock?.onHand, stock?.reserved])
 
-const rowsOf = (order: BuiltOrder, of: "history" | "journal" | "events") =>
+const rowsOf = (order: BuiltOrder, of: "history" | "change log" | "events") =>
   onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
     of === "history"
       ? sql`select from_status, to_status from order_status_history where order_id = ${order.id}::uuid order by id`
-      : of === "journal"
-      ? sql`select type, before is null as fresh from journal_entries
+      : of === "change log"
+      ? sql`select type, before is null as fresh from outbox_events
           where payload->>'orderId' = ${order.id} or entity_id = ${order.id} order by id`
       : sql`select event_type, from_status, to_status, description, actor_id from fulfillment_events e
           join fulfillments f on f.id = e.fulfillment_id where f.order_id = ${order.id}::uuid order by e.id`))
@@ -115,14 +115,14 @@ withSharedApp("fulfillments by hand", (it) => {
           { from_status: "processing", to_status: "partially_fulfilled" },
           { from_status: "partially_fulfilled", to_status: "fulfilled" }
         ])
-        const told = [
+        const recorded = [
           { type: "fulfillment.create", fresh: true },
           { type: "orders.statusChange", fresh: false },
           { type: "orders.statusChange", fresh: false },
           { type: "fulfillment.create", fresh: true },
           { type: "orders.statusChange", fresh: false }
         ]
-        assert.sameDeepMembers([...(yield* rowsOf(order, "journal"))], told)
+        assert.sameDeepMembers([...(yield* rowsOf(order, "change log"))], recorded)
       }))
 
     it.effect("a part of an order that is partially fulfilled already leaves its status", () =>
@@ -229,7 +229,7 @@ withSharedApp("fulfillments by hand", (it) => {
         yield* openElsewhere
         refused(yield* send(order, [1], {}, {}), 401, "UNAUTHORIZED")
         refused(yield* send(order, [1], {}, { as: asCustomer("u1") }), 403, "FORBIDDEN")
-        refused(yield* change(order, made, { status: "delivered" }, asNobody), 403, "FORBIDDEN")
+        refused(yield* change(order, made, { status: "delivered" }, asAnonymous), 403, "FORBIDDEN")
         refused(yield* send(order, [1], {}, { as: elsewhere }), 404, "NOT_FOUND")
         refused(yield* change(order, made, { status: "delivered" }, elsewhere), 404, "NOT_FOUND")
         const nowhere = { ...order, id: newId() }
@@ -310,7 +310,7 @@ withSharedApp("fulfillments by hand", (it) => {
         const order = yield* given({ lines: [{ quantity: 2 }] })
         const call = { as: asAdmin, headers: { "idempotency-key": `parcel-${order.id}` } }
         const marks = onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
-          sql<{ count: number }>`select count(*)::int4 as count from keyed_changes`))
+          sql<{ count: number }>`select count(*)::int4 as count from idempotency_records`))
         const [before] = yield* marks
         const [first, second] = [yield* send(order, [1], {}, call), yield* send(order, [1], {}, call)]
         const [after] = yield* marks

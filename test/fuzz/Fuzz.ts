@@ -58,7 +58,7 @@ const received = (url: string, { body, headers, operation, path }: FuzzRequest) 
     orElse: () => Effect.succeed<Received>({ status: 599, contentType: null, text: "no answer" })
   }))
 
-const toldRequest = (method: string, path: string, headers: object | undefined, body: unknown) =>
+const describedRequest = (method: string, path: string, headers: object | undefined, body: unknown) =>
   `${method} ${path} ${JSON.stringify(headers ?? {})} ${
     (typeof body === "string" ? body : JSON.stringify(body) ?? "").slice(0, 2_000)
   }`
@@ -100,14 +100,14 @@ export const targetOf = Effect.fnUntraced(function*(seed: number) {
       Effect.tap(received(url, request), (answer) =>
         Effect.sync(() => {
           const { body, headers, operation, path } = request
-          look(operation, path, answer, () => toldRequest(operation.method, path, headers, body))
+          look(operation, path, answer, () => describedRequest(operation.method, path, headers, body))
         })),
     walk: (body) =>
       watching(({ call, method, path, received: answer }) => {
         const operation = operationAt(operations, method, path)
         const { as, body: sentBody, headers } = call
         if (operation === undefined) return
-        look(operation, path, answer, () => toldRequest(method, path, { as, ...headers }, sentBody))
+        look(operation, path, answer, () => describedRequest(method, path, { as, ...headers }, sentBody))
       }, body)
   }
   return target

@@ -84,14 +84,14 @@ export const requestFor = (
   const type = kind === "hostile" && source.random.chance(0.2)
     ? source.random.pick(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml"])
     : "application/json"
-  const keyed = operation.parameters.some(({ name }) => name === "Idempotency-Key") && source.random.chance(0.1)
+  const idempotent = operation.parameters.some(({ name }) => name === "Idempotency-Key") && source.random.chance(0.1)
   return {
     operation,
     path: pathFor(operation, known, source, kind === "hostile") + queryFor(operation, source, kind),
     headers: {
       ...headers,
       ...body === undefined ? {} : { "content-type": type },
-      ...keyed ? { "idempotency-key": keyFor(source, kind) } : {}
+      ...idempotent ? { "idempotency-key": keyFor(source, kind) } : {}
     },
     body
   }

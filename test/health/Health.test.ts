@@ -15,7 +15,7 @@ const watched = () => {
   const repo = HealthRepo.of({
     databaseAnswers,
     connections: Effect.succeed([]),
-    journalLag: Effect.undefined
+    relayLag: Effect.undefined
   })
   return { state, gate, layer: Layer.provide(Health.layerOf("1.2.3"), Layer.succeed(HealthRepo, repo)) }
 }

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { MachineId, Snowflake } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { onDatabase } from "../support/Audit.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, asStaff, TestApp, withApp } from "../support/TestApp.ts"
@@ -28,7 +28,7 @@ const database = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlErr
   Effect.flatMap(TestApp, ({ databaseUrl }) => onDatabase(databaseUrl, body))
 
 /** A message for a shard that no runner of this deployment knows, sent that many ms ago. */
-const strayMessage = Effect.fnUntraced(function*(age: number) {
+const unansweredMessage = Effect.fnUntraced(function*(age: number) {
   const timestamp = (yield* Clock.currentTimeMillis) - age
   const id = String(Snowflake.make({ machineId: MachineId.make(9), sequence: 0, timestamp }))
   yield* database((sql) =>
@@ -79,7 +79,7 @@ withApp("readiness", (it) => {
 
   it.effect("is 503 while a message waits for more than 30 s, and names it; health stays 200", () =>
     Effect.gen(function*() {
-      yield* strayMessage(31_000)
+      yield* unansweredMessage(31_000)
       const unready = yield* readyWith(503)
       assert.strictEqual(unready.text("status"), "unready")
       assert.deepStrictEqual(checks(unready), [
@@ -96,8 +96,8 @@ withApp("readiness", (it) => {
       )
       assert.isTrue(unready.headers.has("retry-after"))
       assert.strictEqual((yield* ask("/api/health")).status, 200)
-      const told = yield* metricsWith("stoa_readiness_check{check=\"messages\"}", (found) => found === 0)
-      assert.isAtLeast(series(told, "stoa_cluster_oldest_waiting_message_seconds") ?? 0, 31)
+      const recorded = yield* metricsWith("stoa_readiness_check{check=\"messages\"}", (found) => found === 0)
+      assert.isAtLeast(series(recorded, "stoa_cluster_oldest_waiting_message_seconds") ?? 0, 31)
       yield* database((sql) => sql`delete from cluster_messages where shard_id = 'default:9999'`)
       yield* readyWith(200)
     }))
@@ -137,11 +137,11 @@ withApp("metrics", (it) => {
       assert.strictEqual((yield* checkOut(first)).status, 201)
       assert.strictEqual((yield* checkOut(second)).status, 422)
       const granted = "stoa_stock_reservations_total{outcome=\"granted\"}"
-      const told = yield* metricsWith(granted, (found) => (found ?? 0) >= 1)
-      assert.isAtLeast(series(told, "stoa_stock_reservations_total{outcome=\"refused\"}") ?? 0, 1)
-      assert.strictEqual(series(told, "stoa_stock_oversold_levels"), 0)
-      assert.strictEqual(series(told, "stoa_stock_unbacked_levels"), 0)
-      assert.isAtLeast(series(told, "stoa_database_pool_wait_seconds_count") ?? 0, 1)
+      const recorded = yield* metricsWith(granted, (found) => (found ?? 0) >= 1)
+      assert.isAtLeast(series(recorded, "stoa_stock_reservations_total{outcome=\"refused\"}") ?? 0, 1)
+      assert.strictEqual(series(recorded, "stoa_stock_oversold_levels"), 0)
+      assert.strictEqual(series(recorded, "stoa_stock_unbacked_levels"), 0)
+      assert.isAtLeast(series(recorded, "stoa_database_pool_wait_seconds_count") ?? 0, 1)
     }))
 
   it.effect("are for those who may read them: their own key, and administrators", () =>

@@ -1,12 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { type Contribution, Contributions } from "../../src/domain/health/Contributions.ts"
+import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../../src/domain/health/HealthChecks.ts"
+import { type Contribution, HealthContributors } from "../../src/domain/health/HealthContributors.ts"
 import { Readiness } from "../../src/domain/health/Readiness.ts"
 import { checkWait } from "../../src/domain/health/ReadinessRules.ts"
-import { DeploymentVitals, type Vitals, VitalsUnknown } from "../../src/domain/health/Vitals.ts"
 
-const whole: Vitals = {
+const whole: HealthChecks = {
   runners: ["a:1"],
   self: undefined,
   shards: [1, 2],
@@ -16,18 +16,21 @@ const whole: Vitals = {
 
 /** A deployment whose vitals the test sets. A look is counted, and takes until the gate is open. */
 const watched = (contributions: ReadonlyArray<Contribution> = []) => {
-  const state: { looks: number; found: Vitals | undefined } = { looks: 0, found: whole }
+  const state: { looks: number; found: HealthChecks | undefined } = { looks: 0, found: whole }
   const gate = Latch.makeUnsafe(false)
   const look = Effect.suspend(() => {
     state.looks++
-    return state.found === undefined ? Effect.fail(new VitalsUnknown({ cause: "away" })) : Effect.succeed(state.found)
+    return state.found === undefined ? Effect.fail(new HealthUnknown({ cause: "away" })) : Effect.succeed(state.found)
   })
-  const vitals = Layer.succeed(DeploymentVitals, { look: Effect.andThen(gate.await, look) })
-  const modules = Layer.mergeAll(Layer.empty, ...contributions.map((one) => Contributions.add(Effect.succeed(one))))
+  const healthChecks = Layer.succeed(DeploymentHealth, { look: Effect.andThen(gate.await, look) })
+  const modules = Layer.mergeAll(
+    Layer.empty,
+    ...contributions.map((one) => HealthContributors.add(Effect.succeed(one)))
+  )
     .pipe(
-      Layer.provideMerge(Contributions.layer)
+      Layer.provideMerge(HealthContributors.layer)
     )
-  return { state, gate, layer: Layer.provide(Readiness.layerOf("1.2.3"), Layer.merge(vitals, modules)) }
+  return { state, gate, layer: Layer.provide(Readiness.layerOf("1.2.3"), Layer.merge(healthChecks, modules)) }
 }
 
 const check = Effect.flatMap(Readiness, (readiness) => readiness.check)

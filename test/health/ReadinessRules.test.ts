@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { HealthChecks } from "../../src/domain/health/HealthChecks.ts"
 import {
   allOk,
   complaints,
   judge,
   longestWait,
-  nothingRemembered,
+  nothingCached,
   shardGrace
 } from "../../src/domain/health/ReadinessRules.ts"
-import type { Vitals } from "../../src/domain/health/Vitals.ts"
 
 const shards = [1, 2, 3, 4]
 
-const vitals = (found: Partial<Vitals>): Vitals => ({
+const healthChecks = (found: Partial<HealthChecks>): HealthChecks => ({
   runners: ["a:1"],
   self: undefined,
   shards,
@@ -21,11 +21,11 @@ const vitals = (found: Partial<Vitals>): Vitals => ({
 })
 
 /** Judges looks one after the other, each at its time in ms, and gives what is wrong at the last one. */
-const after = (...looks: ReadonlyArray<readonly [now: number, found: Partial<Vitals>]>): string => {
-  let remembered = nothingRemembered
+const after = (...looks: ReadonlyArray<readonly [now: number, found: Partial<HealthChecks>]>): string => {
+  let remembered = nothingCached
   let wrong = "nobody looked"
   for (const [now, found] of looks) {
-    const judged = judge(remembered, vitals(found), now)
+    const judged = judge(remembered, healthChecks(found), now)
     remembered = judged.remembered
     wrong = complaints(judged.checks)
     assert.strictEqual(allOk(judged.checks), wrong === "")

@@ -20,8 +20,8 @@ const hooks = names.map((name): Hook => ({
   key: name.replace("<type>", "course"),
   handler: (call: BeforeCall | AfterCall) => {
     const result = "result" in call ? call.result : undefined
-    const told = { operation: call.operation, data: call.data, result, call }
-    heard.set(name, [...(heard.get(name) ?? []), told])
+    const recorded = { operation: call.operation, data: call.data, result, call }
+    heard.set(name, [...(heard.get(name) ?? []), recorded])
   }
 }))
 
@@ -71,9 +71,9 @@ const buy = Effect.fnUntraced(function*(entityId: string) {
 
 /** The last time that a key was fired. */
 const last = (name: string) => {
-  const told = heard.get(name)?.at(-1)
-  if (told === undefined) throw new Error(`${name} was not fired`)
-  return told
+  const recorded = heard.get(name)?.at(-1)
+  if (recorded === undefined) throw new Error(`${name} was not fired`)
+  return recorded
 }
 
 layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("a walk through the API", (it) => {
@@ -87,7 +87,7 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
       yield* buy(entityId)
       assert.deepStrictEqual(names.filter((name) => !heard.has(name)), [])
       for (const [name, { operation }] of Object.entries(hookMoments)) {
-        for (const told of heard.get(name) ?? []) assert.strictEqual(told.operation, operation, name)
+        for (const recorded of heard.get(name) ?? []) assert.strictEqual(recorded.operation, operation, name)
       }
     }))
 
@@ -107,8 +107,8 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
 
   it.effect("gives each of them actor, request, services and database; the adjustment's stands in its transaction", () =>
     Effect.sync(() => {
-      for (const [name, [told]] of heard) {
-        const { context } = told?.call ?? last(name).call
+      for (const [name, [recorded]] of heard) {
+        const { context } = recorded?.call ?? last(name).call
         assert.strictEqual(context.actor.organizationId, "org_default", name)
         assert.strictEqual(context.requestId, context.actor.requestId, name)
         assert.isFunction(context.services.catalog.get, name)

@@ -116,14 +116,17 @@ describe("after-hooks", () => {
 it.effect("hooks act for the actor of the request, and what they change does not bear the mark of its key", () =>
   Effect.gen(function*() {
     const seen: Array<unknown> = []
-    const look = Effect.map(CurrentActor, ({ organizationId, workId }) => void seen.push([organizationId, workId]))
+    const look = Effect.map(
+      CurrentActor,
+      ({ organizationId, executionId }) => void seen.push([organizationId, executionId])
+    )
     const hooks: ReadonlyArray<Hook> = [
       { key: "acme.beforeRoast", before: ({ data }) => Effect.as(look, data) },
       { key: "acme.afterRoast", after: () => look }
     ]
     yield* Effect.andThen(before({}), after({})).pipe(
       Effect.provide(Hooks.layerOf(hooks)),
-      Effect.provideService(CurrentActor, { ...systemActor("org"), workId: "work" })
+      Effect.provideService(CurrentActor, { ...systemActor("org"), executionId: "work" })
     )
     assert.deepStrictEqual(seen, [["org", undefined], ["org", undefined]])
   }))
@@ -137,15 +140,15 @@ describe("a hook that causes its own operation", () => {
 
   it.effect("is called five times, and the last one is told what is the matter", () =>
     Effect.gen(function*() {
-      const told: Array<ReadonlyArray<HookError>> = []
+      const recorded: Array<ReadonlyArray<HookError>> = []
       const hooks = yield* listening(({ after }) => ({
         key: "acme.afterRoast",
         after: async function roastAgain({ run }) {
-          told.push(await run(after("acme.afterRoast", {})))
+          recorded.push(await run(after("acme.afterRoast", {})))
         }
       }))
       assert.deepStrictEqual(yield* acting(hooks.after("acme.afterRoast", {})), [])
-      const [last, ...outer] = told
+      const [last, ...outer] = recorded
       assert.deepStrictEqual(outer, [[], [], [], []])
       assert.deepStrictEqual(last, [{ hookName: "roastAgain", message: tooDeep("acme.afterRoast") }])
       assert.match(tooDeep("acme.afterRoast"), /acme\.afterRoast .* inside of 5 others/)
@@ -187,9 +190,9 @@ describe("hooks", () => {
       const calls: Array<object> = []
       const marking = (call: BeforeCall | AfterCall) =>
         Effect.sync(() => {
-          const { context: { actor, context, origin, requestId }, run: _, signal, ...told } = call
+          const { context: { actor, context, origin, requestId }, run: _, signal, ...recorded } = call
           assert.isFalse(signal.aborted)
-          calls.push({ ...told, context: { actor, context, origin, requestId } })
+          calls.push({ ...recorded, context: { actor, context, origin, requestId } })
           call.context.context["marks"] = Number(call.context.context["marks"] ?? 0) + 1
           return { more: true }
         })
@@ -203,14 +206,14 @@ describe("hooks", () => {
         withHooks(hooks)
       )
       const context = { actor: systemActor("org"), requestId: null, origin: "local" } as const
-      const told = (marks: number) => ({
+      const recorded = (marks: number) => ({
         operation: "roast",
         context: { ...context, context: { moduleName: "acme", marks } }
       })
       assert.deepStrictEqual(calls, [
-        { data: { quantity: 1 }, ...told(2) },
-        { data: { quantity: 1, more: true }, ...told(2) },
-        { data: { quantity: 1 }, result: { id: 1 }, ...told(1) }
+        { data: { quantity: 1 }, ...recorded(2) },
+        { data: { quantity: 1, more: true }, ...recorded(2) },
+        { data: { quantity: 1 }, result: { id: 1 }, ...recorded(1) }
       ])
     }))
 
@@ -226,8 +229,8 @@ describe("hooks", () => {
       ]
       for (const [key, expected] of kinds) {
         const telling: Hook = { key, before: ({ operation }) => Effect.succeed({ operation }) }
-        const told = yield* Effect.flatMap(Hooks, (hooks) => hooks.before(key, {})).pipe(withHooks([telling]))
-        assert.deepStrictEqual(told, { operation: expected }, key)
+        const recorded = yield* Effect.flatMap(Hooks, (hooks) => hooks.before(key, {})).pipe(withHooks([telling]))
+        assert.deepStrictEqual(recorded, { operation: expected }, key)
       }
     }))
 })

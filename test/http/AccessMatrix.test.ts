@@ -2,8 +2,8 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { endpoints } from "../../src/http/docs/Docs.ts"
-import { refused } from "../checkout/ShopFloor.ts"
-import { api, asAdmin, asNobody, at, withApp } from "../support/TestApp.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
+import { api, asAdmin, asAnonymous, at, withApp } from "../support/TestApp.ts"
 
 /** Open to everyone: no permission is asked for. A route comes onto this list by decision, never by itself. */
 const open: ReadonlySet<string> = new Set([
@@ -131,10 +131,13 @@ withApp("access", (it) => {
       const wrong = yield* failing(
         guarded,
         (route) =>
-          Effect.map(call(route, asNobody), (answer) =>
-            answer.status === 403 && answer.at("error.code") === "FORBIDDEN"
-              ? undefined
-              : `${answer.status} ${JSON.stringify(answer.body)}`)
+          Effect.map(
+            call(route, asAnonymous),
+            (answer) =>
+              answer.status === 403 && answer.at("error.code") === "FORBIDDEN"
+                ? undefined
+                : `${answer.status} ${JSON.stringify(answer.body)}`
+          )
       )
       assert.deepStrictEqual(wrong, [])
     }))
@@ -195,8 +198,8 @@ withApp("access", (it) => {
             if (foreign === undefined) return undefined
             const answer = yield* api(foreign, filled(path), { as: asAdmin })
             const allow = (answer.headers.get("allow") ?? "").split(", ")
-            const told = answer.status === 405 && own.every((method) => allow.includes(method))
-            return told
+            const recorded = answer.status === 405 && own.every((method) => allow.includes(method))
+            return recorded
               ? undefined
               : `${foreign} gave ${answer.status} with Allow ${allow.join(" ")}, documented ${own}`
           })

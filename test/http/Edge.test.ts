@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Agent, request } from "node:http"
 import { endpoints } from "../../src/http/docs/Docs.ts"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, TestApp, withApp } from "../support/TestApp.ts"
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -165,8 +165,8 @@ withApp("the edge of the API", (it) => {
         const issues = answer.list("error.details.issues").map((issue) => Object(issue))
         assert.sameMembers(issues.map(({ path }) => path), ["entityId", "currency", "amount"])
         for (const issue of issues) assert.sameMembers(Object.keys(issue), ["path", "message", "code"])
-        const told = issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
-        assert.strictEqual(answer.at("error.message"), told)
+        const recorded = issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
+        assert.strictEqual(answer.at("error.message"), recorded)
       }))
 
     for (const contentType of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"]) {

@@ -66,9 +66,9 @@ layer(Layer.provideMerge(idempotencyRepoLayer, TestDatabase), { excludeTestServi
         const beside = yield* keys.claim("scope", key, "hash", true)
         assert.deepStrictEqual([first._tag, beside._tag], ["Claimed", "Running"])
         if (first._tag !== "Claimed" || beside._tag !== "Running") return
-        yield* keys.release("scope", key, first.workId)
+        yield* keys.release("scope", key, first.executionId)
         const second = yield* keys.claim("scope", key, "hash", true)
-        yield* keys.release("scope", key, beside.workId)
+        yield* keys.release("scope", key, beside.executionId)
         assert.strictEqual(second._tag, "Claimed")
         assert.strictEqual((yield* keys.claim("scope", key, "hash", true))._tag, "Running")
       }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))

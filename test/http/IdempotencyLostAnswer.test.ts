@@ -1,18 +1,18 @@
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase, refused, stockOf } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, aWarehouse, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, type Call, type TestApp, withApp } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 /** A request under a key, and what it changes, to see how often it did. */
-interface Keyed {
+interface IdempotentCall {
   readonly send: Effect.Effect<Answer, never, TestApp>
   readonly effect: Effect.Effect<unknown, never, TestApp>
 }
 
-const keyed = (method: string, path: string, call: Call, effect: Keyed["effect"]): Keyed => {
+const idempotent = (method: string, path: string, call: Call, effect: IdempotentCall["effect"]): IdempotentCall => {
   const headers = { ...call.headers, "idempotency-key": randomUUID() }
   return { send: api(method, path, { ...call, headers }), effect }
 }
@@ -23,7 +23,7 @@ const linesOf = ({ headers, id }: GuestCart) =>
 const anAddition = Effect.fnUntraced(function*() {
   const cart = yield* aGuestCart()
   const body = { entityId: yield* aProduct(), quantity: 2 }
-  return { cart, ...keyed("POST", `/api/carts/${cart.id}/items`, { headers: cart.headers, body }, linesOf(cart)) }
+  return { cart, ...idempotent("POST", `/api/carts/${cart.id}/items`, { headers: cart.headers, body }, linesOf(cart)) }
 })
 
 const aLine = Effect.fnUntraced(function*() {
@@ -33,18 +33,18 @@ const aLine = Effect.fnUntraced(function*() {
 })
 
 const stock = (entityId: string, path: string, body: object) =>
-  keyed("POST", `/api/inventory/${path}`, { as: asAdmin, body: { entityId, ...body } }, stockOf(entityId))
+  idempotent("POST", `/api/inventory/${path}`, { as: asAdmin, body: { entityId, ...body } }, stockOf(entityId))
 
 /** Every kind of request whose change bears the mark of its key. */
-const marked: Readonly<Record<string, () => Effect.Effect<Keyed, never, TestApp>>> = {
+const marked: Readonly<Record<string, () => Effect.Effect<IdempotentCall, never, TestApp>>> = {
   "add an item": anAddition,
   "change an item": Effect.fnUntraced(function*() {
     const { cart, headers, path } = yield* aLine()
-    return keyed("PATCH", path, { headers, body: { quantity: 5 } }, linesOf(cart))
+    return idempotent("PATCH", path, { headers, body: { quantity: 5 } }, linesOf(cart))
   }),
   "remove an item": Effect.fnUntraced(function*() {
     const { cart, headers, path } = yield* aLine()
-    return keyed("DELETE", path, { headers }, linesOf(cart))
+    return idempotent("DELETE", path, { headers }, linesOf(cart))
   }),
   "adjust stock": Effect.fnUntraced(function*() {
     return stock(yield* aProduct(), "adjust", { warehouseId: yield* aWarehouse(), type: "restock", quantity: 3 })
@@ -61,7 +61,7 @@ const marked: Readonly<Record<string, () => Effect.Effect<Keyed, never, TestApp>
     const path = `/api/orders/${(yield* checkOut(yield* aCartWith(yield* aProduct()))).text("data.id")}`
     const call = { as: asAdmin, body: { status: "cancelled" } }
     const refunds = onDatabase((sql) => sql`select status from refunds where order_id = ${path.slice(12)}::uuid`)
-    return keyed("PATCH", `${path}/status`, call, refunds)
+    return idempotent("PATCH", `${path}/status`, call, refunds)
   })
 }
 
@@ -87,7 +87,7 @@ const losingConnections = <A, E, R>(
 
 /** What a process leaves that died after the change was made and before the answer was stored. */
 const loseAnswers = onDatabase((sql) =>
-  sql`update idempotency_keys set status = 'running', response_status = null, sealed_answer = null,
+  sql`update idempotency_keys set status = 'running', response_status = null, encrypted_response = null,
     locked_until = now() - interval '1 second' where status = 'done'`
 )
 
@@ -141,7 +141,7 @@ const lockCart = Effect.fnUntraced(function*(cartId: string, unlock: Deferred.De
 })
 
 /** Whatever became of the first try: its repetition says so truthfully, and the change exists once. */
-const comesAgain = Effect.fnUntraced(function*(request: Keyed) {
+const comesAgain = Effect.fnUntraced(function*(request: IdempotentCall) {
   const done = JSON.stringify(yield* request.effect) !== "[]"
   const again = yield* request.send
   if (done) carriedOut(again)
@@ -175,7 +175,12 @@ withApp("a request under a key whose answer was lost", (it) => {
         const name = randomUUID()
         const made = onDatabase((sql) => sql`select 1 from promotions where name = ${name}`)
         const body = { name, type: "percentage_off_order", value: 1 }
-        const request = keyed("POST", "/api/promotions", { as: asAdmin, body }, Effect.map(made, (rows) => rows.length))
+        const request = idempotent(
+          "POST",
+          "/api/promotions",
+          { as: asAdmin, body },
+          Effect.map(made, (rows) => rows.length)
+        )
         assert.strictEqual((yield* request.send).status, 201)
         yield* loseAnswers
         const again = yield* request.send
@@ -215,13 +220,13 @@ withApp("a request under a key whose answer was lost", (it) => {
       const sent = yield* Effect.forkChild(request.send)
       // The earlier try, which was believed lost, commits while this one waits for the cart.
       const context = yield* Effect.context<TestApp>()
-      const markOfEarlierTry = onDatabase((sql) =>
-        sql`insert into keyed_changes (organization_id, work_id)
-          select organization_id, work_id from idempotency_keys where status = 'running' and locked_until > now()
+      const recordOfEarlierTry = onDatabase((sql) =>
+        sql`insert into idempotency_records (organization_id, execution_id)
+          select organization_id, execution_id from idempotency_keys where status = 'running' and locked_until > now()
           returning 1`
       )
       yield* Effect.promise(() =>
-        waitFor("the key", async () => (await Effect.runPromiseWith(context)(markOfEarlierTry)).length === 1)
+        waitFor("the key", async () => (await Effect.runPromiseWith(context)(recordOfEarlierTry)).length === 1)
       )
       yield* Deferred.succeed(unlock, undefined)
       const answer = yield* Fiber.join(sent)
@@ -264,14 +269,16 @@ withApp("a request under a key whose answer was lost", (it) => {
       const made = yield* create
       const secret = made.text("data.secret")
       const stored = yield* onDatabase((sql) =>
-        sql<{ row: string; sealed: string }>`select k::text as row, sealed_answer as sealed from idempotency_keys k
+        sql<
+          { row: string; encrypted: string }
+        >`select k::text as row, encrypted_response as sealed from idempotency_keys k
           where status = 'done' and response_status = 201`
       )
       assert.isAbove(stored.length, 0)
-      for (const { row, sealed } of stored) {
+      for (const { row, encrypted } of stored) {
         for (const known of [key, secret, made.text("data.id")]) {
           assert.notInclude(row, known)
-          assert.notInclude(Buffer.from(sealed, "base64").toString("latin1"), known)
+          assert.notInclude(Buffer.from(encrypted, "base64").toString("latin1"), known)
         }
       }
       assert.deepStrictEqual((yield* create).body, made.body)

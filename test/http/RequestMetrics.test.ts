@@ -7,7 +7,7 @@ const path = "/api/counted/:id"
 const route = () => HttpRouter.route("GET", path, Effect.succeed(HttpServerResponse.empty()))
 
 /** What the registry of this process tells of the route: its answers, and how many durations there are. */
-const told = () => {
+const recorded = () => {
   const ofRoute = Metric.snapshotUnsafe(Context.empty())
     .filter(({ attributes }) => attributes?.["route"] === "/api/counted/{id}")
   return {
@@ -30,6 +30,6 @@ describe("the counts of requests", () => {
     // The first one is still there, and is not counted past the registry either.
     first(early, 404, 0.004)
     second(late, 404, 0.004)
-    assert.deepStrictEqual(told(), { answered: [["2xx", 3], ["4xx", 2]], timed: [5] })
+    assert.deepStrictEqual(recorded(), { answered: [["2xx", 3], ["4xx", 2]], timed: [5] })
   })
 })

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asCustomer, TestApp, testAppLayer } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
 
 withApp("a failure that nobody foresaw", (it) => {

@@ -2,11 +2,11 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { deleteTold } from "../../src/domain/events/ToldDeletionRepo.ts"
+import { deleteRecorded } from "../../src/domain/events/RecordedDeletionRepo.ts"
+import { keyDigest } from "../../src/domain/idempotency/EncryptedResponse.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
+import { idempotencyRecord } from "../../src/domain/idempotency/IdempotencyRecordRepo.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
-import { mark } from "../../src/domain/idempotency/MarkRepo.ts"
-import { keyDigest } from "../../src/domain/idempotency/SealedAnswer.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -28,24 +28,24 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
     )
 
   /** A statement that changes something for the work of a key. */
-  const change = Effect.fnUntraced(function*(workId: string | undefined) {
+  const change = Effect.fnUntraced(function*(executionId: string | undefined) {
     const sql = yield* SqlClient.SqlClient
-    const actor = { ...systemActor("org_default"), workId }
-    yield* sql`with change as (select 1)${mark(sql, actor, "change")} select 1`
+    const actor = { ...systemActor("org_default"), executionId }
+    yield* sql`with change as (select 1)${idempotencyRecord(sql, actor, "change")} select 1`
   })
 
   it.effect("delete nothing a second time: what cannot be told and marked stays", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const [id, workId] = [newId(), newId()]
-      yield* change(workId)
+      const [id, executionId] = [newId(), newId()]
+      yield* change(executionId)
       yield* sql`insert into organizations (id, name, slug) values ('org_default', 'D', 'org_default') on conflict do nothing`
       yield* sql`insert into tax_classes (id, organization_id, name, rate_bps)
         values (${id}::uuid, 'org_default', 'Kept', 100)`
-      const told = () =>
+      const recorded = () =>
         ({ type: "taxClasses.delete", entityType: "tax_class", entityId: id, payload: {}, before: {} }) as const
-      const again = deleteTold(sql, { table: "tax_classes", columns: "*" }, id, told).pipe(
-        Effect.provideService(CurrentActor, { ...systemActor("org_default"), workId })
+      const again = deleteRecorded(sql, { table: "tax_classes", columns: "*" }, id, recorded).pipe(
+        Effect.provideService(CurrentActor, { ...systemActor("org_default"), executionId })
       )
       assert.isTrue(Exit.isFailure(yield* Effect.exit(again)))
       assert.lengthOf(yield* sql`select 1 from tax_classes where id = ${id}::uuid`, 1)
@@ -68,7 +68,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       const keys = yield* IdempotencyKeys
       const key = newId()
       const claim = yield* keys.claim("caller", key, "hash", true)
-      yield* keys.finish("caller", key, claim._tag === "Claimed" ? claim.workId : "", 201, "{\"data\":1}")
+      yield* keys.finish("caller", key, claim._tag === "Claimed" ? claim.executionId : "", 201, "{\"data\":1}")
       assert.deepStrictEqual(yield* keys.claim("caller", key, "hash", true), {
         _tag: "Done",
         status: 201,
@@ -82,7 +82,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       const keys = yield* IdempotencyKeys
       const key = newId()
       const claim = yield* keys.claim("caller", key, "hash", true)
-      yield* keys.release("caller", key, claim._tag === "Claimed" ? claim.workId : "")
+      yield* keys.release("caller", key, claim._tag === "Claimed" ? claim.executionId : "")
       assert.strictEqual((yield* keys.claim("caller", key, "other", true))._tag, "Claimed")
     }).pipe(here))
 
@@ -111,22 +111,22 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
   it.effect("whose change was made are in doubt when their owner died or says that he does not know", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
-      for (const isLost of [ownerDies, (key: string, workId: string) => keys.doubt("caller", key, workId)]) {
+      for (const isLost of [ownerDies, (key: string, executionId: string) => keys.doubt("caller", key, executionId)]) {
         const key = newId()
         const claim = yield* keys.claim("caller", key, "hash", true)
         if (claim._tag !== "Claimed") return assert.fail(claim._tag)
-        yield* change(claim.workId)
-        yield* isLost(key, claim.workId)
+        yield* change(claim.executionId)
+        yield* isLost(key, claim.executionId)
         assert.deepStrictEqual(yield* keys.claim("caller", key, "hash", true), { _tag: "InDoubt", carriedOut: true })
       }
     }).pipe(here))
 
   it.effect("let no change be made twice, whoever makes it and when", () =>
     Effect.gen(function*() {
-      const workId = newId()
-      const changes = yield* Effect.all([change(workId), change(workId)].map(Effect.exit), { concurrency: 2 })
+      const executionId = newId()
+      const changes = yield* Effect.all([change(executionId), change(executionId)].map(Effect.exit), { concurrency: 2 })
       assert.deepStrictEqual(changes.map(({ _tag }) => _tag).sort(), ["Failure", "Success"])
-      assert.strictEqual((yield* Effect.exit(change(workId)))._tag, "Failure")
+      assert.strictEqual((yield* Effect.exit(change(executionId)))._tag, "Failure")
       yield* change(undefined)
       yield* change(undefined)
     }).pipe(here))

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { keyDigest } from "../../src/domain/idempotency/EncryptedResponse.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
-import { keyDigest } from "../../src/domain/idempotency/SealedAnswer.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -16,13 +16,13 @@ layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const keys = yield* IdempotencyKeys
-      const [key, workId] = [newId(), newId()]
+      const [key, executionId] = [newId(), newId()]
       const [taken, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const first = yield* Effect.forkChild(sql.withTransaction(
-        sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, work_id, status, locked_until)
+        sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, execution_id, status, locked_until)
           values ('org_default', 'scope', ${
           keyDigest("scope", key)
-        }, 'hash', ${workId}::uuid, 'running', now() + interval '1 minute')`
+        }, 'hash', ${executionId}::uuid, 'running', now() + interval '1 minute')`
           .pipe(
             Effect.andThen(Deferred.succeed(taken, undefined)),
             Effect.andThen(Deferred.await(commit))
@@ -34,6 +34,6 @@ layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
       yield* waiting(1)
       yield* Deferred.succeed(commit, undefined)
       yield* Fiber.join(first)
-      assert.deepStrictEqual(yield* Fiber.join(second), { _tag: "Running", workId })
+      assert.deepStrictEqual(yield* Fiber.join(second), { _tag: "Running", executionId })
     }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
 })

@@ -74,7 +74,7 @@ withApp("custom fields in files", (it) => {
         assert.deepStrictEqual(counts(yield* imported(jsonl(lamp), lines)), [0, 1, 0, 0])
       }))
 
-    it.effect("are in the journal, in revisions and found by search, as those of any other change", () =>
+    it.effect("are in the change log, in revisions and found by search, as those of any other change", () =>
       Effect.gen(function*() {
         const { id } = (yield* api("GET", "/api/catalog/entities/lamp-b", { as })).at("data") as { id: string }
         const revisions = yield* api("GET", `/api/catalog/entities/${id}/revisions`, { as })

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aPicture } from "../media/Pictures.ts"
 import { withShelf } from "../media/Shelf.ts"
 import { anOrganization } from "../support/Organizations.ts"

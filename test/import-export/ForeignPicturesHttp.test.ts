@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { fetched } from "../media/MediaCalls.ts"
 import { aPage, aPicture } from "../media/Pictures.ts"
 import { arriving, withShelf } from "../media/Shelf.ts"
@@ -102,18 +102,18 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         const pictures = names.map((name) => [`${host.url}/${name}`] as const)
         yield* imported(shopifyFile("bag", ...pictures, ["not an address"]), shopify)
         yield* atRest
-        const told = (name: string, why: string) => `The picture ${host.url}/${name} of 'bag' ${why}.`
+        const recorded = (name: string, why: string) => `The picture ${host.url}/${name} of 'bag' ${why}.`
         assert.deepStrictEqual(
           yield* failures,
           [
             "The picture not an address of 'bag' must be a URL.",
-            told("announced.png", "is larger than 20000 bytes"),
-            told("endless.jpg", "is larger than 20000 bytes"),
-            told("gone.png", "is answered with 404"),
-            told("inside", "must begin with https:// or http://"),
-            told("large.png", "is larger than 20000 bytes"),
-            told("page.jpg", "is not a picture"),
-            told("round", "leads on more than 5 times")
+            recorded("announced.png", "is larger than 20000 bytes"),
+            recorded("endless.jpg", "is larger than 20000 bytes"),
+            recorded("gone.png", "is answered with 404"),
+            recorded("inside", "must begin with https:// or http://"),
+            recorded("large.png", "is larger than 20000 bytes"),
+            recorded("page.jpg", "is not a picture"),
+            recorded("round", "leads on more than 5 times")
           ].toSorted()
         )
         const bag = yield* api("GET", "/api/catalog/entities/bag?include=media", { as })

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { beforeHook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin, asCustomer, asStaff, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { counts, ended, exported, imported, jsonl, reasons, upload } from "./ImportCalls.ts"
@@ -202,10 +202,10 @@ withSmallApp("rows of a file", (it) => {
         assert.strictEqual((yield* api("GET", "/api/catalog/entities/dry", { as: asAdmin })).status, 404)
         const categories = yield* api("GET", "/api/catalog/categories", { as: asAdmin })
         assert.notInclude(JSON.stringify(categories.body), "\"dry\"")
-        const told = yield* onDatabase((sql) =>
-          sql`select 1 from journal_entries where payload->>'slug' in ('dry', 'dry2')`
+        const recorded = yield* onDatabase((sql) =>
+          sql`select 1 from outbox_events where payload->>'slug' in ('dry', 'dry2')`
         )
-        assert.lengthOf(told, 0)
+        assert.lengthOf(recorded, 0)
       }))
   })
 
@@ -226,7 +226,7 @@ withSmallApp("rows of a file", (it) => {
       const [rows] = yield* onDatabase((sql) =>
         sql<{ entities: number; entries: number }>`select
           (select count(*) from catalog_entities where slug ~ '^p\\d+$')::int4 as entities,
-          (select count(*) from journal_entries where type = 'catalog.create' and payload->>'slug' ~ '^p\\d+$')::int4
+          (select count(*) from outbox_events where type = 'catalog.create' and payload->>'slug' ~ '^p\\d+$')::int4
             as entries`
       )
       assert.deepStrictEqual(rows, { entities: 40, entries: 40 })

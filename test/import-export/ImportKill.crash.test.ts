@@ -55,13 +55,13 @@ it.live("an import whose process is killed goes on in another one and ends exact
         (select created from imports)::int4 as created,
         (select count(*) from catalog_entities)::int4 as entities,
         (select count(*) from variants)::int4 as variants,
-        (select count(*) from journal_entries where type = 'catalog.create')::int4 as told,
+        (select count(*) from outbox_events where type = 'catalog.create')::int4 as told,
         (select count(*) from search_documents)::int4 as found`)
     assert.deepStrictEqual(found, {
       created: records,
       entities: records,
       variants: records,
-      told: records,
+      recorded: records,
       found: records
     })
   }).pipe(Effect.scoped), 240_000)

@@ -4,7 +4,7 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { Tasks } from "../../src/domain/jobs/Tasks.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
 import { JobRunner } from "../../src/workflows/jobs/JobRunner.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 import { counts, jsonl, upload } from "./ImportCalls.ts"
 
@@ -34,11 +34,11 @@ withRestingApp("an import", (it) => {
       yield* Effect.all([runs.run(id), runs.run(id), runs.run(id)], { concurrency: "unbounded" }).pipe(asService)
       const done = yield* api("GET", `/api/imports/${id}`, { as: asAdmin })
       assert.deepStrictEqual([done.text("data.state"), ...counts(done)], ["completed", 31, 0, 0, 0])
-      const [told] = yield* onDatabase((sql) =>
-        sql<{ n: number }>`select count(*)::int4 as n from journal_entries
+      const [recorded] = yield* onDatabase((sql) =>
+        sql<{ n: number }>`select count(*)::int4 as n from outbox_events
           where type = 'catalog.create' and payload->>'slug' like 'shared-%'`
       )
-      assert.strictEqual(told?.n, 31)
+      assert.strictEqual(recorded?.n, 31)
     }))
 
   it.effect("that is cancelled stops behind the batch that is being worked on", () =>

@@ -76,26 +76,26 @@ withShelf()("media in files of the catalog", (it) => {
   it.effect("are refused where they are not there, another store's, named twice, or not the sender's to attach", () =>
     Effect.gen(function*() {
       const [own, foreign] = [yield* aMedium(), yield* aMedium({ as: yield* anOrganization })]
-      const nobodys = newId()
+      const unowned = newId()
       const done = yield* imported(
         jsonl(
-          { slug: "shirt", media: [{ id: nobodys }] },
+          { slug: "shirt", media: [{ id: unowned }] },
           { slug: "shirt", media: [{ id: own }, { id: foreign }] },
           { slug: "shirt", media: [{ id: own }, { id: own, role: "video" }] },
           { slug: "shirt", media: [{ id: own, role: "cover" }] },
           { slug: "shirt", media: [{ id: own, sku: "NO" }] },
-          { slug: "cap", media: [{ id: nobodys }] }
+          { slug: "cap", media: [{ id: unowned }] }
         ),
         lines
       )
       assert.deepStrictEqual(counts(done), [0, 0, 0, 6])
       assert.deepStrictEqual(yield* reasons(done.text("data.id")), [
-        `1: media.0.id There is no medium '${nobodys}'.`,
+        `1: media.0.id There is no medium '${unowned}'.`,
         `2: media.1.id There is no medium '${foreign}'.`,
         "3: media.1.id This medium is shown there already.",
         "4: media.0.role Expected \"primary\" | \"gallery\" | \"thumbnail\" | \"video\" | \"document\"",
         "5: media.0 There is no variant with the SKU 'NO'. (the product was written)",
-        `6: media.0.id There is no medium '${nobodys}'.`
+        `6: media.0.id There is no medium '${unowned}'.`
       ])
       const keeper = { ...as, permissions: ["catalog:create", "catalog:update"] }
       const without = yield* imported(jsonl({ slug: "shirt", media: [{ id: own }] }, { slug: "cap", type: "hat" }), {

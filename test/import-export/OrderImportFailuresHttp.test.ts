@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { withApp } from "../support/TestApp.ts"
 import { counts, imported, reasons } from "./ImportCalls.ts"
@@ -67,8 +67,8 @@ withApp("an order of a file", (it) => {
       ]
       const done = yield* importedOrders(orders, { as })
       assert.deepStrictEqual(counts(done), [1, 0, 0, wrong.length])
-      const told = yield* reasons(done.text("data.id"), as)
-      for (const [n, [, reason]] of wrong.entries()) assert.include(told[n], `${n + 1}: ${reason}`)
+      const recorded = yield* reasons(done.text("data.id"), as)
+      for (const [n, [, reason]] of wrong.entries()) assert.include(recorded[n], `${n + 1}: ${reason}`)
       const [left] = yield* onDatabase((sql) =>
         sql`select (select count(*) from orders where organization_id = ${as.organizationId})::int4 as orders,
           (select count(*) from order_lines where organization_id = ${as.organizationId})::int4 as lines,

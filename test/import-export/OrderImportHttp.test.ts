@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase, stockOf } from "../checkout/ShopFloor.ts"
+import { onDatabase, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asStaff, withApp } from "../support/TestApp.ts"
@@ -142,11 +142,11 @@ withApp("an import of orders", (it) => {
         ])
         yield* importedOrders([anOldOrder("kept-1")], { as: owner })
         assert.deepStrictEqual(yield* stockOf(mug), before)
-        const told = yield* onDatabase((sql) =>
-          sql`select distinct e.type, e.event_sequence from journal_entries e join orders o on o.id::text = e.entity_id
+        const recorded = yield* onDatabase((sql) =>
+          sql`select distinct e.type, e.event_sequence from outbox_events e join orders o on o.id::text = e.entity_id
             where o.imported_at is not null`
         )
-        assert.deepStrictEqual(told, [{ type: "orders.import", event_sequence: null }])
+        assert.deepStrictEqual(recorded, [{ type: "orders.import", event_sequence: null }])
         const left = yield* onDatabase((sql) =>
           sql`select 'hold' from holds h join orders o on o.id::text = h.holder where o.imported_at is not null
             union all select 'refund' from refunds r join orders o on o.id = r.order_id where o.imported_at is not null

@@ -47,7 +47,7 @@ it.layer(App)("an organization without a warehouse", (it) => {
       const { items: levels } = yield* (yield* StockRepo).levels({ entityId }, { page: 1, limit: 20 })
       assert.deepStrictEqual(levels.map(({ quantityOnHand, version }) => [quantityOnHand, version]), [[40, 8]])
       // Every adjustment, and the warehouse that was made for the first one.
-      assert.deepStrictEqual([yield* countOf("stock_movements"), yield* countOf("journal_entries")], [8, 9])
+      assert.deepStrictEqual([yield* countOf("stock_movements"), yield* countOf("outbox_events")], [8, 9])
     }))
 })
 
@@ -85,7 +85,7 @@ it.layer(App)("adjusting stock", (it) => {
           reference_id: "P-1",
           performed_by: "system:internal"
         }])
-        const events = yield* sql`select type, entity_type, payload from journal_entries where entity_id = ${level.id}`
+        const events = yield* sql`select type, entity_type, payload from outbox_events where entity_id = ${level.id}`
         const payload = JSON.parse(JSON.stringify(level))
         assert.deepStrictEqual(events, [{ type: "inventory.afterAdjust", entity_type: "inventory", payload }])
         assert.deepStrictEqual(hooked.at(-1), level)
@@ -117,12 +117,12 @@ it.layer(App)("adjusting stock", (it) => {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
         yield* adjust({ entityId, warehouseId, type: "restock", quantity: 5 })
         yield* (yield* Inventory).reserve({ entityId, orderId: randomUUID(), quantity: 3 })
-        const before = yield* countOf("journal_entries")
+        const before = yield* countOf("outbox_events")
         assert.strictEqual(
           (yield* Effect.flip(adjust({ entityId, warehouseId, type: "damage", quantity: 3 })))._tag,
           "ValidationFailed"
         )
-        assert.strictEqual(yield* countOf("journal_entries"), before)
+        assert.strictEqual(yield* countOf("outbox_events"), before)
         assert.deepStrictEqual(yield* unitsOf(entityId), { [warehouseId]: { onHand: 5, reserved: 3 } })
       }))
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { aProductInSizes, onDatabase, refused, stockOf } from "../checkout/ShopFloor.ts"
+import { aProductInSizes, onDatabase, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { api, asAdmin, asCustomer, asNobody, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, asStaff, withApp } from "../support/TestApp.ts"
 import { addEntity } from "./StockRows.ts"
 
 const newWarehouse = (body: object = {}) =>
@@ -229,7 +229,7 @@ withApp("inventory over HTTP", (it) => {
         const options = method === "POST" ? { body: {} } : {}
         const url = `/api/inventory/${path}`
         assert.strictEqual((yield* api(method, url, options)).status, 401, path)
-        assert.strictEqual((yield* api(method, url, { ...options, as: asNobody })).status, 403, path)
+        assert.strictEqual((yield* api(method, url, { ...options, as: asAnonymous })).status, 403, path)
         assert.strictEqual((yield* api(method, url, { ...options, as: asCustomer("someone") })).status, 403, path)
       }
     }))

@@ -9,7 +9,7 @@ const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
 const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)
 
 /** A desk that does these things, one per call, and the last of them for ever. */
-const deskThat = (...reactions: ReadonlyArray<ReturnType<ReserveCall>>) => {
+const stockEntityThat = (...reactions: ReadonlyArray<ReturnType<ReserveCall>>) => {
   const calls: Array<ReserveStock & { readonly organization: string }> = []
   const send: ReserveCall = (organization, request) => {
     calls.push({ ...request, organization })
@@ -32,14 +32,14 @@ const overTime = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) 
 describe("reserving at the desk", () => {
   it.effect("asks the desk of the actor's organization once when it answers", () =>
     Effect.gen(function*() {
-      const { calls, reserve } = deskThat(yes)
+      const { calls, reserve } = stockEntityThat(yes)
       assert.isTrue((yield* reserve).fresh)
       assert.deepStrictEqual(calls.map(({ deadline, organization }) => [deadline, organization]), [[14_000, "org_a"]])
     }))
 
   it.effect("repeats the same request, with the same deadline, after two seconds of silence", () =>
     Effect.gen(function*() {
-      const { calls, reserve } = deskThat(Effect.never, yes)
+      const { calls, reserve } = stockEntityThat(Effect.never, yes)
       assert.strictEqual((yield* Effect.flatten(overTime(reserve)))._tag, "Reserved")
       assert.strictEqual(calls.length, 2)
       assert.deepStrictEqual(calls[0], calls[1])
@@ -47,21 +47,21 @@ describe("reserving at the desk", () => {
 
   it.effect("repeats after a desk that failed and after a full mailbox", () =>
     Effect.gen(function*() {
-      const { calls, reserve } = deskThat(Effect.die("no database"), Effect.fail({ _tag: "MailboxFull" }), yes)
+      const { calls, reserve } = stockEntityThat(Effect.die("no database"), Effect.fail({ _tag: "MailboxFull" }), yes)
       assert.strictEqual((yield* Effect.flatten(overTime(reserve)))._tag, "Reserved")
       assert.strictEqual(calls.length, 3)
     }))
 
   it.effect("takes a no of the desk for an answer", () =>
     Effect.gen(function*() {
-      const { calls, reserve } = deskThat(Effect.fail(new HoldGone({ holder: "checkout 1" })))
+      const { calls, reserve } = stockEntityThat(Effect.fail(new HoldGone({ holder: "checkout 1" })))
       assert.strictEqual((yield* Effect.flip(reserve))._tag, "HoldGone")
       assert.strictEqual(calls.length, 1)
     }))
 
   it.effect("gives up after fifteen seconds", () =>
     Effect.gen(function*() {
-      const { calls, reserve } = deskThat(Effect.never)
+      const { calls, reserve } = stockEntityThat(Effect.never)
       const exit = yield* overTime(Effect.flip(reserve))
       assert.isTrue(Exit.isSuccess(exit) && exit.value._tag === "Unavailable")
       assert.isAtMost(yield* Clock.currentTimeMillis, 15_500)

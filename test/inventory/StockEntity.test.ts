@@ -7,12 +7,12 @@ import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
 import { StockEntity } from "../../src/entities/StockEntity.ts"
 import { stockEntityActor } from "../../src/entities/StockEntityActor.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { addWarehouse, heldUnits, organization, restockBehindTheDesk, stockUp, unitsOf } from "./StockRows.ts"
+import { addWarehouse, heldUnits, organization, restockBehindTheEntity, stockUp, unitsOf } from "./StockRows.ts"
 
 const Rows = ReservationRepo.layer.pipe(Layer.provideMerge(Layer.merge(TestDatabase, ShardingConfig.layer())))
 
 /** A desk with a memory of its own, as a second process would have it. */
-const openDesk = Effect.gen(function*() {
+const openStockEntity = Effect.gen(function*() {
   const repo = yield* ReservationRepo
   const make = yield* Entity.makeTestClient(
     StockEntity,
@@ -21,7 +21,7 @@ const openDesk = Effect.gen(function*() {
   return yield* make(organization)
 })
 
-type Desk = Effect.Success<typeof openDesk>
+type NumberBlock = Effect.Success<typeof openStockEntity>
 
 interface Wish {
   readonly holder?: string
@@ -30,7 +30,7 @@ interface Wish {
 }
 
 const ask = Effect.fnUntraced(
-  function*(desk: Desk, lines: ReadonlyArray<readonly [sellable: string, quantity: number]>, wish: Wish = {}) {
+  function*(desk: NumberBlock, lines: ReadonlyArray<readonly [sellable: string, quantity: number]>, wish: Wish = {}) {
     return yield* desk.reserve({
       holder: wish.holder ?? randomUUID(),
       lines: lines.map(([sellableId, quantity]) => ({ sellableId, entityId: sellableId, quantity, title: "Mug" })),
@@ -67,7 +67,7 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 5]])
-        const desk = yield* openDesk
+        const desk = yield* openStockEntity
         assert.strictEqual(granted(yield* times(12, ask(desk, [[sellable, 1]]))), 5)
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 5 } })
       }))
@@ -75,7 +75,7 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("says what is available and what was asked when it refuses", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 3]])
-        const desk = yield* openDesk
+        const desk = yield* openStockEntity
         const error = yield* Effect.flip(ask(desk, [[sellable, 2], [sellable, 2]]))
         assert.deepInclude(error, {
           _tag: "StockShort",
@@ -88,7 +88,7 @@ it.layer(Rows)("the stock entity", (it) => {
 
     it.effect("treats a sellable nobody stocked as zero available", () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(ask(yield* openDesk, [[randomUUID(), 1]]))
+        const error = yield* Effect.flip(ask(yield* openStockEntity, [[randomUUID(), 1]]))
         assert.deepInclude(error, { _tag: "StockShort", available: 0, requested: 1 })
       }))
 
@@ -96,7 +96,7 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const [plenty, scarce] = [yield* stockUp([[warehouse, 9]]), yield* stockUp([[warehouse, 1]])]
-        const error = yield* Effect.flip(ask(yield* openDesk, [[plenty, 2], [scarce, 2]]))
+        const error = yield* Effect.flip(ask(yield* openStockEntity, [[plenty, 2], [scarce, 2]]))
         assert.deepInclude(error, { sellableId: scarce })
         assert.deepStrictEqual(yield* unitsOf(plenty), { [warehouse]: { onHand: 9, reserved: 0 } })
       }))
@@ -107,7 +107,7 @@ it.layer(Rows)("the stock entity", (it) => {
         const near = yield* addWarehouse({ priority: 1 })
         const far = yield* addWarehouse({ priority: 2 })
         const sellable = yield* stockUp([[far, 5], [near, 1], [closed, 9]])
-        yield* ask(yield* openDesk, [[sellable, 3]])
+        yield* ask(yield* openStockEntity, [[sellable, 3]])
         assert.deepStrictEqual(yield* unitsOf(sellable), {
           [closed]: { onHand: 9, reserved: 0 },
           [near]: { onHand: 1, reserved: 1 },
@@ -118,10 +118,10 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("corrects a refusal after another process restocked", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 1]])
-        const desk = yield* openDesk
+        const desk = yield* openStockEntity
         yield* ask(desk, [[sellable, 1]])
         assert.strictEqual((yield* Effect.flip(ask(desk, [[sellable, 1]])))._tag, "StockShort")
-        yield* restockBehindTheDesk(sellable, 1)
+        yield* restockBehindTheEntity(sellable, 1)
         assert.isTrue((yield* ask(desk, [[sellable, 1]])).fresh)
       }))
   })
@@ -131,7 +131,7 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 5]])
-        const desk = yield* openDesk
+        const desk = yield* openStockEntity
         const holder = randomUUID()
         const first = yield* ask(desk, [[sellable, 2]], { holder, pricing: `{"total":1}` })
         assert.deepStrictEqual(first, { _tag: "Reserved", pricing: `{"total":1}`, fresh: true })
@@ -143,7 +143,7 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("reserves once for a holder who comes twice in one batch", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 5]])
-        const desk = yield* openDesk
+        const desk = yield* openStockEntity
         const results = yield* times(3, ask(desk, [[sellable, 1]], { holder: randomUUID() }))
         assert.strictEqual(granted(results), 3)
         assert.strictEqual(results.filter((one) => Result.isSuccess(one) && one.success.fresh).length, 1)
@@ -154,16 +154,16 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 1]])
         const holder = randomUUID()
-        yield* ask(yield* openDesk, [[sellable, 1]], { holder })
-        assert.isFalse((yield* ask(yield* openDesk, [[sellable, 1]], { holder })).fresh)
+        yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })
+        assert.isFalse((yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })).fresh)
       }))
 
     it.effect("gives a unit that only a repeat seemed to want to the one who was refused beside it", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 2]])
         const holder = randomUUID()
-        yield* ask(yield* openDesk, [[sellable, 1]], { holder })
-        const desk = yield* openDesk
+        yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })
+        const desk = yield* openStockEntity
         const [repeat, other] = yield* Effect.all(
           [ask(desk, [[sellable, 1]], { holder }), ask(desk, [[sellable, 1]])],
           {
@@ -177,7 +177,7 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 1]])
-        const exit = yield* Effect.exit(ask(yield* openDesk, [[sellable, 1]], { deadline: -1 }))
+        const exit = yield* Effect.exit(ask(yield* openStockEntity, [[sellable, 1]], { deadline: -1 }))
         assert.isTrue(Exit.hasDies(exit))
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 1, reserved: 0 } })
       }))
@@ -187,7 +187,7 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("serves the others when one request of the batch is poison", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 50]])
-        const desk = yield* openDesk
+        const desk = yield* openStockEntity
         const wishes = Array.from({ length: 20 }, (_, index) =>
           Effect.exit(ask(desk, [[sellable, 1]], index === 7 ? { pricing: "no JSON" } : {})))
         const exits = yield* Effect.all(wishes, { concurrency: "unbounded" })
@@ -210,11 +210,11 @@ it.layer(Rows)("the stock entity", (it) => {
           // Stock is added between the decision and the write, the first two times.
           reserve: (fences, reservations) =>
             (writes++ < 2
-              ? Effect.provideService(restockBehindTheDesk(sellable, 1), SqlClient.SqlClient, sql)
+              ? Effect.provideService(restockBehindTheEntity(sellable, 1), SqlClient.SqlClient, sql)
               : Effect.void)
               .pipe(Effect.andThen(repo.reserve(fences, reservations)))
         })
-        const desk = yield* Effect.provideService(openDesk, ReservationRepo, overtaken)
+        const desk = yield* Effect.provideService(openStockEntity, ReservationRepo, overtaken)
         assert.isTrue((yield* ask(desk, [[sellable, 3]])).fresh)
         assert.deepStrictEqual([writes, locked], [3, 1])
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 3 } })
@@ -230,7 +230,7 @@ it.layer(Rows)("the stock entity", (it) => {
           reserve: (fences, reservations) =>
             Effect.suspend(() => (writes += 1, broken ? Effect.die("no database") : repo.reserve(fences, reservations)))
         })
-        const desk = yield* Effect.provideService(openDesk, ReservationRepo, failing)
+        const desk = yield* Effect.provideService(openStockEntity, ReservationRepo, failing)
         const rush = Effect.all(Array.from({ length: 20 }, () => Effect.exit(ask(desk, [[sellable, 1]]))), {
           concurrency: "unbounded"
         })
@@ -248,7 +248,7 @@ it.layer(Rows)("the stock entity", (it) => {
         const [first = ""] = many
         const cold = (lines: ReadonlyArray<string>) =>
           counted(Effect.gen(function*() {
-            const desk = yield* openDesk
+            const desk = yield* openStockEntity
             yield* ask(desk, lines.map((id) => [id, 1] as const))
             yield* ask(desk, lines.map((id) => [id, 1] as const))
           }))
@@ -275,7 +275,7 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 5]])
         const holder = randomUUID()
-        yield* ask(yield* openDesk, [[sellable, 2]], { holder })
+        yield* ask(yield* openStockEntity, [[sellable, 2]], { holder })
         const sql = yield* SqlClient.SqlClient
         const rows = yield* sql`select type, quantity, reference_id, variant_id from stock_movements
           where entity_id = ${sellable}`
@@ -292,10 +292,10 @@ it.layer(Layer.fresh(Rows))("two stock entities of one organization", (it) => {
       yield* sql`alter table stock_levels drop constraint no_oversell`
       const warehouse = yield* addWarehouse()
       const sellable = yield* stockUp([[warehouse, 100]])
-      const desks = [yield* openDesk, yield* openDesk]
+      const blocks = [yield* openStockEntity, yield* openStockEntity]
       const results = yield* Effect.forEach(
         Array.from({ length: 30 }),
-        () => Effect.forEach(desks, (desk) => times(10, ask(desk, [[sellable, 1]])), { concurrency: 2 }),
+        () => Effect.forEach(blocks, (desk) => times(10, ask(desk, [[sellable, 1]])), { concurrency: 2 }),
         {
           concurrency: 10
         }

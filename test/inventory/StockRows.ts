@@ -48,7 +48,7 @@ export const heldUnits = Effect.fnUntraced(function*(sellable: string) {
 }, Effect.orDie)
 
 /** Another writer changes the units on hand: moves the version, as every writer must. */
-export const restockBehindTheDesk = Effect.fnUntraced(function*(sellable: string, units: number) {
+export const restockBehindTheEntity = Effect.fnUntraced(function*(sellable: string, units: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`with i as (update stock_items set version = version + 1 where sellable_id = ${sellable})
     update stock_levels set on_hand = on_hand + ${units} where sellable_id = ${sellable}`

@@ -3,15 +3,15 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { AdapterMail } from "../../src/layers/mail/AdapterTransport.ts"
-import { elsewhere, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { mailing } from "../mail/MailedShop.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import {
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   asStaff,
   inOrganization,
   TestApp,
@@ -155,14 +155,14 @@ withInvoices("invoices", (it) => {
         const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
         const numbers = [...new Set(answers.map(({ body }) => numberIn(body)))].sort()
         assert.deepStrictEqual(numbers, orders.map((_, n) => `INV-${String(n + 2).padStart(6, "0")}`))
-        const told = yield* onDatabase(
+        const recorded = yield* onDatabase(
           Effect.flatMap(
             PgClient.PgClient,
             (sql) =>
-              sql`select 1 from journal_entries where type = 'invoices.create' and organization_id = ${organizationId}`
+              sql`select 1 from outbox_events where type = 'invoices.create' and organization_id = ${organizationId}`
           )
         )
-        assert.strictEqual(told.length, 17)
+        assert.strictEqual(recorded.length, 17)
       }))
 
     it.effect("are one order's, from 1, whoever writes them", () =>
@@ -202,7 +202,7 @@ withInvoices("invoices", (it) => {
           assert.strictEqual((yield* ask({ headers: { "x-cart-secret": "a-secret-of-a-cart" } })).status, 200)
           refused(yield* ask({ headers: { "x-cart-secret": "another" } }), 403, "FORBIDDEN")
           refused(yield* ask({ as: asCustomer("stranger") }), 403, "FORBIDDEN")
-          refused(yield* ask({ as: asNobody }), 403, "FORBIDDEN")
+          refused(yield* ask({ as: asAnonymous }), 403, "FORBIDDEN")
           refused(yield* ask({ as: elsewhere }), 404, "NOT_FOUND")
           refused(yield* api("GET", `/api/orders/nonsense/${path}`, { as: asAdmin }), 422, "VALIDATION_FAILED")
         }

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 

@@ -7,7 +7,7 @@ import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { engineDriverLayer } from "../../src/workflows/jobs/EngineDriver.ts"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { pushEngine } from "../support/PushEngine.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -51,14 +51,14 @@ layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServ
 const pullEngine = () => {
   const waiting: Array<EngineJob & { readonly id: string }> = []
   const looks: Array<string> = []
-  const [told, state] = [new Array<EngineRegistration>(), { away: false, looking: 0, most: 0 }]
+  const [recorded, state] = [new Array<EngineRegistration>(), { away: false, looking: 0, most: 0 }]
 
   const work = async (queue: string, limit: number): Promise<RunCounts> => {
     const counts = { processed: 0, failed: 0, retried: 0, released: 0, reaped: 0 }
     const due = waiting.filter((job) => job.queue === queue).slice(0, limit)
     for (const job of due) {
       waiting.splice(waiting.indexOf(job), 1)
-      const outcome = await told[0]?.run({ ...job, attempt: 1 })
+      const outcome = await recorded[0]?.run({ ...job, attempt: 1 })
       if (outcome?.status === "succeeded") counts.processed++
       if (outcome?.status === "failed") counts.failed++
       if (outcome?.status === "retry") counts.retried++
@@ -72,7 +72,7 @@ const pullEngine = () => {
       return made.map(({ id }) => id)
     },
     register: (given) => {
-      told.push(given)
+      recorded.push(given)
     },
     execution: {
       mode: "pull",
@@ -84,7 +84,7 @@ const pullEngine = () => {
       }
     }
   }
-  return { engine, looks, state, told }
+  return { engine, looks, state, recorded }
 }
 
 const pull = pullEngine()
@@ -102,7 +102,10 @@ it.layer(pulled(true))("an engine that the service drives", (it) => {
 
   it.effect("has its queues looked at every interval, one after the other, and does what is due", () =>
     Effect.gen(function*() {
-      assert.includeMembers([...(pull.told[0]?.tasks ?? [])].map(({ slug }) => slug), ["test/echo", "jobs/purge-ended"])
+      assert.includeMembers([...(pull.recorded[0]?.tasks ?? [])].map(({ slug }) => slug), [
+        "test/echo",
+        "jobs/purge-ended"
+      ])
       yield* enqueue("test/echo", { a: 1 })
       yield* enqueue("test/mail")
       assert.deepStrictEqual(pull.looks, [])

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, openElsewhere } from "../checkout/ShopFloor.ts"
+import { elsewhere, openElsewhere } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { at, testAppLayer } from "../support/TestApp.ts"
 import {

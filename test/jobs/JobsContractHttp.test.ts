@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, holding, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, holding, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 import { aMark, deployment, enqueue, failedJob, openGate, recordOf, run, runsOf, runUntil } from "./TestTasks.ts"

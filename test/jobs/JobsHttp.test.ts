@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { stoa } from "../support/Command.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, asCustomer, asStaff, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
@@ -169,8 +169,9 @@ app()("the routes of jobs", (it) => {
       // Nobody knows the task of this test there.
       const [done, refused] = yield* Effect.all([run("--limit", "3"), run("--limit", "0")], { concurrency: 2 })
       assert.strictEqual(done.code, 0, done.output)
-      const told = "queue command: 2 succeeded, 1 failed, 0 to be tried again, 0 released, 0 taken from dead workers"
-      assert.include(done.output, told)
+      const recorded =
+        "queue command: 2 succeeded, 1 failed, 0 to be tried again, 0 released, 0 taken from dead workers"
+      assert.include(done.output, recorded)
       assert.deepStrictEqual([refused.code, refused.output.trim()], [1, "stoa: --limit must be from 1 to 100."])
       const rows = yield* onDatabase((sql) =>
         sql<{ status: string }>`select status from commerce_jobs where queue = 'command' order by created_at, id`

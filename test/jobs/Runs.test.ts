@@ -12,7 +12,7 @@ cyclic.self = cyclic
 
 const tasks = [
   defineTask({ slug: "test/echo", handler: ({ input }) => Effect.succeed({ output: input }) }),
-  defineTask({ slug: "test/promise", handler: async ({ input }) => ({ output: { told: input["text"] } }) }),
+  defineTask({ slug: "test/promise", handler: async ({ input }) => ({ output: { recorded: input["text"] } }) }),
   defineTask({ slug: "test/silent", handler: () => Effect.void }),
   defineTask({ slug: "test/fails", handler: () => Effect.fail("no such parcel") }),
   defineTask({ slug: "test/dies", handler: () => Effect.die(new Error("a mistake")) }),

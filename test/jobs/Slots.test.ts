@@ -197,9 +197,9 @@ for (const lost of ["the statement", "only the answer"] as const) {
   it.live(`a slot whose database goes away in the middle of a settle writes it once: ${lost} is lost`, () =>
     Effect.gen(function*() {
       const { direct, line, queue } = yield* overALine
-      const told: Array<string> = []
+      const recorded: Array<string> = []
       const log = Logger.layer([Logger.make(({ message }) => {
-        told.push(String(message))
+        recorded.push(String(message))
       })])
       const slot = yield* aSlot.pipe(Effect.provideContext(queue), Effect.provide(log))
       const row = (id: string) => Effect.provideContext(rowOf(id), direct)
@@ -232,7 +232,7 @@ for (const lost of ["the statement", "only the answer"] as const) {
       assert.strictEqual(yield* Fiber.join(slot.fiber), 2)
       // The repeat finds nothing to write, and does not say that a result was dropped which was not.
       assert.deepStrictEqual(
-        told.filter((line) => line.startsWith("jobs ended")).map((line) => line.split(",")[0]),
+        recorded.filter((line) => line.startsWith("jobs ended")).map((line) => line.split(",")[0]),
         lost === "only the answer" ? ["jobs ended while the database was away"] : []
       )
     }))

@@ -4,7 +4,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import type { EnqueueOptions } from "../../src/domain/jobs/NewJob.ts"
 import { defineTask, GiveUp, type Task, type TaskCall } from "../../src/domain/jobs/Task.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
 

@@ -3,13 +3,13 @@ import { ConfigProvider, Effect } from "effect"
 import type { Mail, MailOf, MailTemplate } from "../../src/domain/mail/Mail.ts"
 import { headerText, isMailAddress } from "../../src/domain/mail/MailAddress.ts"
 import { moneyText, personName } from "../../src/domain/text/DisplayText.ts"
-import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/SecretBox.ts"
+import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import { encryptMail, openMail } from "../../src/layers/mail/EncryptedMail.ts"
 import type { MailLocales } from "../../src/layers/mail/MailContent.ts"
 import { withoutPrivate } from "../../src/layers/mail/MailError.ts"
 import { previewMail, previewTemplates } from "../../src/layers/mail/MailPreview.ts"
 import { renderMail } from "../../src/layers/mail/MailTexts.ts"
-import { openMail, sealMail } from "../../src/layers/mail/SealedMail.ts"
 
 const to = "ann@home.example"
 const organizationId = "org_default"
@@ -228,10 +228,10 @@ describe("an address", () => {
 
 describe("what others say of a mail", () => {
   it("is told without links, addresses and keys, on one line", () => {
-    const told = withoutPrivate(
+    const recorded = withoutPrivate(
       "554 5.7.1 <ann@home.example>:\r\n https://a.example/x?token=1 smtp://u:p@h k=abcdefghijklmnopqrstuvwxyz no"
     )
-    assert.strictEqual(told, "554 5.7.1 <…>: … … … no")
+    assert.strictEqual(recorded, "554 5.7.1 <…>: … … … no")
     assert.strictEqual(withoutPrivate("\r\n"), "no reason given")
   })
 })
@@ -239,23 +239,23 @@ describe("what others say of a mail", () => {
 describe("a mail that waits", () => {
   it("is read with the keys of the deployment, in its own organization, and not otherwise", () => {
     for (const mail of Object.values(mails)) {
-      const sealed = sealMail(developmentKeyring, mail)
-      assert.notMatch(JSON.stringify(sealed), /ann@|home|token|shop\.example/)
-      assert.deepStrictEqual(openMail(developmentKeyring, organizationId, sealed), mail)
-      assert.isUndefined(openMail(developmentKeyring, "org_other", sealed))
-      const changed = { ...sealed, sealed: `${sealed.sealed.slice(0, -8)}AAAAAAA=` }
+      const encrypted = encryptMail(developmentKeyring, mail)
+      assert.notMatch(JSON.stringify(encrypted), /ann@|home|token|shop\.example/)
+      assert.deepStrictEqual(openMail(developmentKeyring, organizationId, encrypted), mail)
+      assert.isUndefined(openMail(developmentKeyring, "org_other", encrypted))
+      const changed = { ...encrypted, encrypted: `${encrypted.encrypted.slice(0, -8)}AAAAAAA=` }
       assert.isUndefined(openMail(developmentKeyring, organizationId, changed))
     }
     const other = readKeyring(Buffer.alloc(32, 1).toString("base64"))
     assert.isDefined(other)
     if (other !== undefined) {
-      assert.isUndefined(openMail(other, organizationId, sealMail(developmentKeyring, mails["password-reset"])))
+      assert.isUndefined(openMail(other, organizationId, encryptMail(developmentKeyring, mails["password-reset"])))
       const rotated = [...other, ...developmentKeyring] as const
       assert.isDefined(
         openMail(
           [rotated[0], ...rotated.slice(1)],
           organizationId,
-          sealMail(developmentKeyring, mails["password-reset"])
+          encryptMail(developmentKeyring, mails["password-reset"])
         )
       )
     }
@@ -269,7 +269,7 @@ describe("a mail that waits", () => {
       previousStatus: "pending"
     }
     const older: Mail = { template: "order-status-change", to, organizationId, data }
-    const opened = openMail(developmentKeyring, organizationId, sealMail(developmentKeyring, older))
+    const opened = openMail(developmentKeyring, organizationId, encryptMail(developmentKeyring, older))
     assert.deepStrictEqual(opened, older)
     assert.include(opened === undefined ? "" : render(opened).subject, "o-1")
   })

@@ -2,7 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { Mails } from "../../src/domain/mail/Mail.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aFreePort, bodiesOf, headerOf, type MailServer, startMailServer } from "../support/MailServer.ts"
 import { freshDatabase } from "../support/Postgres.ts"
@@ -113,7 +113,7 @@ withMail("an order", (it) => {
       const silent = yield* anOrderOf(undefined)
       const failed = yield* checkOut(yield* aCartOf("cid@home.example"), { paymentMethodId: "test_capture_fail" })
       assert.strictEqual(failed.status, 422)
-      // Everything before it has been through the journal when this one's mail arrives.
+      // Everything before it has been through the change log when this one's mail arrives.
       yield* anOrderOf("dan@home.example")
       yield* mailing("the one after them", Effect.sync(() => about(server, "dan@home.example").length > 0))
       assert.deepStrictEqual(yield* jobsAbout(silent.id), [])

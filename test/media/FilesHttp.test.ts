@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import sharp from "sharp"
 import { signedQuery } from "../../src/domain/media/MediaLink.ts"
-import { developmentKeyring } from "../../src/domain/webhooks/SecretBox.ts"
+import { developmentKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { mediaKeys } from "../../src/layers/media/MediaAdapters.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { api, asAdmin, asNobody, asStaff, inOrganization } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asStaff, inOrganization } from "../support/TestApp.ts"
 import { addressOf, aMedium, attach, fetched, upload } from "./MediaCalls.ts"
 import { aDrawing, aPdf, aPicture, aSidewaysPhoto } from "./Pictures.ts"
 import { withShelf } from "./Shelf.ts"
@@ -38,7 +38,7 @@ withMedia("GET /api/media/:id", (it) => {
       assert.strictEqual((yield* api("GET", `/api/media/${unshown}`, { as: asStaff })).status, 302)
       assert.strictEqual((yield* api("GET", `/api/media/${randomUUID()}`, { as: asAdmin })).status, 404)
       assert.strictEqual((yield* api("GET", "/api/media/no-id", { as: asAdmin })).status, 422)
-      assert.strictEqual((yield* api("GET", `/api/media/${id}`, { as: asNobody })).status, 403)
+      assert.strictEqual((yield* api("GET", `/api/media/${id}`, { as: asAnonymous })).status, 403)
       yield* api("POST", `/api/catalog/entities/${product}/archive`, { as: asAdmin })
       assert.strictEqual((yield* api("GET", `/api/media/${id}`)).status, 404)
     }))
@@ -80,7 +80,7 @@ withMedia("GET /api/media/files", (it) => {
       const made = yield* upload()
       const url = made.text("data.url")
       const answers = yield* Effect.forEach(
-        [undefined, asNobody, inOrganization("org_elsewhere", asAdmin), asStaff, asAdmin],
+        [undefined, asAnonymous, inOrganization("org_elsewhere", asAdmin), asStaff, asAdmin],
         (as) => Effect.map(fetched(url, as), ({ status }) => status)
       )
       assert.deepStrictEqual(answers, [404, 404, 404, 200, 200])

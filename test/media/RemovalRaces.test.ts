@@ -7,7 +7,7 @@ import { MediaLinkRepo } from "../../src/domain/media/MediaLinkRepo.ts"
 import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { elsewhere, here, openElsewhere } from "../tenancy/Strangers.ts"
+import { elsewhere, here, openElsewhere } from "../tenancy/Anonymous.ts"
 
 const Repos = Layer.mergeAll(MediaLinkRepo.layer, MediaRepo.layer, MediaFileRepo.layer, MediaRemovalRepo.layer).pipe(
   Layer.provideMerge(TestDatabase)

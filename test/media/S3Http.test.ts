@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import type { MediaOptions, S3Options } from "../../src/layers/config/MediaConfig.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type S3Emulator, s3Emulator } from "../support/S3Emulator.ts"
 import { s3Keys } from "../support/S3Signature.ts"
 import { api, asAdmin } from "../support/TestApp.ts"

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { clearAbandoned } from "../../src/layers/media/LocalTemporaryFiles.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { sendNonsense, sendRaw } from "./BrokenUploads.ts"
@@ -150,12 +150,12 @@ withLimits("an upload", (it) => {
       assert.strictEqual(other.status, 422)
       assert.include(other.text("error.message"), "was used with another request")
       assert.strictEqual((yield* upload({ bytes, headers, fields: { alt: "Other" } })).status, 422)
-      const told = yield* onDatabase((sql) =>
+      const recorded = yield* onDatabase((sql) =>
         sql<{ n: number; marked: boolean }>`select count(*)::int4 as n,
-            exists (select 1 from keyed_changes) as marked from journal_entries
+            exists (select 1 from idempotency_records) as marked from outbox_events
           where type = 'media.upload' and entity_id = ${again.text("data.id")} and before is null`
       )
-      assert.deepStrictEqual(told, [{ n: 1, marked: true }])
+      assert.deepStrictEqual(recorded, [{ n: 1, marked: true }])
     }))
 
   it.effect("is 503 while the storage is away, and leaves nothing that stays", () =>

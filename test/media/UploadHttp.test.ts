@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { asAdmin, asNobody, asStaff } from "../support/TestApp.ts"
+import { asAdmin, asAnonymous, asStaff } from "../support/TestApp.ts"
 import { addressOf, fetched, sendForm, upload } from "./MediaCalls.ts"
 import { aDrawing, aPage, aPdf, aPicture, aSidewaysPhoto, aVideo, type Format } from "./Pictures.ts"
 import { withShelf } from "./Shelf.ts"
@@ -104,7 +104,7 @@ withShelf()("POST /api/media/upload", (it) => {
   it.effect("is for whoever may write media", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* upload({ as: undefined })).status, 401)
-      assert.strictEqual((yield* upload({ as: asNobody })).status, 403)
+      assert.strictEqual((yield* upload({ as: asAnonymous })).status, 403)
       assert.strictEqual((yield* upload({ as: asStaff })).status, 403)
       assert.strictEqual((yield* upload({ as: { ...asStaff, permissions: ["media:write"] } })).status, 201)
     }))

@@ -100,8 +100,13 @@ withApp("types that somebody else's tool makes of the document", (it) => {
       assert.match(errorsOf(checked.output)[0]?.text ?? "", /number.*string/)
 
       yield* write("tsconfig.json", "{}")
-      const told = yield* run(join(place, "program.ts"), url, entityId)
-      assert.isFalse(told.failed, told.output)
-      assert.deepStrictEqual(JSON.parse(told.stdout), { amount: 1_234, quantity: 2, code: "NOT_FOUND", status: 404 })
+      const recorded = yield* run(join(place, "program.ts"), url, entityId)
+      assert.isFalse(recorded.failed, recorded.output)
+      assert.deepStrictEqual(JSON.parse(recorded.stdout), {
+        amount: 1_234,
+        quantity: 2,
+        code: "NOT_FOUND",
+        status: 404
+      })
     }), 120_000)
 })

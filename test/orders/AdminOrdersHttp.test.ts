@@ -10,7 +10,7 @@ import {
   openElsewhere,
   refused,
   stockOf
-} from "../checkout/ShopFloor.ts"
+} from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"

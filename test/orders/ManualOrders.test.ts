@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { checkoutFailed, onDatabase } from "../checkout/ShopFloor.ts"
+import { checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 

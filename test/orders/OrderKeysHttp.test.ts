@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { refused, stockOf } from "../checkout/ShopFloor.ts"
+import { refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, withSharedApp } from "../support/TestApp.ts"
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
@@ -39,11 +39,11 @@ withSharedApp("notes about an order", (it) => {
       refused(yield* api("DELETE", one.replace(order.text("data.id"), other), { as: asStaff }), 404, "NOT_FOUND")
       assert.deepStrictEqual((yield* api("DELETE", one, { as: asStaff })).body, { data: { deleted: true } })
       refused(yield* api("DELETE", one, { as: asStaff }), 404, "NOT_FOUND")
-      const told = yield* onDatabase((sql) =>
-        sql<{ said: string }>`select payload::text || coalesce(before::text, '') as said from journal_entries
+      const recorded = yield* onDatabase((sql) =>
+        sql<{ said: string }>`select payload::text || coalesce(before::text, '') as said from outbox_events
           where entity_id = ${order.text("data.id")} and type in ('orders.addNote', 'orders.removeNote')`
       )
-      assert.deepStrictEqual(told.map(({ said }) => /Rude|Monday/.test(said)), [false, false, false])
+      assert.deepStrictEqual(recorded.map(({ said }) => /Rude|Monday/.test(said)), [false, false, false])
     }))
 
   it.effect("wait for whoever erases the order's person, and do not outlive him", () =>

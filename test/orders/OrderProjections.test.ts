@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../src/domain/access/Actor.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { OrderProjections } from "../../src/domain/orders/OrderProjections.ts"
-import { aPlacement, inStore } from "../checkout/NewOrder.ts"
+import { aPendingOrder, inStore } from "../checkout/NewOrder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** Orders that the follower cannot follow. */
@@ -49,7 +49,7 @@ const orderRows = (ids: ReadonlyArray<string>) =>
 layer(repos, { excludeTestServices: true })("a plugin that follows orders", (it) => {
   it.effect("sees the order with its lines, and what it writes is true together with it", () =>
     Effect.gen(function*() {
-      const newOrder = yield* aPlacement()
+      const newOrder = yield* aPendingOrder()
       const { create } = yield* CreateOrderRepo
       assert.strictEqual(yield* inStore(create(newOrder)), "created")
       assert.deepStrictEqual(yield* orderRows([newOrder.order.id]), [newOrder.order.id])
@@ -60,7 +60,7 @@ layer(repos, { excludeTestServices: true })("a plugin that follows orders", (it)
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { create } = yield* CreateOrderRepo
-      const newOrders = yield* Effect.replicateEffect(aPlacement(), 6)
+      const newOrders = yield* Effect.replicateEffect(aPendingOrder(), 6)
       const ids = newOrders.map(({ order }) => order.id)
       const [, , bad = ""] = ids
       cursed.add(bad)

@@ -53,7 +53,7 @@ describe("a transition of an order", () => {
           { from_status: "pending", to_status: "cancelled", reason: "changed my mind", changed_by: "manager" }
         ])
         const events = yield* sql<{ type: string; payload: { status: string; lineItems: Array<unknown> } }>`
-          select type, payload from journal_entries where entity_type = 'order' and entity_id = ${built.id}`
+          select type, payload from outbox_events where entity_type = 'order' and entity_id = ${built.id}`
         assert.strictEqual(events.length, 1)
         assert.strictEqual(events[0]?.type, "orders.statusChange")
         assert.strictEqual(events[0]?.payload.status, "cancelled")

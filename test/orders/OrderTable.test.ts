@@ -127,8 +127,8 @@ it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestSe
         yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
           values (${refund}::uuid, 'org_default', ${id}::uuid, 300, 'r', 'pending')`
         const complete = inStore(refunds.complete(refund, null))
-        const told = yield* Effect.all([complete, complete], { concurrency: "unbounded" })
-        assert.deepStrictEqual(told.toSorted(), [false, true])
+        const recorded = yield* Effect.all([complete, complete], { concurrency: "unbounded" })
+        assert.deepStrictEqual(recorded.toSorted(), [false, true])
         assert.isFalse(yield* inStore(refunds.send(refund)))
         const [row] = yield* sql`select refunded_total::int4 as total from orders where id = ${id}::uuid`
         assert.deepStrictEqual(row, { total: 300 })

@@ -9,8 +9,8 @@ import {
   type Answer,
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   asStaff,
   at,
   inOrganization,
@@ -168,9 +168,9 @@ withSharedApp("orders over HTTP", (it) => {
             values (${customerId}::uuid, ${organizationId}, 'owner-1')`))
         const order = yield* given({ customerId })
         assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("owner-1") })).status, 200)
-        const stranger = yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("stranger") })
-        assert.deepStrictEqual([stranger.status, stranger.at("error.code")], [403, "FORBIDDEN"])
-        assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asNobody })).status, 403)
+        const outsider = yield* api("GET", `/api/orders/${order.id}`, { as: asCustomer("stranger") })
+        assert.deepStrictEqual([outsider.status, outsider.at("error.code")], [403, "FORBIDDEN"])
+        assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asAnonymous })).status, 403)
         const list = yield* api("GET", `/api/orders/${order.id}/fulfillments`, { as: asCustomer("stranger") })
         assert.strictEqual(list.status, 403)
       }))

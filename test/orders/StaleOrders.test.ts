@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { eventually } from "../support/Eventually.ts"
 import { buildOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
@@ -75,10 +75,10 @@ withShop("orders that nobody paid for two days", (it) => {
         Effect.map(voided, (rows) =>
           rows.length === 1)
       )
-      const told = yield* onDatabase((sql) =>
+      const recorded = yield* onDatabase((sql) =>
         sql`select reason, changed_by from order_status_history where order_id = ${stale.id}::uuid`
       )
-      assert.deepStrictEqual(told, [{ reason: "not_paid", changed_by: "system:internal" }])
+      assert.deepStrictEqual(recorded, [{ reason: "not_paid", changed_by: "system:internal" }])
       assert.strictEqual(yield* cleanUp, 0)
     }))
 

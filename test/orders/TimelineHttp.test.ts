@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
-import { elsewhere, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartOf, mailing, shopMailingTo } from "../mail/MailedShop.ts"
 import { aFreePort, startMailServer } from "../support/MailServer.ts"
 import { checkOut } from "../support/Purchase.ts"
@@ -14,7 +14,7 @@ const Shop = Layer.unwrap(Effect.map(aFreePort, (free) => shopMailingTo(port = f
 const timelineOf = (orderId: string, query = "?limit=100") =>
   api("GET", `/api/orders/${orderId}/timeline${query}`, { as: asStaff })
 
-const told = (timeline: Answer) => timeline.list("data").map((one) => `${at(one, "kind")} ${at(one, "type")}`)
+const recorded = (timeline: Answer) => timeline.list("data").map((one) => `${at(one, "kind")} ${at(one, "type")}`)
 
 const mailsOf = (orderId: string) =>
   Effect.map(timelineOf(orderId), (all) => all.list("data").filter((one) => at(one, "kind") === "mail"))
@@ -66,7 +66,7 @@ layer(Shop, { excludeTestServices: true, timeout: "60 seconds" })("the timeline 
       yield* post(`/api/orders/${id}/notes`, { text: "Wants it on Monday." })
 
       const timeline = yield* timelineOf(id)
-      assert.deepStrictEqual(told(timeline), [
+      assert.deepStrictEqual(recorded(timeline), [
         "payment authorized",
         "status pending",
         "change orders.create",

@@ -46,7 +46,7 @@ const dueIn = ({ id }: BuiltOrder) =>
   })
 
 /** What the sweep begins of what it finds due, where nothing can be begun: the engine dies of each. */
-const begunBySweep = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
+const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
   const begun: Array<unknown> = []
   const engine = Layer.mock(WorkflowEngine.WorkflowEngine, {
     execute: (_workflow, { payload }) => {
@@ -65,7 +65,7 @@ describe("captures that were claimed", () => {
     Effect.gen(function*() {
       const due = { organizationId: "org_default", amount: 1, refusals: 0, ended: false }
       const orders = [newId(), newId(), newId()] as const
-      const found = yield* begunBySweep([
+      const found = yield* begunByJob([
         { ...due, orderId: orders[0] },
         { ...due, orderId: orders[1], ended: true },
         { ...due, orderId: orders[2] }

@@ -33,8 +33,8 @@ interface Held {
   doomed: boolean
   answer: Answer | undefined
   payment: ReturnType<typeof provider.paymentOf>
-  toldCapturable: boolean
-  toldPaid: boolean
+  capturableNotice: boolean
+  paidNotice: boolean
   /** Events that were not accepted: the provider comes again with them. */
   readonly again: Array<readonly [type: string, id: string]>
 }
@@ -143,7 +143,7 @@ const isAtRest = (held: Held, { captured, open, status }: Facts): boolean => {
   if (status === null) return !held.ended || isReturned(payment)
   if (status === "cancelled") return isReturned(payment)
   if (captured !== null) return payment.captured === captured
-  return !(held.toldCapturable && payment.status !== "requires_action")
+  return !(held.capturableNotice && payment.status !== "requires_action")
 }
 
 const atRest = (held: Held) =>
@@ -164,8 +164,8 @@ const tell = Effect.fnUntraced(function*(it: Held, type: string, id: string) {
   const answer = yield* api("POST", "/api/payments/webhook", { body, headers })
   assert.include(it.answer === undefined ? [200, 409] : [200], answer.status, JSON.stringify(answer.body))
   if (answer.status === 409) return void it.again.push([type, id])
-  if (type === "succeeded") it.toldPaid = true
-  if (type === "amount_capturable_updated" && it.answer?.status === 201) it.toldCapturable = true
+  if (type === "succeeded") it.paidNotice = true
+  if (type === "amount_capturable_updated" && it.answer?.status === 201) it.capturableNotice = true
 })
 
 /** The provider takes the money, or is ready to; one that takes it by itself may do so after the void was asked for. */
@@ -259,8 +259,8 @@ const goThrough = Effect.fnUntraced(
       doomed: false,
       answer: undefined,
       payment: undefined,
-      toldCapturable: false,
-      toldPaid: false,
+      capturableNotice: false,
+      paidNotice: false,
       again: []
     }
     byName.set(it.name, it)
@@ -303,7 +303,7 @@ const goThrough = Effect.fnUntraced(
     }
     for (const [type, id] of it.again.splice(0)) yield* Effect.andThen(tell(it, type, id), atRest(it))
     // The provider reports what it has taken, if nobody has heard of it; and no order waits for ever.
-    if (it.payment !== undefined && it.payment.captured > it.payment.refunded && !it.toldPaid) {
+    if (it.payment !== undefined && it.payment.captured > it.payment.refunded && !it.paidNotice) {
       yield* tell(it, "succeeded", "last")
     }
     yield* atRest(it)

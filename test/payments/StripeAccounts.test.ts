@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { assertNothingLeft, assertTakenBack, checkoutFailed, refused, stockOf } from "../checkout/ShopFloor.ts"
+import { assertNothingLeft, assertTakenBack, checkoutFailed, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { chargeOf, stripeEvent } from "../support/StripeEmulator.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
@@ -141,9 +141,9 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
   describe("money that goes back", () => {
     it.effect("when a paid order is cancelled: all of it, once, also where Stripe's answer is lost", () =>
       Effect.gen(function*() {
-        const { ledger, trouble } = yield* Stripe
+        const { ledger, fault } = yield* Stripe
         const { intent, order } = yield* bought("pm_card")
-        trouble("refund", "hear", 2)
+        fault("refund", "hear", 2)
         assert.strictEqual((yield* moveTo(order, "cancelled")).status, 200)
         yield* until(order, "refundedTotal", 1_000)
         assert.strictEqual(ledger.refundedOf(intent.id), 1_000)
@@ -171,14 +171,14 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
   })
 
   describe("trouble on the wire", () => {
-    for (const trouble of ["drop", "hear", "limit", "break"] as const) {
-      it.effect(`at the authorization (${trouble}): the money moves once or not at all`, () =>
+    for (const fault of ["drop", "hear", "limit", "break"] as const) {
+      it.effect(`at the authorization (${fault}): the money moves once or not at all`, () =>
         Effect.gen(function*() {
           const stripe = yield* Stripe
-          stripe.trouble("create", trouble)
+          stripe.fault("create", fault)
           const { cart, made } = yield* buying("pm_card")
           const own = [...stripe.ledger.intents.values()].filter(({ metadata }) => metadata["cartId"] === cart.id)
-          if (trouble === "break") {
+          if (fault === "break") {
             // Stripe gives its own breakdown again for a day: nothing was made, and nothing may be made later.
             checkoutFailed(made)
             return assert.deepStrictEqual(own, [])
@@ -187,10 +187,10 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
           assert.deepStrictEqual(own.map(({ amount_received: taken }) => taken), [1_000])
         }))
 
-      it.effect(`at the capture (${trouble}): paid once`, () =>
+      it.effect(`at the capture (${fault}): paid once`, () =>
         Effect.gen(function*() {
           const stripe = yield* Stripe
-          stripe.trouble("capture", trouble)
+          stripe.fault("capture", fault)
           const { intent, made } = yield* bought("pm_card")
           assert.strictEqual(made.at("data.amountCaptured"), 1_000)
           assert.strictEqual(intent.amount_received, 1_000)
@@ -200,7 +200,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
     it.effect("an authorization that is still being worked on is waited for under its key", () =>
       Effect.gen(function*() {
         const stripe = yield* Stripe
-        stripe.trouble("create", "hold")
+        stripe.fault("create", "hold")
         const heard = () => stripe.calls.filter(({ call }) => call === "create").length
         const before = heard()
         const [{ cart, made }] = yield* Effect.all([
@@ -219,7 +219,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
       Effect.gen(function*() {
         const stripe = yield* Stripe
         // Three tries, each made twice by the library, and those of the durable process behind them.
-        stripe.trouble("create", "hear", 8)
+        stripe.fault("create", "hear", 8)
         const { cart, entityId, made } = yield* buying("pm_card")
         checkoutFailed(made, /Payment authorization failed/)
         yield* assertNothingLeft(cart.id, entityId)
@@ -254,10 +254,10 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("a st
         const after = yield* readOrder(order)
         assert.deepStrictEqual([after.at("data.status"), after.at("data.refundedTotal")], ["pending", 0])
         const timeline = yield* api("GET", `/api/orders/${order}/timeline?limit=100`, { as: asAdmin })
-        const told = timeline.list("data").filter((entry) => at(entry, "kind") === "event").map((entry) =>
+        const recorded = timeline.list("data").filter((entry) => at(entry, "kind") === "event").map((entry) =>
           at(entry, "type")
         )
-        assert.deepStrictEqual(told, ["charge.dispute.created", "charge.dispute.closed", "refund.failed"])
+        assert.deepStrictEqual(recorded, ["charge.dispute.created", "charge.dispute.closed", "refund.failed"])
       }))
 
     it.effect("of a dispute are told once, and of a payment that Stripe cannot find not at all", () =>

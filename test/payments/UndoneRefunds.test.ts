@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
 import { api, asAdmin, asStaff, withApp } from "../support/TestApp.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { checkoutFailed } from "../checkout/CheckoutFixtures.ts"
 import { scriptedProvider, silence } from "../checkout/ScriptedProvider.ts"
-import { checkoutFailed } from "../checkout/ShopFloor.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"

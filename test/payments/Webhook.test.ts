@@ -63,7 +63,7 @@ withApp("events of the payment provider", (it) => {
         }])
       }))
 
-    it.effect("is told in the journal with the request in which the provider said it", () =>
+    it.effect("is told in the change log with the request in which the provider said it", () =>
       Effect.gen(function*() {
         const order = yield* given()
         const body = JSON.stringify(eventOf("payment_intent.succeeded", order))
@@ -72,7 +72,7 @@ withApp("events of the payment provider", (it) => {
         const entries = yield* onDatabase(
           Effect.flatMap(PgClient.PgClient, (sql) =>
             sql`select type, actor_id, actor_type, source, ip, before->>'status' as before, payload->>'status' as after
-              from journal_entries where request_id = 'from-the-provider' order by entry_number`)
+              from outbox_events where request_id = 'from-the-provider' order by entry_number`)
         )
         assert.deepStrictEqual(entries, [{
           type: "orders.statusChange",

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { api, asAdmin, asCustomer, asNobody, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization, testAppLayer } from "../support/TestApp.ts"
 import { loyalty } from "./LoyaltyPlugin.ts"
 
 const withPlugin = layer(testAppLayer({ plugins: [loyalty] }), { excludeTestServices: true, timeout: "60 seconds" })
@@ -39,13 +39,13 @@ withPlugin("a plugin's routes", (it) => {
     Effect.gen(function*() {
       const body = { customerId: randomUUID() }
       assert.strictEqual((yield* api("POST", "/api/loyalty/accounts", { body })).status, 401)
-      const refused = yield* api("POST", "/api/loyalty/accounts", { as: asNobody, body })
+      const refused = yield* api("POST", "/api/loyalty/accounts", { as: asAnonymous, body })
       assert.strictEqual(refused.status, 403)
       assert.include(refused.text("error.message"), "loyalty:write")
       const wrong = yield* api("POST", "/api/loyalty/accounts", { as: asAdmin, body: { customerId: "x" } })
       assert.deepStrictEqual([wrong.status, wrong.at("error.code")], [422, "VALIDATION_FAILED"])
       assert.strictEqual((yield* api("GET", "/api/loyalty/accounts/not-a-uuid", { as: asAdmin })).status, 422)
-      const wildcard = { ...asNobody, permissions: ["loyalty:*"] }
+      const wildcard = { ...asAnonymous, permissions: ["loyalty:*"] }
       assert.strictEqual((yield* api("POST", "/api/loyalty/accounts", { as: wildcard, body })).status, 201)
     }))
 
@@ -69,11 +69,11 @@ withPlugin("a plugin's routes", (it) => {
         (yield* api("GET", `/api/loyalty/accounts/${id}/entries`, { as: asAdmin })).list("data").length,
         1
       )
-      const stranger = inOrganization("org_other", asAdmin)
+      const outsider = inOrganization("org_other", asAdmin)
       for (const path of [`/api/loyalty/accounts/${id}`, `/api/loyalty/accounts/${id}/entries`]) {
-        assert.strictEqual((yield* api("GET", path, { as: stranger })).status, 404)
+        assert.strictEqual((yield* api("GET", path, { as: outsider })).status, 404)
       }
-      assert.strictEqual((yield* api("DELETE", `/api/loyalty/accounts/${id}`, { as: stranger })).status, 404)
+      assert.strictEqual((yield* api("DELETE", `/api/loyalty/accounts/${id}`, { as: outsider })).status, 404)
       assert.strictEqual((yield* api("DELETE", `/api/loyalty/accounts/${id}`, { as: asAdmin })).status, 200)
     }))
 

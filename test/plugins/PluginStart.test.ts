@@ -124,8 +124,8 @@ describe("a plugin's tables", () => {
           const page = yield* api("POST", "/api/notes/pages", { as: asAdmin, body: { title: "first" } })
           const body = { pageId: page.text("data.id") }
           assert.strictEqual((yield* api("POST", "/api/notes/lines", { as: asAdmin, body })).status, 201)
-          const stranger = yield* anOrganization
-          assert.strictEqual((yield* api("POST", "/api/notes/lines", { as: stranger, body })).status, 422)
+          const outsider = yield* anOrganization
+          assert.strictEqual((yield* api("POST", "/api/notes/lines", { as: outsider, body })).status, 422)
         })
       )
     })), 60_000)

@@ -13,7 +13,7 @@ import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { amounts } from "./Amounts.ts"
-import { asStaff, asStranger, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
+import { asOutsider, asStaff, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
 
 const layer = Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
   Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer, Hooks.layerNone)),
@@ -168,6 +168,6 @@ describe("price modifiers", () => {
           yield* amounts(prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date())),
           [100]
         )
-      }).pipe(asStranger))
+      }).pipe(asOutsider))
   })
 })

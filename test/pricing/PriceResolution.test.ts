@@ -87,7 +87,7 @@ describe("the choice among prices", () => {
   })
 
   it("ignores other variants, entities, currencies, groups, quantities and times", () => {
-    const strangers = [
+    const outsiders = [
       price("variant", 1, { variantId: "blue" }),
       price("entity", 1, { entityId: "hat" }),
       price("currency", 1, { currency: "EUR" }),
@@ -96,7 +96,7 @@ describe("the choice among prices", () => {
       price("future", 1, { validFrom: day(1) }),
       price("past", 1, { validUntil: day(-1) })
     ]
-    assert.strictEqual(chosen({ prices: [...strangers, general], variantId: "red", groups: ["vip"] }), "general")
+    assert.strictEqual(chosen({ prices: [...outsiders, general], variantId: "red", groups: ["vip"] }), "general")
     assert.isTrue(Result.isFailure(ask({ prices: [price("of a variant", 1, { variantId: "red" })] })))
   })
 

@@ -12,7 +12,7 @@ import { Prices } from "../../src/domain/pricing/Prices.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { amounts } from "./Amounts.ts"
-import { asStaff, asStranger, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
+import { asOutsider, asStaff, eventsOf, otherOrganization, seedEntity, seedOrganization, staff } from "./Seed.ts"
 
 const heard: Array<string> = []
 const listeners = Hooks.layerOf(["pricing.afterCreate", "pricing.afterUpdate"].map((key) => ({
@@ -48,9 +48,12 @@ describe("prices", () => {
         assert.deepStrictEqual([...new Set(answers.map((price) => price.id))], [id])
         const types = (yield* eventsOf(id)).map((event) => event.type).sort()
         assert.deepStrictEqual(types, ["pricing.create", ...Array.from({ length: 5 }, () => "pricing.update")])
-        const told = yield* sql<{ before: number | null; after: number }>`select (before->'amount')::int as before,
-          (payload->'amount')::int as after from journal_entries where entity_id = ${id} order by entry_number`
-        assert.deepStrictEqual(told.map(({ before }) => before), [null, ...told.slice(0, -1).map(({ after }) => after)])
+        const recorded = yield* sql<{ before: number | null; after: number }>`select (before->'amount')::int as before,
+          (payload->'amount')::int as after from outbox_events where entity_id = ${id} order by entry_number`
+        assert.deepStrictEqual(recorded.map(({ before }) => before), [
+          null,
+          ...recorded.slice(0, -1).map(({ after }) => after)
+        ])
       }).pipe(asStaff))
 
     it.effect("what another request sets in that moment is what an entry says was before", () =>
@@ -65,9 +68,9 @@ describe("prices", () => {
           [set(2)]
         )
         yield* atOnce(() => sql`update prices set amount = 3 where entity_id = ${entityId}::uuid`, [set(4)])
-        const told = yield* sql<{ before: number }>`select (before->'amount')::int as before from journal_entries
+        const recorded = yield* sql<{ before: number }>`select (before->'amount')::int as before from outbox_events
           where payload->>'entityId' = ${entityId} order by entry_number`
-        assert.deepStrictEqual(told.map(({ before }) => before), [1, 3])
+        assert.deepStrictEqual(recorded.map(({ before }) => before), [1, 3])
       }).pipe(asStaff))
 
     it.effect("overwriting keeps id and creation time, replaces the amounts, and says so in the event", () =>
@@ -126,7 +129,7 @@ describe("prices", () => {
       Effect.gen(function*() {
         const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
         const [one, other] = [yield* seedEntity(), yield* seedEntity()]
-        const count = sql`select count(*) from journal_entries`
+        const count = sql`select count(*) from outbox_events`
         const before = yield* count
         const sent = body({ entityId: one.entityId, variantId: other.variantId, currency: "USD", amount: 1 })
         const error = yield* Effect.flip(prices.set(sent))
@@ -222,6 +225,6 @@ describe("prices", () => {
         assert.strictEqual((yield* prices.list({ entityId }, firstPage)).prices.total, 0)
         const line = { entityId, variantId: null, quantity: 1 }
         assert.deepStrictEqual(yield* amounts(prices.resolveLines([line], "USD", [], new Date())), [null])
-      }).pipe(asStranger))
+      }).pipe(asOutsider))
   })
 })

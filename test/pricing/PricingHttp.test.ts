@@ -5,8 +5,8 @@ import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Pur
 import {
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   asStaff,
   inOrganization,
   theOrganization,
@@ -15,7 +15,7 @@ import {
 import { otherOrganization, seedEntity, seedOrganization } from "./Seed.ts"
 
 const elsewhere = inOrganization(otherOrganization, asAdmin)
-const holding = (...permissions: ReadonlyArray<string>) => ({ ...asNobody, permissions })
+const holding = (...permissions: ReadonlyArray<string>) => ({ ...asAnonymous, permissions })
 
 const prices = "/api/pricing/prices"
 const modifiers = "/api/pricing/modifiers"

@@ -8,13 +8,13 @@ import { theOrganization } from "../support/TestApp.ts"
 export const otherOrganization = "org_other"
 
 export const staff: Actor = systemActor("org_default", "staff-1")
-export const stranger: Actor = systemActor(otherOrganization, "staff-2")
+export const outsider: Actor = systemActor(otherOrganization, "staff-2")
 
 /** Runs as staff of the default organization. */
 export const asStaff = Effect.provideService(CurrentActor, staff)
 
 /** Runs as staff of the other organization. */
-export const asStranger = Effect.provideService(CurrentActor, stranger)
+export const asOutsider = Effect.provideService(CurrentActor, outsider)
 
 export const seedOrganization = Effect.flatMap(
   SqlClient.SqlClient,
@@ -42,5 +42,5 @@ export const eventsOf = (entityId: string) =>
     SqlClient.SqlClient,
     (sql) =>
       sql<{ readonly type: string; readonly organization_id: string; readonly payload: Record<string, unknown> }>`select
-        type, organization_id, payload from journal_entries where entity_id = ${entityId} order by entry_number`
+        type, organization_id, payload from outbox_events where entity_id = ${entityId} order by entry_number`
   )

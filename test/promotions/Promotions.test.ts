@@ -9,7 +9,7 @@ import { NewPromotion, PromotionChange } from "../../src/domain/promotions/Promo
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
 import { Promotions } from "../../src/domain/promotions/Promotions.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
-import { asStaff, asStranger, eventsOf, seedOrganization, staff } from "../pricing/Seed.ts"
+import { asOutsider, asStaff, eventsOf, seedOrganization, staff } from "../pricing/Seed.ts"
 import { plansOf, recording, statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -100,7 +100,7 @@ describe("promotions", () => {
         const error = yield* Effect.flip(promotions.change(other.id, part({ code: taken.code.toLowerCase() })))
         assert.strictEqual(error._tag, "Conflict")
         yield* seedOrganization
-        const elsewhere = yield* asStranger(promotions.create(body(taken)))
+        const elsewhere = yield* asOutsider(promotions.create(body(taken)))
         assert.strictEqual(elsewhere.code, taken.code.toUpperCase())
         const nameless = { name: "No code", type: "free_shipping", value: 0, isAutomatic: true, isActive: false }
         yield* promotions.create(body(nameless))
@@ -229,7 +229,7 @@ describe("promotions", () => {
         const named = yield* repo.candidates([made.code ?? ""], null, null)
         const applied = [...named, ...yield* repo.candidates([], null, null)].map(({ promotion }) => promotion.id)
         assert.notInclude([...listed, ...applied], made.id)
-      }).pipe(asStranger))
+      }).pipe(asOutsider))
 
     it.effect("among 20,000 promotions the candidates are found by one statement over two indexes", () =>
       Effect.gen(function*() {

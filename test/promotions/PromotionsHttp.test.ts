@@ -5,8 +5,8 @@ import { otherOrganization, seedOrganization } from "../pricing/Seed.ts"
 import {
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   asStaff,
   inOrganization,
   theOrganization,
@@ -14,7 +14,7 @@ import {
 } from "../support/TestApp.ts"
 
 const elsewhere = inOrganization(otherOrganization, asAdmin)
-const holding = (...permissions: ReadonlyArray<string>) => ({ ...asNobody, permissions })
+const holding = (...permissions: ReadonlyArray<string>) => ({ ...asAnonymous, permissions })
 
 const path = "/api/promotions"
 const tenOff = () => ({ code: `C${newId()}`, name: "Ten off", type: "percentage_off_order", value: 10 })

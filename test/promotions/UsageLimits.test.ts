@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
-import { buyAs, checkoutFailed } from "../checkout/ShopFloor.ts"
+import { buyAs, checkoutFailed } from "../checkout/CheckoutFixtures.ts"
 import { audit } from "../support/Audit.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asCustomer, TestApp, withSharedApp } from "../support/TestApp.ts"

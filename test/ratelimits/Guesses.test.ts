@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { aKey, cookieOf, signIn } from "../access/People.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { type StatementTap, tapOn } from "../support/StatementTap.ts"
@@ -42,8 +42,8 @@ const letters = (bytes: number): string => randomBytes(bytes).toString("base64ur
 const show = (address: string, headers: Readonly<Record<string, string>>) =>
   api("GET", "/api/orders", { headers: { ...headers, "x-forwarded-for": address } })
 
-const aKeyOfNobody = () => ({ "x-api-key": `stoa_${letters(32)}` })
-const aTokenOfNobody = () => ({ authorization: `Bearer ${letters(24)}` })
+const anUnknownKey = () => ({ "x-api-key": `stoa_${letters(32)}` })
+const anUnknownToken = () => ({ authorization: `Bearer ${letters(24)}` })
 
 /** How many credentials were looked up since the last time somebody asked. */
 const lookUps = Effect.map(
@@ -53,7 +53,7 @@ const lookUps = Effect.map(
 
 /** Shows invented credentials until the address is refused. */
 const wearOut = (address: string) =>
-  Effect.forEach(Array.from({ length: limit + 5 }), () => show(address, aKeyOfNobody()))
+  Effect.forEach(Array.from({ length: limit + 5 }), () => show(address, anUnknownKey()))
 
 layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
   "an address that shows invented credentials",
@@ -64,13 +64,13 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
         const statuses = (yield* wearOut(address)).map(({ status }) => status)
         assert.deepStrictEqual([statuses[0], statuses.at(-1)], [401, 429])
         yield* lookUps
-        for (const headers of [aKeyOfNobody(), aTokenOfNobody(), aKeyOfNobody()]) {
+        for (const headers of [anUnknownKey(), anUnknownToken(), anUnknownKey()]) {
           const answer = yield* show(address, headers)
           assert.strictEqual(answer.status, 429)
           assert.isNotNull(answer.headers.get("retry-after"))
         }
         assert.strictEqual(yield* lookUps, 0)
-        assert.strictEqual((yield* show(newAddress(), aKeyOfNobody())).status, 401)
+        assert.strictEqual((yield* show(newAddress(), anUnknownKey())).status, 401)
         assert.strictEqual(yield* lookUps, 1)
       }))
 

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
 import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
-import { refused } from "../checkout/ShopFloor.ts"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asCustomer, type Call, testAppLayer } from "../support/TestApp.ts"
 
 /** The limits of production, behind a proxy that says where each request comes from. */
@@ -46,7 +46,7 @@ const from = (address: string, { headers, ...call }: Call = {}): Call => ({
 
 const key = { "x-api-key": "dev-admin-key" }
 
-const told = (answer: Answer) =>
+const recorded = (answer: Answer) =>
   (["limit", "remaining", "reset"] as const).map((name) => Number(answer.headers.get(`x-ratelimit-${name}`) ?? "NaN"))
 
 /** Exactly this many are let through, and of the window that begins in the middle, if one does, no more than that. */
@@ -54,7 +54,7 @@ const letsThrough = Effect.fnUntraced(function*<R>(count: number, send: () => Ef
   const answers = yield* Effect.forEach(Array.from({ length: count + 5 }), send, { concurrency: 20 })
   const windows = new Map<number, number>()
   for (const answer of answers) {
-    const [, , reset = 0] = told(answer)
+    const [, , reset = 0] = recorded(answer)
     windows.set(reset, (windows.get(reset) ?? 0) + (answer.status === 429 ? 0 : 1))
   }
   const ends = [...windows.keys()].sort((one, other) => one - other)
@@ -97,7 +97,7 @@ inProduction("limits of requests", (it) => {
           const now = (yield* Clock.currentTimeMillis) / 1_000
           const answer = yield* send()
           assert.strictEqual(answer.status, Number(kind.slice(0, 3)))
-          const [limit, remaining, reset] = told(answer)
+          const [limit, remaining, reset] = recorded(answer)
           const expected = kind.includes("with a key") && !kind.startsWith("40") ? 6_000 : 100
           assert.strictEqual(limit, expected)
           assert.isTrue(remaining === expected || remaining === expected - 1, String(remaining))
@@ -116,7 +116,7 @@ inProduction("limits of requests", (it) => {
         assert.isDefined(last)
         refused(last, 429, "TOO_MANY_REQUESTS")
         assert.deepStrictEqual(Object.keys(Object(last.body)), ["error"])
-        const [limit, remaining, reset] = told(last)
+        const [limit, remaining, reset] = recorded(last)
         assert.deepStrictEqual([limit, remaining], [100, 0])
         const wait = Number(last.headers.get("retry-after"))
         assert.isTrue(wait >= 1 && wait <= 60, String(wait))
@@ -168,7 +168,7 @@ inProduction("limits of requests", (it) => {
         ) {
           const address = newAddress()
           const answers = yield* letsThrough(count, () => api("POST", path, from(address, { body })))
-          assert.deepStrictEqual(told(answers.at(-1) ?? (yield* Effect.die("no answer"))).slice(0, 2), [count, 0])
+          assert.deepStrictEqual(recorded(answers.at(-1) ?? (yield* Effect.die("no answer"))).slice(0, 2), [count, 0])
           for (const written of [path.replace("o", "%6f"), `${path}?a=1`]) {
             const again = yield* api("POST", written, from(address, { body }))
             assert.include([404, 429], again.status, written)
@@ -195,11 +195,11 @@ inProduction("limits of requests", (it) => {
         const address = newAddress()
         yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
         const found = yield* api("GET", "/api/orders", from(address, { headers: key }))
-        assert.deepStrictEqual([found.status, told(found)[0]], [200, 6_000])
+        assert.deepStrictEqual([found.status, recorded(found)[0]], [200, 6_000])
         const body = { cartId: randomUUID(), paymentMethodId: "test" }
         const checkout = yield* api("POST", "/api/checkout", from(address, { headers: key, body }))
         assert.notStrictEqual(checkout.status, 429)
-        assert.strictEqual(told(checkout)[0], 300)
+        assert.strictEqual(recorded(checkout)[0], 300)
       }))
 
     it.effect("is counted by address where his credentials are worth nothing", () =>
@@ -230,7 +230,7 @@ inProduction("limits of requests", (it) => {
         yield* letsThrough(10, () => api("POST", spellings[turn++ % 4] ?? "", from(address, { body: {} })))
         const session = yield* api("GET", "/api/auth/get-session", from(address))
         assert.notStrictEqual(session.status, 429, "has a limit of its own")
-        assert.strictEqual(told(session)[0], 100, "of which the limit of all requests leaves less")
+        assert.strictEqual(recorded(session)[0], 100, "of which the limit of all requests leaves less")
       }))
 
     it.effect("answers 10 attempts to sign in with an e-mail address, from wherever and however it is written", () =>

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { everySafely } from "../../src/layers/Sweeps.ts"
+import { everySafely } from "../../src/layers/ScheduledJobs.ts"
 
 for (const [how, failure] of [["fails", Effect.fail("no database")], ["dies", Effect.die("no database")]] as const) {
   it.effect(`a sweep that ${how} has its next turn all the same`, () =>

@@ -16,21 +16,21 @@ describe("the sweeps", () => {
         Effect.map(
           sql<
             { left: number }
-          >`select (select count(*) from idempotency_keys)::int4 + (select count(*) from keyed_changes)::int4
+          >`select (select count(*) from idempotency_keys)::int4 + (select count(*) from idempotency_records)::int4
             + (select count(*) from holds)::int4 + (select count(*) from carts)::int4
             + (select count(*) from payment_events)::int4 + (select count(*) from orders where status = 'pending')::int4
             + (select count(*) from webhook_deliveries)::int4 + (select count(*) from webhook_messages)::int4
             + (select count(*) from refunds where status = 'pending')::int4
             + (select count(*) from rate_limit_counters where key like 'old %')::int4
-            + (select count(*) from journal_entries where created_at < now() - interval '100 days')::int4 as left`,
+            + (select count(*) from outbox_events where created_at < now() - interval '100 days')::int4 as left`,
           ([row]) => row?.left
         ))
       yield* onDatabase(databaseUrl, (sql) =>
         Effect.all([
-          sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, work_id, status, locked_until, created_at)
+          sql`insert into idempotency_keys (organization_id, scope, key_digest, request_hash, execution_id, status, locked_until, created_at)
             select 'org_default', 's', n::text, 'h', gen_random_uuid(), 'done', now(), now() - interval '100 days'
             from generate_series(1, 2500) n`,
-          sql`insert into keyed_changes (organization_id, work_id, created_at)
+          sql`insert into idempotency_records (organization_id, execution_id, created_at)
             select 'org_default', gen_random_uuid(), now() - interval '100 days' from generate_series(1, 2500) n`,
           sql`insert into holds (organization_id, holder, state, updated_at)
             select 'org_default', n::text, case when n % 2 = 0 then 'released' else 'fulfilled' end,
@@ -48,10 +48,10 @@ describe("the sweeps", () => {
               event_at, created_at)
             select 'org_default', gen_random_uuid(), 't', 't', 't', n, '{}', now(), now() - interval '100 days'
             from generate_series(1, 2500) n`,
-          sql`insert into rate_limit_counters (key, ends_at, granted)
+          sql`insert into rate_limit_counters (key, ends_at, requests)
             select 'old ' || n, now() - interval '100 days', 1 from generate_series(1, 2500) n`,
-          sql`insert into journal_heads (organization_id, position) values ('org_default', 2500)`,
-          sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
+          sql`insert into outbox_cursors (organization_id, position) values ('org_default', 2500)`,
+          sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
               created_at, position)
             select gen_random_uuid(), 'org_default', 'cart.create', 'cart', 'c', '{}', 'user', 'rest',
               now() - interval '1000 days', n from generate_series(1, 2500) n`

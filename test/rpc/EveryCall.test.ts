@@ -4,22 +4,22 @@ import { RpcSchema } from "effect/rpc"
 import { Access } from "../../src/domain/access/AccessRule.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
-import { aForeignProduct, onDatabase, openElsewhere } from "../checkout/ShopFloor.ts"
-import { asAdmin, asNobody, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { aForeignProduct, onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
+import { asAdmin, asAnonymous, inOrganization, testAppLayer } from "../support/TestApp.ts"
 import { as, rawSocket } from "./RawSocket.ts"
 import { apart, aStore, samples } from "./Store.ts"
 
 const ownTask = defineTask({ slug: "tests/own", handler: () => Effect.void })
 const app = testAppLayer({ tasks: [ownTask], jobs: { autorun: { enabled: false } } })
 
-const stranger = as(inOrganization("org_other", asAdmin))
+const outsider = as(inOrganization("org_other", asAdmin))
 const admin = as(asAdmin)
 const tags = [...StoaRpcs.requests.keys()]
 
 /** All that is stored of what calls change, and the journal. */
 const everything = Effect.map(
   onDatabase((sql) =>
-    sql`select (select count(*)::text from journal_entries where organization_id = 'org_default') as journal,
+    sql`select (select count(*)::text from outbox_events where organization_id = 'org_default') as change log,
       (select md5(string_agg(e::text, '' order by e.id)) from catalog_entities e) as entities,
       (select md5(string_agg(o::text, '' order by o.id)) from orders o) as orders,
       (select count(*)::text from commerce_jobs) as jobs`
@@ -56,7 +56,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
           const { headers = {}, payload } = all[tag] ?? { payload: { id: store.entityId } }
           const unknown = yield* socket.call(tag, payload, { "x-api-key": "stoa_of_nobody_at_all_0123456789" })
           assert.strictEqual(unknown.error, "Unauthorized", tag)
-          const forbidden = yield* socket.call(tag, payload, { ...headers, ...as(asNobody) })
+          const forbidden = yield* socket.call(tag, payload, { ...headers, ...as(asAnonymous) })
           assert.strictEqual(forbidden.error, "Forbidden", tag)
         }
         assert.strictEqual(yield* everything, before)
@@ -75,7 +75,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       const refused = yield* socket.call("carts.create", { currency: "ABC", email: 5 }, admin)
       assert.match(JSON.stringify(refused.value), /"path":"currency".*"path":"email"/)
       // Who may not call at all is not told what the call would want.
-      assert.strictEqual((yield* socket.call("carts.create", {}, as(asNobody))).error, "Forbidden")
+      assert.strictEqual((yield* socket.call("carts.create", {}, as(asAnonymous))).error, "Forbidden")
     }), 60_000)
 
   it.effect(
@@ -88,15 +88,15 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
         const before = yield* everything
         for (const [tag, { headers = {}, names, payload }] of Object.entries(samples(store))) {
           if (names !== true) continue
-          const told = yield* socket.call(tag, payload, { ...headers, ...stranger })
-          assert.strictEqual(told.error, "NotFound", tag)
+          const recorded = yield* socket.call(tag, payload, { ...headers, ...outsider })
+          assert.strictEqual(recorded.error, "NotFound", tag)
         }
         for (const tag of ["catalog.list", "orders.list", "inventory.levels", "jobs.failed"]) {
-          const { value } = yield* socket.call(tag, {}, stranger)
+          const { value } = yield* socket.call(tag, {}, outsider)
           assert.deepInclude(value, { items: [], total: 0 }, tag)
         }
         for (const tag of ["orders.stream", "inventory.stream", "catalog.stream"]) {
-          assert.deepInclude(yield* socket.call(tag, {}, stranger), { ok: true, value: null }, tag)
+          assert.deepInclude(yield* socket.call(tag, {}, outsider), { ok: true, value: null }, tag)
         }
         assert.strictEqual(yield* everything, before)
       }),
@@ -108,10 +108,10 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       const store = yield* aStore
       const socket = yield* rawSocket
       for (const [tag, { headers = {}, payload }] of Object.entries(samples(store))) {
-        const told = yield* socket.call(tag, payload, { ...headers, ...admin })
-        assert.isTrue(told.ok, `${tag}: ${JSON.stringify(told)}`)
+        const recorded = yield* socket.call(tag, payload, { ...headers, ...admin })
+        assert.isTrue(recorded.ok, `${tag}: ${JSON.stringify(recorded)}`)
         const rpc = StoaRpcs.requests.get(tag)
-        if (rpc !== undefined && RpcSchema.isStreamSchema(rpc.successSchema)) assert.isArray(told.value, tag)
+        if (rpc !== undefined && RpcSchema.isStreamSchema(rpc.successSchema)) assert.isArray(recorded.value, tag)
       }
       const lonely = yield* socket.call("catalog.create", { type: "product", slug: "lonely" }, admin)
       const id = String(Reflect.get(Object(lonely.value), "id"))
@@ -124,7 +124,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       const { cart, entityId, itemId, jobId, orderId } = yield* aStore
       const socket = yield* rawSocket
       const error = (tag: string, payload: unknown, headers: object = {}) =>
-        Effect.map(socket.call(tag, payload, { ...headers, ...admin }), (told) => told.error)
+        Effect.map(socket.call(tag, payload, { ...headers, ...admin }), (recorded) => recorded.error)
       const nobody = "01a1fafa-1828-734d-a466-2b91eb0fb4a0"
       yield* socket.call("catalog.create", { type: "product", slug: "taken" }, admin)
       assert.strictEqual(yield* error("catalog.create", { type: "product", slug: "taken" }), "Conflict")

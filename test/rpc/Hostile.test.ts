@@ -49,11 +49,11 @@ withApp("a hostile client", (it) => {
   it.effect("harms nobody else's connection, and no process", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()
-      const neighbour = yield* clientAs(asAdmin)
+      const otherTenant = yield* clientAs(asAdmin)
       for (const [name, text] of Object.entries(hostile)) {
         const socket = yield* rawSocket
         socket.send(text)
-        assert.strictEqual((yield* neighbour["catalog.read"]({ idOrSlug: entityId })).id, entityId, name)
+        assert.strictEqual((yield* otherTenant["catalog.read"]({ idOrSlug: entityId })).id, entityId, name)
         const own = yield* Effect.timeoutOption(
           Effect.raceFirst(socket.call("catalog.list", {}, as(asAdmin)), socket.closed),
           "5 seconds"
@@ -89,17 +89,17 @@ withApp("a hostile client", (it) => {
   it.effect("is told nothing of what broke inside", () =>
     Effect.gen(function*() {
       const socket = yield* rawSocket
-      const told = yield* socket.call(
+      const recorded = yield* socket.call(
         "catalog.create",
         { type: "product", slug: "a", metadata: { a: "\u0000" } },
         as(asAdmin)
       )
-      assert.strictEqual(told.error, "ValidationFailed")
+      assert.strictEqual(recorded.error, "ValidationFailed")
     }))
 
   it.effect("has his socket closed for a message that is too large, in one piece or never ended", () =>
     Effect.gen(function*() {
-      const neighbour = yield* clientAs(asAdmin)
+      const otherTenant = yield* clientAs(asAdmin)
       const large = yield* rawSocket
       large.send(request({ payload: "x".repeat(1_100_000) }))
       assert.strictEqual(yield* large.closed, 1009)
@@ -109,7 +109,7 @@ withApp("a hostile client", (it) => {
       const binary = yield* rawSocket
       binary.send(new Uint8Array(1_048_577))
       assert.strictEqual(yield* binary.closed, 1009)
-      assert.strictEqual((yield* neighbour["catalog.list"]({})).page, 1)
+      assert.strictEqual((yield* otherTenant["catalog.list"]({})).page, 1)
     }))
 
   it.effect("who reads nothing is not read from either, and keeps no memory busy", () =>

@@ -3,7 +3,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { RpcClient } from "effect/rpc"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { aKey, signIn } from "../access/People.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aProduct } from "../support/Purchase.ts"
@@ -11,22 +11,22 @@ import { api, asAdmin, testAppLayer, withApp } from "../support/TestApp.ts"
 import { clientAs, clientOf, clientWith } from "./Calls.ts"
 import { rawSocket } from "./RawSocket.ts"
 
-const journalOf = (entityId: string) =>
+const changeLogOf = (entityId: string) =>
   onDatabase((sql) =>
     sql<{ actor_id: string; source: string; request_id: string }>`select actor_id, source, request_id
-      from journal_entries where entity_id = ${entityId} order by id`
+      from outbox_events where entity_id = ${entityId} order by id`
   )
 
 const agentOf = (entityId: string) =>
   Effect.map(
     onDatabase((sql) =>
-      sql<{ user_agent: string }>`select user_agent from journal_entries where entity_id = ${entityId} order by id`
+      sql<{ user_agent: string }>`select user_agent from outbox_events where entity_id = ${entityId} order by id`
     ),
     ([entry]) => entry?.user_agent
   )
 
 withApp("whoever calls", (it) => {
-  it.effect("is known by his API key, acts in its organization, and is named in the journal", () =>
+  it.effect("is known by his API key, acts in its organization, and is named in the change log", () =>
     Effect.gen(function*() {
       const { organizationId } = yield* anOrganization
       const { id, key } = yield* aKey({ role: "admin", organization: organizationId })
@@ -35,7 +35,7 @@ withApp("whoever calls", (it) => {
         RpcClient.withHeaders({ "x-request-id": "named-by-the-caller" })
       )
       assert.strictEqual(made.organizationId, organizationId)
-      const [entry] = yield* journalOf(made.id)
+      const [entry] = yield* changeLogOf(made.id)
       assert.deepInclude(entry, { source: "rest", request_id: "named-by-the-caller" })
       assert.isOk(id)
     }))
@@ -129,7 +129,7 @@ withApp("a change with an idempotency-key", (it) => {
       const adjust = RpcClient.withHeaders(rpc["inventory.adjust"]({ entityId, adjustment: 1 }), {
         "idempotency-key": "at-the-same-moment"
       })
-      const told = yield* Effect.all([Effect.exit(adjust), Effect.exit(adjust)], { concurrency: 2 })
+      const recorded = yield* Effect.all([Effect.exit(adjust), Effect.exit(adjust)], { concurrency: 2 })
       const again = yield* eventually(
         "the answer to be remembered",
         Effect.match(adjust, {
@@ -138,20 +138,20 @@ withApp("a change with an idempotency-key", (it) => {
         })
       )
       assert.strictEqual(again.after, 11)
-      assert.isTrue(told.some(({ _tag }) => _tag === "Success"))
+      assert.isTrue(recorded.some(({ _tag }) => _tag === "Success"))
     }))
 
   it.effect("frees its key when it is refused, and remembers an answer without content", () =>
     Effect.gen(function*() {
       const rpc = yield* clientAs(asAdmin)
-      const keyed = RpcClient.withHeaders({ "idempotency-key": "refused-at-first" })
+      const idempotent = RpcClient.withHeaders({ "idempotency-key": "refused-at-first" })
       const { id } = yield* rpc["catalog.create"]({ type: "product", slug: "to-go" })
       yield* rpc["catalog.create"]({ type: "product", slug: "stays" })
-      const refused = yield* Effect.flip(keyed(rpc["catalog.update"]({ id, change: { slug: "stays" } })))
+      const refused = yield* Effect.flip(idempotent(rpc["catalog.update"]({ id, change: { slug: "stays" } })))
       assert.strictEqual(refused._tag, "Conflict")
-      yield* keyed(rpc["catalog.remove"]({ id }))
+      yield* idempotent(rpc["catalog.remove"]({ id }))
       // The second time there is nothing to remove: the first answer is given again.
-      yield* keyed(rpc["catalog.remove"]({ id }))
+      yield* idempotent(rpc["catalog.remove"]({ id }))
       const unfit = yield* Effect.flip(RpcClient.withHeaders(rpc["catalog.remove"]({ id }), { "idempotency-key": "x" }))
       assert.strictEqual(unfit._tag, "ValidationFailed")
     }))
@@ -176,10 +176,10 @@ layer(testAppLayer({}, { rateLimits: few }), {
   it.effect("count those who show no key by their address, and refuse them then", () =>
     Effect.gen(function*() {
       const socket = yield* rawSocket
-      const told: Array<string | undefined> = []
+      const recorded: Array<string | undefined> = []
       for (let call = 0; call < 8; call++) {
-        told.push((yield* socket.call("catalog.list", {}, { "x-api-key": `stoa_guess_${call}` })).error)
+        recorded.push((yield* socket.call("catalog.list", {}, { "x-api-key": `stoa_guess_${call}` })).error)
       }
-      assert.deepStrictEqual([told[0], told.at(-1)], ["Unauthorized", "TooManyRequests"])
+      assert.deepStrictEqual([recorded[0], recorded.at(-1)], ["Unauthorized", "TooManyRequests"])
     }))
 })

@@ -41,9 +41,9 @@ withApp("calls over HTTP", (it) => {
         body: [request("inventory.check", { entityIds: [] }, 1), request("catalog.read", { idOrSlug: "none" }, 2)]
       })
       assert.strictEqual(answer.status, 200)
-      const told = (Array.isArray(answer.body) ? answer.body : []).map((one) => JSON.stringify(one))
-      assert.isTrue(told.some((text) => text.includes(`"exit":{"_tag":"Success","value":{}}`)))
-      assert.isTrue(told.some((text) => text.includes(`"_tag":"NotFound"`)))
+      const recorded = (Array.isArray(answer.body) ? answer.body : []).map((one) => JSON.stringify(one))
+      assert.isTrue(recorded.some((text) => text.includes(`"exit":{"_tag":"Success","value":{}}`)))
+      assert.isTrue(recorded.some((text) => text.includes(`"_tag":"NotFound"`)))
       assert.isOk(answer.headers.get("x-ratelimit-remaining"))
       assert.isOk(answer.headers.get("x-request-id"))
     }))

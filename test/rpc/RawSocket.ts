@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { socketUrl } from "./Calls.ts"
 
 /** How a call ended, as the wire has it: the tag of its error, or its value. */
-export interface Told {
+export interface Reported {
   readonly ok: boolean
   /** Tag of the typed error; `Die` for a defect, `Interrupt` for an interruption. */
   readonly error: string | undefined
@@ -26,7 +26,7 @@ interface Failure {
 /** A WebSocket at `/rpc` without any client around it. */
 export interface RawSocket {
   /** Makes a call and waits for its end; every chunk of a stream is acknowledged at once. */
-  readonly call: (tag: string, payload: unknown, headers?: Readonly<Record<string, string>>) => Effect.Effect<Told>
+  readonly call: (tag: string, payload: unknown, headers?: Readonly<Record<string, string>>) => Effect.Effect<Reported>
   readonly send: (text: string | Uint8Array<ArrayBuffer>) => void
   /** Everything that came and belongs to no call. */
   readonly frames: ReadonlyArray<Frame>
@@ -36,7 +36,11 @@ export interface RawSocket {
   readonly close: () => void
 }
 
-const told = ({ cause = [], value }: NonNullable<Frame["exit"]>, tag: string, values: ReadonlyArray<unknown>): Told => {
+const recorded = (
+  { cause = [], value }: NonNullable<Frame["exit"]>,
+  tag: string,
+  values: ReadonlyArray<unknown>
+): Reported => {
   if (tag === "Success") return { ok: true, error: undefined, value: values.length > 0 ? values : value }
   const [first] = cause
   const error = first?._tag === "Fail" ? first.error?._tag : first?._tag
@@ -74,7 +78,7 @@ const speaking = (socket: WebSocket): RawSocket => {
     close: () => socket.close(),
     call: (tag, payload, headers = {}) =>
       Effect.promise(() =>
-        new Promise<Told>((resolve) => {
+        new Promise<Reported>((resolve) => {
           const id = `call-${++calls}`
           const values: Array<unknown> = []
           waiting.set(id, (frame) => {
@@ -82,7 +86,7 @@ const speaking = (socket: WebSocket): RawSocket => {
               values.push(...frame.values ?? [])
               send(`${JSON.stringify({ _tag: "Ack", requestId: id })}\n`)
             }
-            if (frame.exit !== undefined) resolve(told(frame.exit, frame.exit._tag, values))
+            if (frame.exit !== undefined) resolve(recorded(frame.exit, frame.exit._tag, values))
           })
           send(`${JSON.stringify({ _tag: "Request", id, tag, payload, headers: Object.entries(headers) })}\n`)
         })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 

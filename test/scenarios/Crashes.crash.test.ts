@@ -51,11 +51,11 @@ class MortalShop extends Context.Service<MortalShop, {
       const dyingAt = <A>(point: FaultPoint, work: Effect.Effect<A, never, TestApp>) =>
         Effect.gen(function*() {
           yield* name(point)
-          const told = yield* Effect.provide(work, app())
+          const recorded = yield* Effect.provide(work, app())
           assert.strictEqual((yield* Effect.promise(() => place.service().ended)).signal, "SIGKILL")
           yield* name("none")
           yield* Effect.provideService(place.replace, Scope.Scope, scope)
-          return told
+          return recorded
         })
       return { databaseUrl, emulator, app, dyingAt }
     })
@@ -71,20 +71,20 @@ const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, paymentMetho
   const { databaseUrl, emulator } = shop
   const before = yield* Effect.gen(function*() {
     const product = yield* aProduct({ stock: 10 })
-    return { product, keyed: yield* aCartWith(product), keyless: yield* aCartWith(product) }
+    return { product, idempotent: yield* aCartWith(product), keyless: yield* aCartWith(product) }
   }).pipe(Effect.provide(shop.app()))
   const [first] = yield* shop.dyingAt(
     faultPoint,
-    Effect.all([withKey(paymentMethodId)(before.keyed), paidBy(paymentMethodId)(before.keyless)], {
+    Effect.all([withKey(paymentMethodId)(before.idempotent), paidBy(paymentMethodId)(before.keyless)], {
       concurrency: "unbounded"
     })
   )
   assert.strictEqual(first.status, 0, "nobody is told anything by a dead process")
   const app = shop.app()
-  const told = yield* withKey(paymentMethodId)(before.keyed).pipe(persistently(), Effect.provide(app))
+  const recorded = yield* withKey(paymentMethodId)(before.idempotent).pipe(persistently(), Effect.provide(app))
   yield* audit(databaseUrl)
   yield* auditPayments(databaseUrl, emulator)
-  return { ...before, app, databaseUrl, emulator, told }
+  return { ...before, app, databaseUrl, emulator, recorded }
 })
 
 layer(MortalShop.layer, { excludeTestServices: true, timeout: "60 seconds" })(
@@ -94,11 +94,11 @@ layer(MortalShop.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       "at the boundary \"%s\" leaves one paid order for the one who asks again",
       (point) =>
         Effect.gen(function*() {
-          const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, "card")
-          assert.strictEqual(told.status, 201, JSON.stringify(told.body))
-          assert.deepStrictEqual(yield* cartOf(databaseUrl, keyed.id), { status: "checked_out", orders: 1 })
-          const again = yield* withKey("card")(keyed).pipe(persistently(), Effect.provide(app))
-          assert.strictEqual(again.at("data.id"), told.at("data.id"))
+          const { app, databaseUrl, emulator, idempotent, keyless, product, recorded } = yield* dyingAt(point, "card")
+          assert.strictEqual(recorded.status, 201, JSON.stringify(recorded.body))
+          assert.deepStrictEqual(yield* cartOf(databaseUrl, idempotent.id), { status: "checked_out", orders: 1 })
+          const again = yield* withKey("card")(idempotent).pipe(persistently(), Effect.provide(app))
+          assert.strictEqual(again.at("data.id"), recorded.at("data.id"))
 
           const cart = yield* cartOf(databaseUrl, keyless.id)
           if (cart.status === "active") {
@@ -118,14 +118,14 @@ layer(MortalShop.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       "at the boundary \"%s\" of one that fails by \"%s\" leaves nothing behind",
       ([point, method]) =>
         Effect.gen(function*() {
-          const { app, databaseUrl, emulator, keyed, keyless, product, told } = yield* dyingAt(point, method)
-          assert.strictEqual(told.status, 422, JSON.stringify(told.body))
-          assert.strictEqual(told.at("error.code"), "CHECKOUT_FAILED")
+          const { app, databaseUrl, emulator, idempotent, keyless, product, recorded } = yield* dyingAt(point, method)
+          assert.strictEqual(recorded.status, 422, JSON.stringify(recorded.body))
+          assert.strictEqual(recorded.at("error.code"), "CHECKOUT_FAILED")
           assert.strictEqual(yield* soldOf(databaseUrl, product), 0)
-          for (const { id } of [keyed, keyless]) {
+          for (const { id } of [idempotent, keyless]) {
             assert.deepStrictEqual(yield* cartOf(databaseUrl, id), { status: "active", orders: 0 })
           }
-          const second = yield* withKey("card")(keyed, "another-key").pipe(persistently(), Effect.provide(app))
+          const second = yield* withKey("card")(idempotent, "another-key").pipe(persistently(), Effect.provide(app))
           assert.strictEqual(second.status, 201, JSON.stringify(second.body))
           yield* audit(databaseUrl)
           yield* auditPayments(databaseUrl, emulator)
@@ -149,8 +149,12 @@ it.live(
         return waiting
       }).pipe(Effect.provide(talkingTo(doomed, databaseUrl)))
       const app = talkingTo(yield* restart(doomed, options), databaseUrl)
-      const told = yield* withKey("3ds")(cart).pipe(persistently(), Effect.provide(app))
-      assert.deepStrictEqual([told.status, told.at("data.status")], [201, "pending"], JSON.stringify(told.body))
+      const recorded = yield* withKey("3ds")(cart).pipe(persistently(), Effect.provide(app))
+      assert.deepStrictEqual(
+        [recorded.status, recorded.at("data.status")],
+        [201, "pending"],
+        JSON.stringify(recorded.body)
+      )
       const waiting = yield* onDatabase(
         databaseUrl,
         (sql) => sql`select 1 from orders where status = 'pending' and payment_due_at > now()`
@@ -175,8 +179,8 @@ it.live("a key whose process died before it started the checkout is as good as n
         sql`select 1 from idempotency_keys where status = 'running' and locked_until > now()`)
       assert.strictEqual(taken.length, 1)
       yield* putInto(cart, yield* aProduct())
-      const told = yield* withKey("test")(cart, "left-behind").pipe(persistently())
-      assert.strictEqual(told.status, 201, JSON.stringify(told.body))
+      const recorded = yield* withKey("test")(cart, "left-behind").pipe(persistently())
+      assert.strictEqual(recorded.status, 201, JSON.stringify(recorded.body))
     }).pipe(Effect.provide(app))
     yield* audit(url)
   }), 60_000)

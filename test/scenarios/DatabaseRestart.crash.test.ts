@@ -6,7 +6,7 @@ import { aCartWith, addTo, aProduct, checkOut, type GuestCart } from "../support
 import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
 import { startService, talkingTo, talkingToAll } from "../support/Service.ts"
 import { persistently } from "../support/ServiceCalls.ts"
-import { auditConfirmed, nobodyTold, shoppers } from "../support/Shoppers.ts"
+import { auditConfirmed, shoppers, unannounced } from "../support/Shoppers.ts"
 import { type Answer, api } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -42,15 +42,15 @@ it.live(
     Effect.gen(function*() {
       const database = yield* serverOfItsOwn
       const service = yield* startService({ databaseUrl: database.url })
-      const told = nobodyTold()
+      const recorded = unannounced()
       let closing = false
       yield* Effect.gen(function*() {
         const product = yield* aProduct({ stock: 100_000 })
         const [cart, spare] = [yield* aCartWith(product), yield* aCartWith(product)]
-        const crowd = yield* Effect.forkChild(shoppers(4, product, told, () => closing))
+        const crowd = yield* Effect.forkChild(shoppers(4, product, recorded, () => closing))
         const moreOrders = (count: number) =>
           Effect.promise(() =>
-            waitFor("orders", () => told.orders.length >= count || crowd.pollUnsafe() !== undefined, 20_000)
+            waitFor("orders", () => recorded.orders.length >= count || crowd.pollUnsafe() !== undefined, 20_000)
           )
         yield* moreOrders(10)
         yield* database.stop
@@ -63,14 +63,14 @@ it.live(
         yield* database.start
         yield* worksAgain(spare)
         yield* readyWith(200)
-        yield* moreOrders(told.orders.length + 10)
+        yield* moreOrders(recorded.orders.length + 10)
         closing = true
         yield* Fiber.join(crowd)
       }).pipe(Effect.provide(talkingTo(service, database.url)))
       assert.isTrue(service.running(), "the very same process")
       yield* audit(database.url)
-      yield* auditConfirmed(database.url, told)
-      assert.deepStrictEqual([...told.refusals], [], "nobody was refused for it")
+      yield* auditConfirmed(database.url, recorded)
+      assert.deepStrictEqual([...recorded.refusals], [], "nobody was refused for it")
     }),
   90_000
 )

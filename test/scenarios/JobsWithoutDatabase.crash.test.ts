@@ -21,8 +21,8 @@ const notedRuns = (notes: string, pid?: number) =>
   Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(notes, pid)) > 0, 30_000))
 
 /** A runner that notes its runs in another database than its own, which stays when that goes. */
-const noting = (databaseUrl: string, notes: string, keyedMs: number) => {
-  const options = jobRunner(databaseUrl, keyedMs)
+const noting = (databaseUrl: string, notes: string, exclusiveMs: number) => {
+  const options = jobRunner(databaseUrl, exclusiveMs)
   return startService({ ...options, environment: { ...options.environment, STOA_TEST_NOTES_URL: notes } })
 }
 

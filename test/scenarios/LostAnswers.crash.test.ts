@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { stockOf } from "../checkout/ShopFloor.ts"
+import { stockOf } from "../checkout/CheckoutFixtures.ts"
 import { audit, onDatabase } from "../support/Audit.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
@@ -69,11 +69,11 @@ describe("a process that dies after it changed something and before it could ans
           ...request.call,
           headers: { ...request.call.headers, "idempotency-key": randomUUID() }
         })
-        const told = yield* send.pipe(
+        const recorded = yield* send.pipe(
           Effect.repeat({ until: ({ status }) => status !== 503, schedule: Schedule.spaced("100 millis") }),
           Effect.provide(talkingTo(doomed, databaseUrl))
         )
-        assert.strictEqual(told.status, 0, "nobody is told anything by a dead process")
+        assert.strictEqual(recorded.status, 0, "nobody is told anything by a dead process")
         assert.strictEqual((yield* Effect.promise(() => doomed.ended)).signal, "SIGKILL")
         const app = talkingTo(yield* restart(doomed, { databaseUrl }), databaseUrl)
         const again = yield* send.pipe(persistently("60 seconds"), Effect.provide(app))

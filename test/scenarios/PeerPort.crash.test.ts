@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { asPeer, asStranger, ping, toCart } from "../support/Peers.ts"
+import { asOutsider, asPeer, ping, toCart } from "../support/Peers.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
 import { startService, talkingTo } from "../support/Service.ts"
@@ -28,14 +28,14 @@ it.live("a process that does everything sells without a port for others", () =>
       const cart = yield* aCartWith(yield* aProduct())
       assert.strictEqual((yield* checkOut(cart)).status, 201)
     }).pipe(Effect.provide(talkingTo(service, url)))
-    const knock = yield* Effect.promise(() => asStranger(service.ports.http + 10_000, ping, "\"Exit\""))
+    const knock = yield* Effect.promise(() => asOutsider(service.ports.http + 10_000, ping, "\"Exit\""))
     assert.deepStrictEqual(knock, { heard: "", closed: true })
   }), 60_000)
 
 it.live("a stranger at the port of a runner is cut off before anything is read", () =>
   Effect.gen(function*() {
     const { runner } = yield* aRunner
-    const knock = (sent: string) => Effect.promise(() => asStranger(runner.ports.runner, sent, "\"Exit\""))
+    const knock = (sent: string) => Effect.promise(() => asOutsider(runner.ports.runner, sent, "\"Exit\""))
     assert.notInclude((yield* knock(ping)).heard, "Exit")
     // What a page of another site can have a browser send without asking first.
     const posted = yield* knock(
@@ -96,7 +96,7 @@ it.live(
     Effect.gen(function*() {
       const { url, runner } = yield* aRunner
       const edge = yield* startService({ databaseUrl: url, role: "api", environment })
-      const stranger = yield* startService({
+      const outsider = yield* startService({
         databaseUrl: url,
         role: "api",
         environment: { STOA_AUTH_SECRET: "the secret of a deployment next door, by mistake" }
@@ -112,8 +112,8 @@ it.live(
           headers: cart.headers,
           body: { entityId: product, quantity: 1 }
         })
-      assert.strictEqual((yield* put(stranger)).status, 503)
-      assert.include(stranger.output(), "refused this one: it has another secret")
+      assert.strictEqual((yield* put(outsider)).status, 503)
+      assert.include(outsider.output(), "refused this one: it has another secret")
       assert.include(runner.output(), "Refused a process at 127.0.0.1 that has another secret")
       assert.strictEqual((yield* put(edge)).status, 201)
     }),

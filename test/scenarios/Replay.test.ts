@@ -145,8 +145,8 @@ withApp("a replay of invoices", (it) => {
       const deaf = yield* Effect.flip(replay({ baseUrl: "http://127.0.0.1:9", key: "", path, print: () => {} }))
       assert.include(deaf.message, "Nothing answers at http://127.0.0.1:9.")
       const { url } = yield* TestApp
-      const stranger = yield* Effect.flip(replay({ baseUrl: url, key: "wrong", path, print: () => {} }))
-      assert.include(stranger.message, "was answered 401")
+      const outsider = yield* Effect.flip(replay({ baseUrl: url, key: "wrong", path, print: () => {} }))
+      assert.include(outsider.message, "was answered 401")
     }))
 })
 

@@ -6,7 +6,7 @@ import { poolingProxy } from "../support/PoolingProxy.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { restart, type Service, startService, talkingTo } from "../support/Service.ts"
-import { auditConfirmed, nobodyTold, shoppers } from "../support/Shoppers.ts"
+import { auditConfirmed, shoppers, unannounced } from "../support/Shoppers.ts"
 import { api } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -24,12 +24,12 @@ it.live("behind a proxy nobody loses a request while processes are replaced one 
       const product = yield* aProduct({ stock: 100_000 })
       const kept = yield* api("GET", "/api/catalog/entities")
       assert.strictEqual(kept.status, 200)
-      const told = nobodyTold()
+      const recorded = unannounced()
       let closing = false
-      const crowd = yield* Effect.forkChild(shoppers(6, product, told, () => closing))
+      const crowd = yield* Effect.forkChild(shoppers(6, product, recorded, () => closing))
       const moreOrders = Effect.promise(() => {
-        const wanted = told.orders.length + 10
-        return waitFor("orders", () => told.orders.length >= wanted || crowd.pollUnsafe() !== undefined, 60_000)
+        const wanted = recorded.orders.length + 10
+        return waitFor("orders", () => recorded.orders.length >= wanted || crowd.pollUnsafe() !== undefined, 60_000)
       })
       for (const place of [0, 1, 0, 1]) {
         yield* moreOrders
@@ -47,7 +47,7 @@ it.live("behind a proxy nobody loses a request while processes are replaced one 
       const { connections, requests } = proxy.sent()
       assert.deepStrictEqual(proxy.failures, [], `of ${requests} requests`)
       assert.isBelow(connections, requests / 2, "connections were kept")
-      yield* auditConfirmed(url, told)
+      yield* auditConfirmed(url, recorded)
     }).pipe(Effect.provide(talkingTo({ ...services[0] ?? assert.fail("no process"), url: proxy.url }, url)))
     yield* audit(url)
   }), 120_000)

@@ -55,8 +55,8 @@ describe("a rush", () => {
         yield* audit(url)
         assert.isAtMost(yield* soldOf(url, product), 5)
         const late = carts.filter((_, n) => answers[n]?.status !== 201)
-        const told = yield* everybodyBuys(late, 2).pipe(Effect.provide(app))
-        yield* soldExactly(url, product, 5, [...answers.filter(({ status }) => status === 201), ...told])
+        const recorded = yield* everybodyBuys(late, 2).pipe(Effect.provide(app))
+        yield* soldExactly(url, product, 5, [...answers.filter(({ status }) => status === 201), ...recorded])
       }),
     90_000
   )

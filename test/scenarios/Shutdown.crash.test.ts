@@ -13,9 +13,9 @@ import { waitFor } from "../support/waitFor.ts"
 
 /** Asserts that the process ends by itself within 15 s and says that it ended well. */
 const endsWell = Effect.fnUntraced(function*(service: Service) {
-  const told = performance.now()
+  const recorded = performance.now()
   const ended = yield* Effect.promise(() => service.ended)
-  assert.isAtMost(performance.now() - told, 15_000)
+  assert.isAtMost(performance.now() - recorded, 15_000)
   assert.deepStrictEqual(ended, { code: 0, signal: null }, service.output())
 })
 

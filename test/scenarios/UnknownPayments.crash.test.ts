@@ -20,10 +20,10 @@ const nothingOpen = (emulator: PaymentEmulator) =>
 /** The answer is a failure, the stock and the cart are back, and the provider's silence changes nothing about it. */
 const failsCleanly = Effect.fnUntraced(function*(cart: GuestCart, product: string, message: RegExp) {
   const { databaseUrl } = yield* TestApp
-  const told = yield* checkOut(cart, { paymentMethodId: "card" })
-  assert.strictEqual(told.status, 422, JSON.stringify(told.body))
-  assert.strictEqual(told.at("error.code"), "CHECKOUT_FAILED")
-  assert.match(told.text("error.message"), message)
+  const recorded = yield* checkOut(cart, { paymentMethodId: "card" })
+  assert.strictEqual(recorded.status, 422, JSON.stringify(recorded.body))
+  assert.strictEqual(recorded.at("error.code"), "CHECKOUT_FAILED")
+  assert.match(recorded.text("error.message"), message)
   assert.deepStrictEqual(yield* cartOf(databaseUrl, cart.id), { status: "active", orders: 0 })
   assert.strictEqual(yield* soldOf(databaseUrl, product), 0)
   yield* audit(databaseUrl)

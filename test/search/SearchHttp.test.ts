@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { brands, categories, entities, make, refused, shopper } from "../catalog/CatalogCalls.ts"
-import { api, asAdmin, asNobody, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asStaff, withApp } from "../support/TestApp.ts"
 import { change, searching, suggested } from "./SearchCalls.ts"
 
 /** A published product with these words; its slug is its first word, small, with a mark of the test. */
@@ -278,7 +278,7 @@ withApp("search over HTTP", (it) => {
     it.effect("needs catalog:read", () =>
       Effect.gen(function*() {
         for (const path of ["/api/search?q=x", "/api/search/suggest?prefix=xx"]) {
-          yield* refused("GET", path, undefined, 403, "FORBIDDEN", asNobody)
+          yield* refused("GET", path, undefined, 403, "FORBIDDEN", asAnonymous)
           assert.strictEqual((yield* api("GET", path)).status, 200)
           assert.strictEqual((yield* api("POST", path, { as: asAdmin })).status, 405)
         }

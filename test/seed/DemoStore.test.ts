@@ -21,7 +21,7 @@ const count = Effect.fnUntraced(function*(table: string) {
 const payloads = (type: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.map(
-      sql<{ readonly payload: unknown }>`select payload from journal_entries where type = ${type}`,
+      sql<{ readonly payload: unknown }>`select payload from outbox_events where type = ${type}`,
       (rows) => rows.map(({ payload }) => payload)
     ))
 

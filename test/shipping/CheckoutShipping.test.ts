@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { assertAddsUp, assertNothingLeft, checkoutFailed, refused } from "../checkout/ShopFloor.ts"
+import { assertAddsUp, assertNothingLeft, checkoutFailed, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aGuestCart, aProduct, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, testAppLayer } from "../support/TestApp.ts"
 import { aRate, aZone, noZones, offered, to } from "./Zones.ts"

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asCustomer, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { aRate, aZone, rates, zones } from "./Zones.ts"
 
@@ -10,16 +10,16 @@ const get = (path: string, as: typeof asAdmin = asAdmin) => api("GET", path, { a
 const patch = (path: string, body: unknown, as: typeof asAdmin = asAdmin) => api("PATCH", path, { body, as })
 const remove = (path: string, as: typeof asAdmin = asAdmin) => api("DELETE", path, { as })
 
-/** The kinds of changes the journal has of a record, in their order. */
-const told = (id: string) =>
+/** The kinds of changes the change log has of a record, in their order. */
+const recorded = (id: string) =>
   Effect.map(
-    onDatabase((sql) => sql<{ type: string }>`select type from journal_entries where entity_id = ${id} order by id`),
+    onDatabase((sql) => sql<{ type: string }>`select type from outbox_events where entity_id = ${id} order by id`),
     (rows) => rows.map(({ type }) => type)
   )
 
 describe("shipping zones and rates over HTTP", () => {
   withSharedApp((it) => {
-    it.effect("a zone is created with the whole record, read, changed, listed and deleted, and the journal tells", () =>
+    it.effect("a zone is created with the whole record, read, changed, listed and deleted, and the change log tells", () =>
       Effect.gen(function*() {
         const made = yield* post(zones, { name: "North", countries: ["us", "CA", "US"], states: [" tx ", "ON"] })
         assert.strictEqual(made.status, 201)
@@ -50,14 +50,14 @@ describe("shipping zones and rates over HTTP", () => {
         for (const gone of [yield* remove(path), yield* get(path), yield* patch(path, {})]) {
           refused(gone, 404, "NOT_FOUND")
         }
-        assert.deepStrictEqual(yield* told(String(zone["id"])), [
+        assert.deepStrictEqual(yield* recorded(String(zone["id"])), [
           "shippingZones.create",
           "shippingZones.update",
           "shippingZones.delete"
         ])
       }))
 
-    it.effect("a rate is created with the whole record, read, changed, listed and deleted, and the journal tells", () =>
+    it.effect("a rate is created with the whole record, read, changed, listed and deleted, and the change log tells", () =>
       Effect.gen(function*() {
         const zoneId = yield* aZone(["US"])
         const made = yield* post(rates, {
@@ -101,7 +101,7 @@ describe("shipping zones and rates over HTTP", () => {
         for (const gone of [yield* remove(path), yield* get(path), yield* patch(path, {})]) {
           refused(gone, 404, "NOT_FOUND")
         }
-        assert.deepStrictEqual(yield* told(String(rate["id"])), [
+        assert.deepStrictEqual(yield* recorded(String(rate["id"])), [
           "shippingRates.create",
           "shippingRates.update",
           "shippingRates.delete"

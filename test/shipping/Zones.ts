@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, at } from "../support/TestApp.ts"
 
 export const zones = "/api/shipping/zones"

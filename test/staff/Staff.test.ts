@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { type SignedIn, signIn } from "../access/People.ts"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, at, withApp } from "../support/TestApp.ts"
 

@@ -44,9 +44,9 @@ const always = (sql: SqlClient.SqlClient) =>
       where l.reserved > l.on_hand and not l.allow_negative
     union all
     select 'every order is announced exactly once', o.id::text from orders o
-      where (select count(*) from journal_entries e where e.type = 'orders.create' and e.entity_id = o.id::text) <> 1
+      where (select count(*) from outbox_events e where e.type = 'orders.create' and e.entity_id = o.id::text) <> 1
     union all
-    select 'nothing but orders is announced', e.entity_id from journal_entries e
+    select 'nothing but orders is announced', e.entity_id from outbox_events e
       where e.type = 'orders.create' and not exists (select 1 from orders o where o.id::text = e.entity_id)
     union all
     select 'a payment belongs to one order', payment_intent_id from orders where payment_intent_id is not null

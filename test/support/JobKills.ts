@@ -10,11 +10,11 @@ import type { Service, ServiceOptions } from "./Service.ts"
 const program = fileURLToPath(new URL("./serveJobs.ts", import.meta.url))
 
 /** A runner whose handlers note their runs in `job_runs`; those of keys take so many ms, give or take a half. */
-export const jobRunner = (databaseUrl: string, keyedMs = 10): ServiceOptions => ({
+export const jobRunner = (databaseUrl: string, exclusiveMs = 10): ServiceOptions => ({
   databaseUrl,
   role: "runner",
   program,
-  environment: { STOA_TEST_KEYED_MS: String(keyedMs) }
+  environment: { STOA_TEST_EXCLUSIVE_MS: String(exclusiveMs) }
 })
 
 /** The table that the handlers note their runs in. */

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-interface Told {
+interface Reported {
   readonly assertionResults: ReadonlyArray<{
     readonly fullName: string
     readonly status: string
@@ -16,17 +16,17 @@ interface Told {
 /** How tests went: the first one that failed, as one line; `broken` when none did and the run is no good nevertheless. */
 export type MutantRun =
   | { readonly outcome: "passed" }
-  | { readonly outcome: "failed" | "broken"; readonly told: string }
+  | { readonly outcome: "failed" | "broken"; readonly recorded: string }
 
-const judged = (code: number | null, files: ReadonlyArray<Told>): MutantRun => {
+const judged = (code: number | null, files: ReadonlyArray<Reported>): MutantRun => {
   const failed = files.flatMap((file) => file.assertionResults).find(({ status }) => status === "failed")
   if (failed !== undefined) {
     const [message = ""] = failed.failureMessages
     // Nobody knows what a test was going to see that had no time.
     const outcome = /(Test|Hook) timed out in/.test(message) ? "broken" : "failed"
-    return { outcome, told: `${failed.fullName}: ${message.split("\n")[0]}` }
+    return { outcome, recorded: `${failed.fullName}: ${message.split("\n")[0]}` }
   }
-  return code === 0 ? { outcome: "passed" } : { outcome: "broken", told: `tests ended with ${code}` }
+  return code === 0 ? { outcome: "passed" } : { outcome: "broken", recorded: `tests ended with ${code}` }
 }
 
 /** Runs tests, up to the first that fails, with a filter taken out; they share the server of this run. */
@@ -43,7 +43,7 @@ export const runMutant = (mutant: string, tests: ReadonlyArray<string>): Effect.
           child.on("close", (ended) => resume(Effect.succeed(ended)))
         })
         const text = yield* Effect.promise(() => readFile(report, "utf8").catch(() => `{"testResults":[]}`))
-        const { testResults }: { readonly testResults: ReadonlyArray<Told> } = JSON.parse(text)
+        const { testResults }: { readonly testResults: ReadonlyArray<Reported> } = JSON.parse(text)
         return judged(code, testResults)
       }),
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))

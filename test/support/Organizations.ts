@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { asAdmin, inOrganization } from "./TestApp.ts"
 
 let organizations = 0

@@ -27,7 +27,7 @@ const exchange = (socket: Socket, sent: string, until?: string): Promise<Exchang
   })
 
 /** Somebody who knows nothing but the address. */
-export const asStranger = (port: number, sent: string, until?: string) =>
+export const asOutsider = (port: number, sent: string, until?: string) =>
   exchange(connectPlain(port, "127.0.0.1"), sent, until)
 
 /** A process that goes by the name of one secret, and by default proves it. */

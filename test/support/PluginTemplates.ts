@@ -12,12 +12,12 @@ const worthwhile = 10
 
 const made = new Map<string, Promise<string>>()
 
-const told = new WeakMap<object, string>()
+const recorded = new WeakMap<object, string>()
 
 /** What a table or a list of migrations says, in short; in full it has megabytes, and the next file brings the same one. */
 const digestOf = (part: object): string => {
-  const digest = told.get(part) ?? createHash("sha256").update(inspect(part, { depth: null })).digest("hex")
-  told.set(part, digest)
+  const digest = recorded.get(part) ?? createHash("sha256").update(inspect(part, { depth: null })).digest("hex")
+  recorded.set(part, digest)
   return digest
 }
 

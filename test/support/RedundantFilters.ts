@@ -70,7 +70,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/orders/OrderLookupRepo.ts#5",
     "src/domain/orders/OrderLookupRepo.ts#9"
   ],
-  "the entries of the journal that it leads to have it": ["src/domain/customers/ErasureRepo.ts#5"],
+  "the entries of the change log that it leads to have it": ["src/domain/customers/ErasureRepo.ts#5"],
   "the other two of the join say it": [
     "src/domain/inventory/OpenAllocationsRepo.ts#0",
     "src/domain/inventory/OpenAllocationsRepo.ts#1",

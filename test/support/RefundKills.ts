@@ -187,9 +187,9 @@ export const moneyUnderKills = Effect.fnUntraced(
           return { ...story, order }
         }), { concurrency: 4 })
       emulator.behave({ late: 20 })
-      let told = 0
+      let recorded = 0
       const clerks = yield* Effect.forkChild(
-        Effect.forEach(orders, ({ live, order }) => Effect.tap(live(order), () => Effect.sync(() => told++)), {
+        Effect.forEach(orders, ({ live, order }) => Effect.tap(live(order), () => Effect.sync(() => recorded++)), {
           concurrency: 5,
           discard: true
         })
@@ -210,7 +210,7 @@ export const moneyUnderKills = Effect.fnUntraced(
       const held = orders.reduce((sum, story) => sum + story.held, 0)
       const levels = yield* onDatabase(url, (sql) => sql`select on_hand, reserved from stock_levels`)
       assert.deepStrictEqual(levels, [{ on_hand: stock, reserved: held }], "all that came back is on the shelf")
-      return { orders: told, refunds: emulator.refunds().length }
+      return { orders: recorded, refunds: emulator.refunds().length }
     }).pipe(Effect.provide(app))
   }
 )

@@ -21,15 +21,15 @@ const connectingAs = (url: string, name: string) => `${url}?options=${encodeURIC
 const watchRelay = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.all([
-      sql`create table told (event_id uuid not null, process text not null)`,
-      sql`create function note_told() returns trigger language plpgsql as $$ begin
-        insert into told select event_id, current_setting('stoa.process') from opened;
+      sql`create table recorded (event_id uuid not null, process text not null)`,
+      sql`create function note_recorded() returns trigger language plpgsql as $$ begin
+        insert into recorded select event_id, current_setting('stoa.process') from opened;
         perform set_config('application_name', 'relay ' || current_setting('stoa.process'), true);
         perform pg_sleep(0.1);
         return null;
       end $$`,
       sql`create trigger told after insert on webhook_messages referencing new table as opened
-        for each statement execute function note_told()`,
+        for each statement execute function note_recorded()`,
       ...organizations.map((id) =>
         sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id}) on conflict do nothing`
       )
@@ -59,28 +59,28 @@ const changing = Effect.fnUntraced(function*(organization: string, done: () => b
   }
 })
 
-/** What must not be of the journal and of what was told of it. */
+/** What must not be of the change log and of what was told of it. */
 const auditRelay = Effect.fnUntraced(function*(url: string) {
   const found = yield* onDatabase(
     url,
     (sql) =>
-      sql`select 'positions' as rule, organization_id as example from journal_entries group by organization_id
+      sql`select 'positions' as rule, organization_id as example from outbox_events group by organization_id
       having count(*) <> max(position) or count(distinct position) <> count(*)
     union all
-    select 'sequences', organization_id from journal_entries where event_sequence is not null group by organization_id
+    select 'sequences', organization_id from outbox_events where event_sequence is not null group by organization_id
       having count(*) <> max(event_sequence) or count(distinct event_sequence) <> count(*)
     union all
-    select 'told once', e.id::text from journal_entries e where event_sequence is not null
-      and (select count(*) from told t where t.event_id = e.id) <> 1
+    select 'told once', e.id::text from outbox_events e where event_sequence is not null
+      and (select count(*) from recorded t where t.event_id = e.id) <> 1
     union all
-    select 'one dispatch', e.id::text from journal_entries e where event_sequence is not null
+    select 'one dispatch', e.id::text from outbox_events e where event_sequence is not null
       and (select count(*) from webhook_dispatches d where d.event_id = e.id) <> 1
     union all
-    select 'one job', e.id::text from journal_entries e where event_sequence is not null
+    select 'one job', e.id::text from outbox_events e where event_sequence is not null
       and (select count(*) from commerce_jobs j where j.task_slug = 'webhooks/deliver' and j.input->>'eventId' = e.id::text) <> 1
     union all
-    select 'nothing else told', t.event_id::text from told t
-      where not exists (select 1 from journal_entries e where e.id = t.event_id and e.event_sequence is not null)`
+    select 'nothing else told', t.event_id::text from recorded t
+      where not exists (select 1 from outbox_events e where e.id = t.event_id and e.event_sequence is not null)`
   )
   assert.deepStrictEqual(found, [])
 })
@@ -102,10 +102,10 @@ const sequencesOf = Effect.fnUntraced(function*(organization: string) {
 const counts = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.map(
-      sql<{ entries: number; waiting: number; told: number; by: number }>`select count(*)::int4 as entries,
-        (count(*) filter (where position is null))::int4 as waiting, (select count(*)::int4 from told) as told,
-        (select count(distinct process)::int4 from told) as by from journal_entries`,
-      ([row]) => row ?? { entries: 0, waiting: -1, told: 0, by: 0 }
+      sql<{ entries: number; waiting: number; recorded: number; by: number }>`select count(*)::int4 as entries,
+        (count(*) filter (where position is null))::int4 as waiting, (select count(*)::int4 from recorded) as told,
+        (select count(distinct process)::int4 from recorded) as by from outbox_events`,
+      ([row]) => row ?? { entries: 0, waiting: -1, recorded: 0, by: 0 }
     ))
 
 /**
@@ -136,11 +136,11 @@ export const relayUnderKills = Effect.fnUntraced(function*(kills: number) {
     )
     const begun = performance.now()
     for (let kill = 0; kill < kills; kill++) {
-      const before = (yield* counts(url)).told
+      const before = (yield* counts(url)).recorded
       const name = yield* eventually(
         "a relay in the middle of a batch, after others went well",
         Effect.gen(function*() {
-          return (yield* counts(url)).told > before ? yield* relaying(url) : undefined
+          return (yield* counts(url)).recorded > before ? yield* relaying(url) : undefined
         }),
         60_000
       )
@@ -150,8 +150,8 @@ export const relayUnderKills = Effect.fnUntraced(function*(kills: number) {
       if (kill % 2 === 1) yield* place.strike
       else {
         yield* place.kill
-        const told = (yield* counts(url)).told
-        yield* eventually("a takeover", Effect.map(counts(url), (now) => now.told > told), 60_000)
+        const recorded = (yield* counts(url)).recorded
+        yield* eventually("a takeover", Effect.map(counts(url), (now) => now.recorded > recorded), 60_000)
         yield* place.replace
       }
     }

@@ -36,10 +36,10 @@ export const soldExactly = Effect.fnUntraced(function*(
   pieces: number,
   answers: ReadonlyArray<Answer>
 ) {
-  const told = Map.groupBy(answers, ({ status }) => status)
-  assert.deepStrictEqual(new Set(told.keys()), new Set([201, 422]), JSON.stringify(answers.map(({ body }) => body)))
-  for (const answer of told.get(422) ?? []) assert.match(answer.text("error.message"), refusal)
+  const recorded = Map.groupBy(answers, ({ status }) => status)
+  assert.deepStrictEqual(new Set(recorded.keys()), new Set([201, 422]), JSON.stringify(answers.map(({ body }) => body)))
+  for (const answer of recorded.get(422) ?? []) assert.match(answer.text("error.message"), refusal)
   yield* audit(databaseUrl)
-  assert.strictEqual(told.get(201)?.length, pieces)
+  assert.strictEqual(recorded.get(201)?.length, pieces)
   assert.strictEqual(yield* soldOf(databaseUrl, product), pieces)
 })

@@ -27,7 +27,7 @@ export class ShopFronts extends Context.Service<ShopFronts, {
   /** Not trusted, and of the service's site: its visitors' cookies go along. */
   readonly sibling: string
   /** Not trusted, and of another site. */
-  readonly stranger: string
+  readonly outsider: string
   readonly browser: Browser
   /** The link of the mail that asks somebody to confirm his address, once it lies there. */
   readonly linkTo: (email: string) => Effect.Effect<string>
@@ -89,7 +89,7 @@ export const shopFronts = Layer.effectContext(Effect.gen(function*() {
       shop,
       partner,
       sibling: origin("blog.stoa"),
-      stranger: origin("stranger"),
+      outsider: origin("stranger"),
       browser,
       linkTo
     })

@@ -5,12 +5,12 @@ import { persistently } from "./ServiceCalls.ts"
 import { type Answer, api, type TestApp } from "./TestApp.ts"
 
 /** What shoppers were told: the orders that the shop confirmed, and the refusals by their text. */
-export interface Told {
+export interface Reported {
   readonly orders: Array<string>
   readonly refusals: Map<string, number>
 }
 
-export const nobodyTold = (): Told => ({ orders: [], refusals: new Map() })
+export const unannounced = (): Reported => ({ orders: [], refusals: new Map() })
 
 const stubborn = persistently("60 seconds")
 
@@ -30,12 +30,12 @@ const buy = Effect.fnUntraced(function*(product: string, paymentMethodId: string
   }))
 })
 
-const note = (told: Told, answer: Answer) => {
-  if (answer.status === 201) told.orders.push(answer.text("data.id"))
+const note = (recorded: Reported, answer: Answer) => {
+  if (answer.status === 201) recorded.orders.push(answer.text("data.id"))
   else {
     assert.strictEqual(answer.at("error.code"), "CHECKOUT_FAILED", `${answer.status} ${JSON.stringify(answer.body)}`)
     const message = answer.text("error.message")
-    told.refusals.set(message, (told.refusals.get(message) ?? 0) + 1)
+    recorded.refusals.set(message, (recorded.refusals.get(message) ?? 0) + 1)
   }
 }
 
@@ -43,20 +43,20 @@ const note = (told: Told, answer: Answer) => {
 export const shoppers = (
   count: number,
   product: string,
-  told: Told,
+  recorded: Reported,
   done: () => boolean,
   methods: ReadonlyArray<string> = ["test"]
 ): Effect.Effect<void, never, TestApp> =>
   Effect.forEach(
     Array.from({ length: count }, (_, n) => n),
     Effect.fnUntraced(function*(n) {
-      for (let turn = n; !done(); turn++) note(told, yield* buy(product, methods[turn % methods.length] ?? "test"))
+      for (let turn = n; !done(); turn++) note(recorded, yield* buy(product, methods[turn % methods.length] ?? "test"))
     }),
     { concurrency: "unbounded", discard: true }
   )
 
 /** Asserts that every confirmed order is there, once, and lives. */
-export const auditConfirmed = Effect.fnUntraced(function*(url: string, { orders }: Told) {
+export const auditConfirmed = Effect.fnUntraced(function*(url: string, { orders }: Reported) {
   const kept = yield* onDatabase(
     url,
     (sql) => sql<{ id: string }>`select id::text as id from orders where status <> 'cancelled'`

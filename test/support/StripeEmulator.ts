@@ -9,12 +9,12 @@ import { type Reply, type StripeIntent, StripeLedger } from "./StripeLedger.ts"
  * without an answer. `hold`: it has its effect and the answer waits for `release`. `break`: status 500, remembered under
  * the key as Stripe does, without an effect. `limit`: status 429.
  */
-export type Trouble = "drop" | "hear" | "hold" | "break" | "limit"
+export type Fault = "drop" | "hear" | "hold" | "break" | "limit"
 
 /** The calls of Stripe's interface that this service makes. */
 export type StripeCall = "create" | "retrieve" | "search" | "capture" | "cancel" | "refund" | "refunds"
 
-interface Remembered {
+interface Cached {
   readonly request: string
   /** Undefined while the first request is being worked on. */
   reply: Reply | undefined
@@ -27,7 +27,7 @@ export interface StripeEmulator {
   /** Each call with its idempotency key, in the order in which they were heard. */
   readonly calls: ReadonlyArray<{ readonly call: StripeCall; readonly key: string | undefined }>
   /** The next so many calls of a kind meet trouble. */
-  readonly trouble: (call: StripeCall, trouble: Trouble, times?: number) => void
+  readonly fault: (call: StripeCall, fault: Fault, times?: number) => void
   /** Lets the answers go that were held. */
   readonly release: () => void
   /** Forgets idempotency keys, as Stripe does after a day. */
@@ -55,16 +55,16 @@ const failure = (status: number, type: string, message: string, code?: string): 
   body: { error: { type, message, ...code === undefined ? {} : { code } } }
 })
 
-class Desk {
+class NumberBlock {
   readonly ledger = new StripeLedger()
   readonly calls: Array<{ readonly call: StripeCall; readonly key: string | undefined }> = []
-  readonly keys = new Map<string, Remembered>()
-  readonly troubles: Array<{ readonly call: StripeCall; readonly trouble: Trouble }> = []
+  readonly keys = new Map<string, Cached>()
+  readonly faults: Array<{ readonly call: StripeCall; readonly fault: Fault }> = []
   held: Array<() => void> = []
 
-  takeTrouble(call: StripeCall): Trouble | undefined {
-    const index = this.troubles.findIndex((one) => one.call === call)
-    return index < 0 ? undefined : this.troubles.splice(index, 1)[0]?.trouble
+  takeFault(call: StripeCall): Fault | undefined {
+    const index = this.faults.findIndex((one) => one.call === call)
+    return index < 0 ? undefined : this.faults.splice(index, 1)[0]?.fault
   }
 
   /** As Stripe keeps idempotency keys: same request, same answer; another request is refused, one at work is told. */
@@ -89,7 +89,7 @@ class Desk {
   }
 }
 
-const serve = (desk: Desk, secretKey: string) => async (request: IncomingMessage, response: ServerResponse) => {
+const serve = (desk: NumberBlock, secretKey: string) => async (request: IncomingMessage, response: ServerResponse) => {
   const url = new URL(request.url ?? "/", "http://stripe")
   const method = request.method ?? "GET"
   const path = url.pathname.replace("/v1/", "")
@@ -105,14 +105,14 @@ const serve = (desk: Desk, secretKey: string) => async (request: IncomingMessage
   if (request.headers.authorization !== `Bearer ${secretKey}`) {
     return say(failure(401, "invalid_request_error", `Invalid API Key provided: ${request.headers.authorization}`))
   }
-  const trouble = desk.takeTrouble(call)
-  if (trouble === "drop") return void request.socket.destroy()
+  const fault = desk.takeFault(call)
+  if (fault === "drop") return void request.socket.destroy()
   desk.calls.push({ call, key })
-  if (trouble === "limit") return say(failure(429, "rate_limit_error", "Too many requests.", "rate_limit"))
+  if (fault === "limit") return say(failure(429, "rate_limit_error", "Too many requests.", "rate_limit"))
   const replayed = method === "POST" && key !== undefined && desk.keys.has(key)
-  const reply = desk.answer({ method, path, text, key }, trouble === "break")
-  if (trouble === "hear") return void request.socket.destroy()
-  if (trouble !== "hold") return say(reply, replayed)
+  const reply = desk.answer({ method, path, text, key }, fault === "break")
+  if (fault === "hear") return void request.socket.destroy()
+  if (fault !== "hold") return say(reply, replayed)
   const atWork = desk.keys.get(key ?? "")
   const done = atWork?.reply
   if (atWork !== undefined) atWork.reply = undefined
@@ -125,7 +125,7 @@ const serve = (desk: Desk, secretKey: string) => async (request: IncomingMessage
 /** Starts a Stripe of the test's own for the account with this key; it ends with the scope. */
 export const startStripe = (secretKey: string): Effect.Effect<StripeEmulator, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const desk = new Desk()
+    const desk = new NumberBlock()
     const handle = serve(desk, secretKey)
     const server = createServer((request, response) => void handle(request, response))
     yield* Effect.addFinalizer(() =>
@@ -142,8 +142,8 @@ export const startStripe = (secretKey: string): Effect.Effect<StripeEmulator, ne
       url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
       ledger: desk.ledger,
       calls: desk.calls,
-      trouble: (call, trouble, times = 1) => {
-        for (let n = 0; n < times; n++) desk.troubles.push({ call, trouble })
+      fault: (call, fault, times = 1) => {
+        for (let n = 0; n < times; n++) desk.faults.push({ call, fault })
       },
       release: () => {
         for (const go of desk.held.splice(0)) go()

@@ -98,7 +98,7 @@ const actor = (role: string, overrides: Partial<Actor>): Partial<Actor> => ({
 export const asAdmin = actor("admin", {})
 export const asStaff = actor("staff", {})
 export const asCustomer = (userId: string) => actor("customer", { userId })
-export const asNobody = actor("customer", { userId: "user-noperm", permissions: [] })
+export const asAnonymous = actor("customer", { userId: "user-noperm", permissions: [] })
 /** The same actor in another organization. */
 export const inOrganization = (organizationId: string, of: Partial<Actor>): Partial<Actor> => ({
   ...of,

@@ -6,7 +6,7 @@ import { ShopFronts } from "./ShopFronts.ts"
 import type { Call } from "./TestApp.ts"
 
 /** What a page is told of an answer; `failed` names the error when it is told nothing. */
-const Told = Schema.Struct({
+const Reported = Schema.Struct({
   failed: Schema.optional(Schema.String),
   type: Schema.optional(Schema.String),
   status: Schema.optional(Schema.Number),
@@ -14,7 +14,7 @@ const Told = Schema.Struct({
   body: Schema.optional(Schema.Unknown)
 })
 
-const told = Schema.decodeUnknownOption(Told)
+const recorded = Schema.decodeUnknownOption(Reported)
 
 /** Runs a function of the page's own script with these arguments and gives what it told. */
 export const run = (page: Page, name: string, ...args: ReadonlyArray<unknown>): Effect.Effect<unknown> =>
@@ -22,7 +22,7 @@ export const run = (page: Page, name: string, ...args: ReadonlyArray<unknown>): 
 
 /** The same, for functions that tell of an answer. */
 export const tell = (page: Page, name: string, ...args: ReadonlyArray<unknown>) =>
-  Effect.map(run(page, name, ...args), (value) => Option.getOrThrow(told(value)))
+  Effect.map(run(page, name, ...args), (value) => Option.getOrThrow(recorded(value)))
 
 /** Opens a page of an origin in somebody's browser. */
 export const open = (visitor: BrowserContext, address: string): Effect.Effect<Page> =>

@@ -44,7 +44,7 @@ const hurry = (url: string) =>
     (sql) =>
       sql`with due as (update commerce_jobs set wait_until = now() where queue = 'webhooks' and status = 'pending'
         and not blocked and wait_until > now() returning 1)
-      select pg_notify('stoa_jobs', 'webhooks') from (select count(*) from due) told`
+      select pg_notify('stoa_jobs', 'webhooks') from (select count(*) from due) notified`
   )
 
 const failedAttempts = (url: string) =>
@@ -59,7 +59,7 @@ const undelivered = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.map(
       sql<{ n: number }>`select ((select count(*) from webhook_dispatches)
-        + (select count(*) from journal_entries where position is null))::int4 as n`,
+        + (select count(*) from outbox_events where position is null))::int4 as n`,
       ([row]) => row?.n ?? 0
     ))
 
@@ -122,7 +122,7 @@ const auditArrivals = Effect.fnUntraced(function*(url: string, arrivals: Readonl
   const [events, givenUp] = yield* onDatabase(url, (sql) =>
     Effect.all([
       sql<Announced>`select 'evt_' || id as id, entity_type || ' ' || entity_id as record,
-        event_sequence::int4 as sequence from journal_entries where event_sequence is not null order by 3`,
+        event_sequence::int4 as sequence from outbox_events where event_sequence is not null order by 3`,
       sql`select id, error from commerce_jobs where queue = 'webhooks' and status = 'failed'`
     ]))
   assert.deepStrictEqual(givenUp, [])

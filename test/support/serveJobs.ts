@@ -15,8 +15,8 @@ const notes = PgClient.layer({
 })
 
 /** How long the runs of a key take on average, in ms. */
-const keyedMs = Number(process.env["STOA_TEST_KEYED_MS"] ?? 10)
-const spread = () => keyedMs * (0.5 + Math.random())
+const exclusiveMs = Number(process.env["STOA_TEST_EXCLUSIVE_MS"] ?? 10)
+const spread = () => exclusiveMs * (0.5 + Math.random())
 
 /**
  * Notes when a run begins and when it ends or is given back, whatever becomes of it; only one whose process is killed has no

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { holding, onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"
 import { aTaxClass, aTaxRate } from "./TaxedShop.ts"
@@ -16,15 +16,15 @@ const kinds = [
   }
 ] as const
 
-/** What the journal tells of changes of this kind in an organization, oldest first. */
-const told = (organizationId: string) =>
+/** What the change log tells of changes of this kind in an organization, oldest first. */
+const recorded = (organizationId: string) =>
   onDatabase((sql) =>
-    sql<{ readonly type: string }>`select type from journal_entries where organization_id = ${organizationId}
+    sql<{ readonly type: string }>`select type from outbox_events where organization_id = ${organizationId}
       and entity_type in ('tax_class', 'tax_rate') order by entry_number`
   ).pipe(Effect.map((rows) => rows.map(({ type }) => type)))
 
 withSharedApp("tax classes and rates", (it) => {
-  it.effect("are made, read, listed, changed and deleted, each change with its entry in the journal", () =>
+  it.effect("are made, read, listed, changed and deleted, each change with its entry in the change log", () =>
     Effect.gen(function*() {
       for (const { other, path, sent } of kinds) {
         const as = yield* anOrganization
@@ -44,7 +44,7 @@ withSharedApp("tax classes and rates", (it) => {
         refused(yield* api("GET", `${path}/${id}`, { as }), 404, "NOT_FOUND")
         const kind = path.endsWith("classes") ? "taxClasses" : "taxRates"
         const expected = ["create", "create", "update", "delete"].map((what) => `${kind}.${what}`)
-        assert.deepStrictEqual(yield* told(as.organizationId), expected)
+        assert.deepStrictEqual(yield* recorded(as.organizationId), expected)
       }
     }))
 
@@ -85,7 +85,7 @@ withSharedApp("tax classes and rates", (it) => {
       assert.deepStrictEqual(yield* defaults, ["first"])
       // The one that lost its place is told of too.
       assert.deepStrictEqual(
-        (yield* told(as.organizationId)).filter((type) => type === "taxClasses.update").length,
+        (yield* recorded(as.organizationId)).filter((type) => type === "taxClasses.update").length,
         3
       )
       const names = Array.from({ length: 6 }, (_, n) => `at once ${n}`)
@@ -137,7 +137,7 @@ withSharedApp("tax classes and rates", (it) => {
         refused(yield* api("POST", path, { as, body: "{" }), 400, "BAD_REQUEST")
         assert.strictEqual((yield* api("GET", path, { as })).at("meta.pagination.total"), 0)
       }
-      assert.deepStrictEqual(yield* told(as.organizationId), [])
+      assert.deepStrictEqual(yield* recorded(as.organizationId), [])
     }))
 
   it.effect("are for those who hold tax:manage, and for nobody of another store", () =>

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OutsideFailed } from "../../src/domain/modules/OutsideService.ts"
-import { assertAddsUp, assertNothingLeft, checkoutFailed, onDatabase } from "../checkout/ShopFloor.ts"
+import { assertAddsUp, assertNothingLeft, checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 
 /** Tables of the deployment and not of a tenant. */
 const common =
@@ -23,16 +23,16 @@ export const ownerless = Effect.map(
   (all) => all.filter(({ name, owned }) => !owned && !common.test(name)).map(({ name }) => name)
 )
 
-/** Waits until every entry of the journal has its place: nothing changes by itself any more. */
-export const journalAtRest = onDatabase((sql) =>
-  Effect.repeat(sql`select 1 from journal_entries where position is null limit 1`, {
+/** Waits until every entry of the change log has its place: nothing changes by itself any more. */
+export const changeLogAtRest = onDatabase((sql) =>
+  Effect.repeat(sql`select 1 from outbox_events where position is null limit 1`, {
     until: (waiting) => waiting.length === 0
   })
 )
 
 /** All rows of an organization as text, by table: two footprints are equal when nothing of it has changed. */
 export const footprintOf = Effect.fnUntraced(function*(organization: string) {
-  yield* journalAtRest
+  yield* changeLogAtRest
   const owned = (yield* tables).filter(({ owned }) => owned)
   const rows = yield* onDatabase((sql) =>
     Effect.forEach(owned, ({ name }) =>

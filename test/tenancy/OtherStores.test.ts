@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { withApp } from "../support/TestApp.ts"
 import { ownerless } from "./Footprint.ts"
-import { neighbours, ownAffairs } from "./Neighbours.ts"
+import { otherTenants, ownAffairs } from "./OtherTenants.ts"
 import { asks, files, nameless, reads, refusedAnyway, writes } from "./Probes.ts"
 
 withApp("two stores in one database", (it) => {
@@ -22,7 +22,7 @@ withApp("two stores in one database", (it) => {
 
   it.effect("neither sees nor touches the other, by whichever id it asks", () =>
     Effect.gen(function*() {
-      const { leaks, ours, theirs } = yield* neighbours
+      const { leaks, ours, theirs } = yield* otherTenants
       assert.deepStrictEqual(leaks, [])
       // The same requests are good ones: with records of their own store they are done, and change nothing beside it.
       assert.deepStrictEqual(yield* ownAffairs(theirs, ours), [])

@@ -5,7 +5,7 @@ import { startMutant } from "../support/Mutant.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { talkingTo } from "../support/Service.ts"
 import { filtersIn, withoutFilter } from "../support/TenantFilter.ts"
-import { neighbours } from "./Neighbours.ts"
+import { otherTenants } from "./OtherTenants.ts"
 
 /** One filter of the many; `npm run chaos` takes out each of them in turn. */
 const planted = "src/domain/catalog/brands/BrandRepo.ts#2"
@@ -28,7 +28,7 @@ describe("a filter of organizations that is taken out", () => {
       assert.isAbove(filtersIn(readFileSync(file, "utf8")), 1, "the planted filter is gone: name another one")
       const { url } = yield* freshDatabase
       const service = yield* startMutant(planted, url)
-      const { leaks } = yield* Effect.provide(neighbours, talkingTo(service, url))
+      const { leaks } = yield* Effect.provide(otherTenants, talkingTo(service, url))
       assert.isTrue(leaks.some((leak) => /brand/.test(leak)), leaks.join("\n"))
       // The search document of an entity names its brands.
       assert.deepStrictEqual(leaks.filter((leak) => !/brand|search_documents/.test(leak)), [])

@@ -153,7 +153,7 @@ export const reads: ReadonlyArray<Probe> = [
   figures(["Orders.count"], ["Orders.id"], { "Orders.id": "{order}" })
 ]
 
-/** Everything a store has, as files. They are noted in its journal, so that reading one changes what the audit reads. */
+/** Everything a store has, as files. They are noted in its change log, so that reading one changes what the audit reads. */
 export const files: ReadonlyArray<Probe> = ["catalog", "categories", "brands", "prices", "stock", "customers", "orders"]
   .map((kind) => probe("GET", `/api/exports/${kind}`))
 

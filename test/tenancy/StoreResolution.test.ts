@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { aKey, signIn } from "../access/People.ts"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
 
@@ -59,11 +59,11 @@ lenient("a deployment that resolves stores", (it) => {
     Effect.gen(function*() {
       yield* openStore("org_r")
       const owner = yield* signIn({ role: "owner", organization: "org_r" })
-      const stranger = yield* signIn()
+      const outsider = yield* signIn()
       const orders = (headers: Record<string, string>) =>
         api("GET", "/api/orders", { headers: { ...headers, ...where("org_r") } })
       assert.strictEqual((yield* orders(owner.bearer)).status, 200)
-      refused(yield* orders(stranger.bearer), 403, "FORBIDDEN", "a shopper")
+      refused(yield* orders(outsider.bearer), 403, "FORBIDDEN", "a shopper")
       refused(yield* orders({}), 401, "UNAUTHORIZED", "a visitor")
     }))
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import {
   isSignedWith,
@@ -98,15 +98,15 @@ withDeliveries("deliveries", (it) => {
     it.effect("each endpoint gets the events it asked for, once, and none of another organization", () =>
       Effect.gen(function*() {
         const receiver = yield* startReceiver
-        const stranger = yield* anOrganization
+        const outsider = yield* anOrganization
         yield* anEndpoint(`${receiver.url}/all`)
         yield* anEndpoint(`${receiver.url}/creations`, ["catalog.create"])
         yield* anEndpoint(`${receiver.url}/changes`, ["catalog.update", "catalog.delete"])
-        yield* anEndpoint(`${receiver.url}/stranger`, ["*"], {}, stranger)
+        yield* anEndpoint(`${receiver.url}/stranger`, ["*"], {}, outsider)
         const { id } = yield* anEvent()
         yield* api("POST", `/api/catalog/entities/${id}/publish`, { as: asAdmin })
         yield* api("DELETE", `/api/catalog/entities/${id}`, { as: asAdmin })
-        const theirs = yield* anEvent(stranger)
+        const theirs = yield* anEvent(outsider)
         yield* firstAbout(receiver, "/stranger", theirs.id)
         const typesAt = (path: string) =>
           receiver.received(path).filter((one) => one.at("data.id") === id).map((one) => String(one.at("type"))).sort()
@@ -263,12 +263,12 @@ withDeliveries("deliveries", (it) => {
     it.effect("is 404 for another organization's delivery, and calls nobody", () =>
       Effect.gen(function*() {
         const receiver = yield* startReceiver
-        const [owner, stranger] = [yield* anOrganization, yield* anOrganization]
+        const [owner, outsider] = [yield* anOrganization, yield* anOrganization]
         const { id } = yield* anEndpoint(`${receiver.url}/ours`, ["catalog.create"], {}, owner)
         const one = yield* firstAbout(receiver, "/ours", (yield* anEvent(owner)).id)
         const row = yield* delivering("the log", isDelivered(id, one.at("id"), owner))
-        refused(yield* redeliver(at(row, "id"), stranger), 404, "NOT_FOUND")
-        refused(yield* api("GET", `${webhooks}/${id}/deliveries`, { as: stranger }), 404, "NOT_FOUND")
+        refused(yield* redeliver(at(row, "id"), outsider), 404, "NOT_FOUND")
+        refused(yield* api("GET", `${webhooks}/${id}/deliveries`, { as: outsider }), 404, "NOT_FOUND")
         assert.strictEqual(yield* waitingOf(owner), 0)
         assert.strictEqual(receiver.received("/ours").length, 1)
       }))

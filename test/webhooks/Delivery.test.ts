@@ -139,7 +139,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.deepStrictEqual(jobs.map(({ options }) => options.queue), ["webhooks"])
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`select (select string_agg(e::text, ' ') from webhook_endpoints e) as endpoints,
-        (select string_agg(o::text, ' ') from journal_entries o) as journal`
+        (select string_agg(o::text, ' ') from outbox_events o) as change log`
       assert.notInclude(JSON.stringify(rows), endpoint.secret)
       assert.notInclude(JSON.stringify(rows), endpoint.secret.slice("whsec_".length))
     }))
@@ -159,14 +159,14 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
       verify(endpoint.secret, second)
       const { items } = yield* (yield* Webhooks).deliveries(endpoint.id, page)
-      const told = items.map((one) => [
+      const recorded = items.map((one) => [
         one.attemptCount,
         one.statusCode,
         one.error,
         one.responseSnippet,
         one.nextRetryAt === null
       ])
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(recorded, [
         [2, 200, null, "", true],
         [1, 500, "The receiver answered 500.", "out of order", false]
       ])
@@ -218,7 +218,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.lengthOf((yield* JobsDouble).jobs, 2)
     }))
 
-  it.effect("fails for five days and the endpoint is switched off with an entry in the journal", () =>
+  it.effect("fails for five days and the endpoint is switched off with an entry in the change log", () =>
     Effect.gen(function*() {
       const { endpoint } = yield* answeredWith(500)
       yield* shift(endpoint.id, 4)
@@ -229,9 +229,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       const after = yield* (yield* Webhooks).get(endpoint.id)
       assert.deepStrictEqual([after.isActive, after.disabledReason], [false, "failing"])
       const sql = yield* SqlClient.SqlClient
-      const journal = yield* sql<{ type: string }>`select type from journal_entries where entity_id = ${endpoint.id}
+      const changeLog = yield* sql<{ type: string }>`select type from outbox_events where entity_id = ${endpoint.id}
         and entity_type = 'webhook_endpoint' order by created_at, id`
-      assert.deepStrictEqual(journal.map(({ type }) => type), ["webhooks.create", "webhooks.disable"])
+      assert.deepStrictEqual(changeLog.map(({ type }) => type), ["webhooks.create", "webhooks.disable"])
     }))
 
   it.effect("that succeeds ends the row of failures", () =>

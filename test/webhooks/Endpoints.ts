@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
-import { onDatabase } from "../checkout/ShopFloor.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 

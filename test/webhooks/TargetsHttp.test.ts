@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, refused } from "../checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { type Received, startReceiver } from "../support/ScriptedReceiver.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 import { anEndpoint, anEvent, delivering, logOf, register, webhooks } from "./Endpoints.ts"

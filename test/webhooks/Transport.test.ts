@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { developmentKeyring, sealSecret } from "../../src/domain/webhooks/SecretBox.ts"
+import { developmentKeyring, encryptSecret } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { secretOwner, WebhookAttempts } from "../../src/domain/webhooks/WebhookAttempts.ts"
 import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookRows.ts"
 import { WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
@@ -35,7 +35,7 @@ const endpointAt = (url: string): StoredEndpoint => ({
     createdAt: at,
     updatedAt: at
   },
-  secret: sealSecret(developmentKeyring, secretOwner("org", id), newSecret()),
+  secret: encryptSecret(developmentKeyring, secretOwner("org", id), newSecret()),
   previous: undefined
 })
 

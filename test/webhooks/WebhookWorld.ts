@@ -52,7 +52,7 @@ export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
 export const relay = (events: ReadonlyArray<SequencedEvent>) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    yield* sql`insert into journal_entries (id, organization_id, type, entity_type, entity_id, payload, actor_type,
+    yield* sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type,
         source, created_at, position, event_sequence)
       select id, "organizationId", type, "entityType", "entityId", payload, 'user', 'rest', "createdAt",
         ${behindAll}::bigint + sequence, ${behindAll}::bigint + sequence

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, holding, openElsewhere, refused } from "../checkout/ShopFloor.ts"
+import { elsewhere, holding, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
 import { anEndpoint, register, webhooks } from "./Endpoints.ts"

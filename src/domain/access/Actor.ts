@@ -21,15 +21,15 @@ export const Actor = Schema.Struct({
   permissions: Schema.Array(Schema.String),
   cartSecret: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
-  /** Address and program of the client, as the request showed them; for the journal of changes. */
+  /** Address and program of the client, as the request showed them; for the change log. */
   ip: Schema.optional(Schema.NullOr(Schema.String)),
   userAgent: Schema.optional(Schema.NullOr(Schema.String)),
   /** The API key that acts; of two keys of one owner, this tells them apart. */
   keyId: Schema.optionalKey(Schema.String),
   /** What a change is made by: a request, or the service's own work. Absent: a caller in this process. */
   source: Schema.optional(Schema.Literals(["rest", "local", "job"])),
-  /** The work of the Idempotency-Key of the request; whoever changes something for it marks the change (`MarkRepo`). */
-  workId: Schema.optional(Schema.String)
+  /** The work of the Idempotency-Key of the request; whoever changes something for it marks the change (`IdempotencyRecordRepo`). */
+  executionId: Schema.optional(Schema.String)
 })
 export type Actor = typeof Actor.Type
 

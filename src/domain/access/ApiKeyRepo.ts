@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { journalInsert, journalRows } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
 import type { ApiKey } from "./ApiKey.ts"
@@ -51,7 +51,7 @@ const toApiKey = (row: Row): ApiKey => ({
   createdAt: row.created_at
 })
 
-/** Keys of an organization. Each change announces itself to the journal in its own statement, without the key's hash. */
+/** Keys of an organization. Each change announces itself to the change log in its own statement, without the key's hash. */
 export class ApiKeyRepo extends Context.Service<ApiKeyRepo, {
   readonly insert: (key: ApiKey, text: StoredText) => Effect.Effect<void, never, CurrentActor>
   /** Newest first. */
@@ -84,8 +84,8 @@ export const apiKeyRepoLayer = Layer.effect(
             ${actor.organizationId}, ${key.role}, ${
         key.scope ?? noScope
       }, ${permissions}, ${metadata}, true, ${key.expiresAt}::timestamptz, ${key.createdAt}::timestamptz,
-            ${key.createdAt}::timestamptz))${mark(sql, actor)}
-        ${journalInsert(sql, actor, [change])}`
+            ${key.createdAt}::timestamptz))${idempotencyRecord(sql, actor)}
+        ${changeLogInsert(sql, actor, [change])}`
     }, Effect.orDie)
 
     const list = Effect.fn("ApiKeyRepo.list")(function*(page: PageRequest) {
@@ -109,8 +109,8 @@ export const apiKeyRepoLayer = Layer.effect(
       const record = sql`jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)`
       const rows = yield* sql`with removed as (
           delete from api_keys where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *),
-        told as (${
-        journalRows(sql, actor, {
+        recorded as (${
+        changeLogRows(sql, actor, {
           type: "apiKeys.delete",
           entityType: "api_key",
           entityId: "r.id",

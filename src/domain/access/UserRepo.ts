@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { CurrentActor } from "./Actor.ts"
 
 /** Somebody whom an organization knows. */
@@ -66,7 +66,7 @@ export const userRepoLayer = Layer.effect(
       const actor = yield* CurrentActor
       // Nobody becomes a vendor's whom the organization does not know; whoever leaves one may have left the store before.
       const may = to === null || to === from ? sql`true` : isKnown(sql, actor.organizationId)
-      const told = journalRows(sql, actor, {
+      const recorded = changeLogRows(sql, actor, {
         type: "users.update",
         entityType: "user",
         entityId: "r.id::text",
@@ -78,7 +78,7 @@ export const userRepoLayer = Layer.effect(
           select u.* from users u where u.id = ${userId}::uuid and u.vendor_id is not distinct from ${from}::text and ${may}
           for update of u),
         r as (update users u set vendor_id = ${to}::text, vendor_role = ${role}::text, updated_at = now() from w where u.id = w.id returning u.*),
-        told as (${told})
+        recorded as (${recorded})
         select 1 from r`
       return rows.length === 1
     })

@@ -30,7 +30,7 @@ export class Analytics extends Context.Service<Analytics, {
       const visibleIn = (scope: Scope) => models.filter(({ model }) => rulesFor(model, scope) !== undefined)
 
       const meta = Effect.map(Effect.flatMap(CurrentActor, scopeFor), (scope): AnalyticsMeta => {
-        const told = visibleIn(scope).map(({ model, source }) => ({
+        const recorded = visibleIn(scope).map(({ model, source }) => ({
           name: model.name,
           source,
           measures: membersOf(model, model.measures),
@@ -38,10 +38,10 @@ export class Analytics extends Context.Service<Analytics, {
           segments: membersOf(model, model.segments ?? {})
         }))
         return {
-          models: told,
-          measures: told.flatMap(({ measures }) => measures),
-          dimensions: told.flatMap(({ dimensions }) => dimensions),
-          segments: told.flatMap(({ segments }) => segments)
+          models: recorded,
+          measures: recorded.flatMap(({ measures }) => measures),
+          dimensions: recorded.flatMap(({ dimensions }) => dimensions),
+          segments: recorded.flatMap(({ segments }) => segments)
         }
       })
 

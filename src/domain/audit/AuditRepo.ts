@@ -4,7 +4,7 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { type AuditEntry, type AuditFilter, eventsNamed, shortened } from "./AuditEntry.ts"
 
-/** Reads the journal as the audit trail. */
+/** Reads the change log as the audit trail. */
 export class AuditRepo extends Context.Service<AuditRepo, {
   /** A page of entries, newest first; a change shows as soon as it is committed. */
   readonly list: (filter: AuditFilter, page: PageRequest) => Effect.Effect<PageOf<AuditEntry>, never, CurrentActor>
@@ -67,22 +67,22 @@ export const auditRepoLayer = Layer.effect(
     const count = (organization: string, filter: AuditFilter) =>
       isUnfiltered(filter)
         ? sql<{ readonly total: bigint }>`select
-            coalesce((select position - purged_position from journal_heads where organization_id = ${organization}), 0)
-            + (select count(*) from journal_entries where position is null and organization_id = ${organization})
+            coalesce((select position - purged_position from outbox_cursors where organization_id = ${organization}), 0)
+            + (select count(*) from outbox_events where position is null and organization_id = ${organization})
             as total`
         : sql<{ readonly total: bigint }>`select
-            (select count(*) from journal_entries where position is not null and ${matching(sql, organization, filter)})
-            + (select count(*) from journal_entries where position is null and ${matching(sql, organization, filter)})
+            (select count(*) from outbox_events where position is not null and ${matching(sql, organization, filter)})
+            + (select count(*) from outbox_events where position is null and ${matching(sql, organization, filter)})
             as total`
 
     // Two halves, because the indexes leave out what waits for its place; that is little, and gone in a moment.
     const select = (organization: string, filter: AuditFilter, page: PageRequest) => {
       const enough = page.limit + offsetOf(page)
       return sql<EntryRow>`select * from (
-          (select * from journal_entries where position is not null and ${matching(sql, organization, filter)}
+          (select * from outbox_events where position is not null and ${matching(sql, organization, filter)}
             order by created_at desc, entry_number desc limit ${enough})
           union all
-          (select * from journal_entries where position is null and ${matching(sql, organization, filter)}
+          (select * from outbox_events where position is null and ${matching(sql, organization, filter)}
             order by created_at desc, entry_number desc limit ${enough})) e
         order by created_at desc, entry_number desc limit ${page.limit} offset ${offsetOf(page)}`
     }

@@ -2,7 +2,7 @@ import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor } from "../access/Actor.ts"
-import { insertTold } from "./AuthJournalRepo.ts"
+import { insertRecorded } from "./AuthChangeLogRepo.ts"
 
 type Statements = Effect.Effect<void, SqlError.SqlError, CurrentActor>
 
@@ -37,7 +37,7 @@ export const authDecoyRepoLayer = Layer.effect(
   AuthDecoyRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const made = (table: string, row: Readonly<Record<string, unknown>>) =>
-      Effect.flatMap(CurrentActor, (actor) => insertTold(sql, actor, table, row))
+      Effect.flatMap(CurrentActor, (actor) => insertRecorded(sql, actor, table, row))
     const newAccount = Effect.suspend(() => {
       const id = randomUUID()
       return Effect.andThen(

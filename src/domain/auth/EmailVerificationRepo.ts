@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { insertTold, told } from "./AuthJournalRepo.ts"
+import { insertRecorded, recordedChange } from "./AuthChangeLogRepo.ts"
 import { SessionRepo } from "./SessionRepo.ts"
 
 /** A user whose address may be verified. */
@@ -39,7 +39,7 @@ export const emailVerificationRepoLayer = Layer.effect(
       const actor = yield* CurrentActor
       const owned = table === "api_keys" ? sql`reference_id = ${userId}` : sql`user_id = ${userId}::uuid`
       yield* sql`with r as (delete from ${sql(table)} where ${owned} returning *)${
-        told(sql, actor, table, "deleted")
+        recordedChange(sql, actor, table, "deleted")
       } select 1`
     })
 
@@ -48,7 +48,7 @@ export const emailVerificationRepoLayer = Layer.effect(
       // A link to a provider that was begun names its user in what it keeps.
       yield* sql`delete from verifications where strpos(value, ${userId}) > 0`
       const account = { account_id: userId, provider_id: "credential", user_id: userId, password }
-      yield* insertTold(sql, yield* CurrentActor, "user_accounts", account)
+      yield* insertRecorded(sql, yield* CurrentActor, "user_accounts", account)
     })
 
     return EmailVerificationRepo.of({
@@ -65,7 +65,9 @@ export const emailVerificationRepoLayer = Layer.effect(
               and email = ${email} and not email_verified for update),
             r as (update users set email_verified = true, sign_up_browser = null, updated_at = now(),
               two_factor_enabled = users.two_factor_enabled and not ${afresh}
-              from w where users.id = w.id returning users.*)${told(sql, actor, "users", "updated")} select 1 from r`
+              from w where users.id = w.id returning users.*)${
+            recordedChange(sql, actor, "users", "updated")
+          } select 1 from r`
           if (verified.length === 0) return false
           yield* endAll(userId)
           if (afresh) yield* startAfresh(userId, newPassword)

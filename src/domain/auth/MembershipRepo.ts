@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { told } from "./AuthJournalRepo.ts"
+import { recordedChange } from "./AuthChangeLogRepo.ts"
 
 /** All SQL of memberships and organizations beside better-auth's own. */
 export class MembershipRepo extends Context.Service<MembershipRepo, {
@@ -30,7 +30,7 @@ export const membershipRepoLayer = Layer.effect(
       removeEmpty: Effect.fn("MembershipRepo.removeEmpty")(function*(organizationId: string) {
         const actor = yield* CurrentActor
         const removal = sql`with r as (delete from organizations where id = ${organizationId} returning *)${
-          told(sql, actor, "organizations", "deleted")
+          recordedChange(sql, actor, "organizations", "deleted")
         } select 1`
         // Behind a savepoint: that it is in use is told, and the transaction goes on.
         const removed = Effect.as(sql.withTransaction(removal), true)

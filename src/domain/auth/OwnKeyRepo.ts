@@ -1,13 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { told } from "./AuthJournalRepo.ts"
+import { recordedChange } from "./AuthChangeLogRepo.ts"
 
 /** All SQL of keys that users made for themselves, beside better-auth's own and the verification of credentials. */
 export class OwnKeyRepo extends Context.Service<OwnKeyRepo, {
   /**
    * Deletes all keys of a user: they open nothing any more, in any process (a trigger tells them). Each has its entry in
-   * the journal; repeating it changes nothing.
+   * the change log; repeating it changes nothing.
    */
   readonly endAll: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/auth/OwnKeyRepo") {}
@@ -20,7 +20,7 @@ export const ownKeyRepoLayer = Layer.effect(
       endAll: Effect.fn("OwnKeyRepo.endAll")(function*(userId: string) {
         const actor = yield* CurrentActor
         yield* sql`with r as (delete from api_keys where reference_id = ${userId} returning *)${
-          told(sql, actor, "api_keys", "deleted")
+          recordedChange(sql, actor, "api_keys", "deleted")
         } select 1`
       }, Effect.orDie)
     }))

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { told } from "./AuthJournalRepo.ts"
+import { recordedChange } from "./AuthChangeLogRepo.ts"
 
 /** All SQL of sessions beside better-auth's own and the verification of credentials. */
 export class SessionRepo extends Context.Service<SessionRepo, {
   /**
-   * Ends all sessions of a user, in every process (a trigger tells them), with an entry of the journal for each; repeating
+   * Ends all sessions of a user, in every process (a trigger tells them), with an entry of the change log for each; repeating
    * it changes nothing.
    */
   readonly endAll: (userId: string) => Effect.Effect<void, never, CurrentActor>
@@ -20,7 +20,7 @@ export const sessionRepoLayer = Layer.effect(
       endAll: Effect.fn("SessionRepo.endAll")(function*(userId: string) {
         const actor = yield* CurrentActor
         yield* sql`with r as (delete from sessions where user_id = ${userId}::uuid returning *)${
-          told(sql, actor, "sessions", "deleted")
+          recordedChange(sql, actor, "sessions", "deleted")
         } select 1`
       }, Effect.orDie)
     }))

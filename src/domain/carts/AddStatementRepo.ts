@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
-import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
+import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import { lineJson, type LineRow } from "./CartRowRepo.ts"
@@ -27,7 +27,7 @@ const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
   added: line.addedAt,
   event: newId(),
   origin: originOf(actor),
-  work: actor.workId ?? null
+  work: actor.executionId ?? null
 })
 
 /**
@@ -53,11 +53,11 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>,
       on conflict (cart_id, entity_id, variant_id) do update
         set quantity = cart_lines.quantity + excluded.quantity, unit_price_snapshot = excluded.unit_price_snapshot
       returning *),
-    event as (insert into ${journal(sql)}
+    event as (insert into ${changeLog(sql)}
       select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineJson("l"))},
         -- The snapshot of this statement still has the previous line; the fence excludes other changes.
         (select ${sql.literal(lineJson("o"))} from cart_lines o where o.cart_id = i.cart and o.id = l.id),
         ${byOrigin(sql)} from input i join line l on l.cart_id = i.cart),
-    marked as (insert into keyed_changes (organization_id, work_id)
+    marked as (insert into idempotency_records (organization_id, execution_id)
       select i.organization, i.work from input i join line l on l.cart_id = i.cart where i.work is not null)
     select k.n, to_jsonb(l) as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`

@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import { journalRows } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type Add, addStatement } from "./AddStatementRepo.ts"
 import type { CartLine, CartState } from "./Cart.ts"
 import { lineJson, type LineRow, toLine } from "./CartRowRepo.ts"
@@ -35,7 +35,7 @@ const addedLine = (line: LineRow | null): CartLine | "stale" => line === null ? 
 
 /** The change log entry of the part `line`; the part `previous` has the line before it. */
 const lineEvent = (sql: SqlClient.SqlClient, actor: Actor, type: "cart.updateQuantity" | "cart.removeItem") =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "cart",
     entityId: "x.cart_id::text",
@@ -91,7 +91,7 @@ export const cartLineRepoLayer = Layer.effect(
         cart as (${increaseVersion(from)} and exists (select 1 from previous) returning id),
         line as (${change} where l.cart_id = cart.id and l.id = ${lineId}::uuid
           and l.organization_id = ${from.cart.organizationId} returning l.*),
-        entry as (${lineEvent(sql, actor, type)})${mark(sql, actor, "line")}
+        entry as (${lineEvent(sql, actor, type)})${idempotencyRecord(sql, actor, "line")}
         select exists (select 1 from previous) as exists, (select to_jsonb(line) from line) as line`
       return row === undefined || !row.exists ? "no-line" as const : addedLine(row.line)
     })

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
+import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState, StoredCart } from "./Cart.ts"
@@ -89,7 +89,7 @@ export const cartRepoLayer = Layer.effect(
             expires_at, created_at, updated_at)
           select id, organization, customer, status, currency, email, secret, version, expires, created, updated
           from input returning id)
-        insert into ${journal(sql)}
+        insert into ${changeLog(sql)}
         select i.entry, i.organization, 'cart.create', 'cart', i.id::text, i.record, null::jsonb, ${byOrigin(sql)}
         from input i join created on created.id = i.id`
 

@@ -1,5 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { isoTime } from "../events/JournalRepo.ts"
+import { isoTime } from "../events/ChangeLogRepo.ts"
 import type { Cart, CartLine, CartState, StoredCart } from "./Cart.ts"
 
 /** A row of `carts` from the driver. */

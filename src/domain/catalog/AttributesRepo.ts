@@ -1,7 +1,7 @@
 import { Context, Effect, Equal, Layer, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { jsonOf } from "../modules/RecordColumns.ts"
 import { Attributes, type AttributesChange, type NewAttributes } from "./Attributes.ts"
@@ -69,7 +69,7 @@ const attributesJson = (row: string) => jsonOf(storedFields, row)
 
 /** The event of changed attributes shows the entity with them, like a read that includes them. */
 const changeEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type: "catalog.update",
     entityType: "catalog_entity",
     entityId: "x.id::text",
@@ -81,7 +81,7 @@ const changeEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
 
 /** The event of deleted locales shows the entity before it with their attributes. */
 const deletionEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type: "catalog.update",
     entityType: "catalog_entity",
     entityId: "x.id::text",

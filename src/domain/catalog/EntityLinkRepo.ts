@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 
 /** Records that entities link to. */
 export type LinkTarget = "category" | "brand"
@@ -35,11 +35,11 @@ const tables = {
   brand: { links: "entity_brands", targets: "brands", column: "brand_id", field: "brandId" }
 } as const
 
-/** Journal entries of links belong to the history of the entity. */
+/** Change log entries of links belong to the history of the entity. */
 const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
   const { column, field, targets } = tables[target]
   const link = `jsonb_build_object('entityId', x.entity_id, '${field}', x.${column})`
-  return journalRows(sql, actor, {
+  return changeLogRows(sql, actor, {
     type: `${targets}.${what}`,
     entityType: "catalog_entity",
     entityId: "x.entity_id::text",

@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
+import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import type { EventType } from "../events/Event.ts"
-import { isoTime, journalRows } from "../events/JournalRepo.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { CatalogEntity } from "./Entity.ts"
 import type { EntityView, Expansions } from "./Expansion.ts"
@@ -42,7 +42,7 @@ export const entityEvent = (
   old?: string,
   fields?: { readonly before: object; readonly after: object }
 ) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "catalog_entity",
     entityId: "x.id::text",

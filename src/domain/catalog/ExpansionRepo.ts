@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { isoTime } from "../events/JournalRepo.ts"
+import { isoTime } from "../events/ChangeLogRepo.ts"
 import type { Include } from "./Expansion.ts"
 
 /*

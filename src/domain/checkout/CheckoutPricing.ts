@@ -134,7 +134,7 @@ const totalsInput = (
   lines: ReadonlyArray<PricedLine>,
   applied: AppliedPromotions,
   { total }: ShippingPrice
-): TotalsInput<KeyedLine> => ({
+): TotalsInput<LineWithKey> => ({
   currency,
   lines: lines.map((line) => ({ ...line, key: line.agreed?.lineId ?? newId() })),
   discounts: discountsOf(lines, applied),
@@ -205,7 +205,7 @@ const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): num
 
 /** Tax applies to the lines after discounts. */
 const taxableOf = (
-  { currency, lines, shippingTotal }: OrderTotals<KeyedLine>,
+  { currency, lines, shippingTotal }: OrderTotals<LineWithKey>,
   { shippingAddress = null }: PricingRequest
 ): Taxable => ({
   currency,
@@ -218,7 +218,7 @@ const taxableOf = (
   shippingTotal
 })
 
-type KeyedLine = PricedLine & { readonly key: string }
+type LineWithKey = PricedLine & { readonly key: string }
 
 /** Discounts by staff come first, so that each stays on its line and promotions share the rest. */
 const discountsOf = (
@@ -232,14 +232,14 @@ const discountsOf = (
 ]
 
 /** Totals out of range fail the checkout; they are no defect. */
-const totalled = (input: TotalsInput<KeyedLine>): Effect.Effect<OrderTotals<KeyedLine>, CheckoutFailed> =>
+const totalled = (input: TotalsInput<LineWithKey>): Effect.Effect<OrderTotals<LineWithKey>, CheckoutFailed> =>
   Effect.fromResult(Result.mapError(orderTotals(input), ({ message }) => CheckoutFailed.of(message)))
 
 const assemble = (
   cart: Basket,
   request: PricingRequest,
   buyer: Buyer,
-  order: OrderTotals<KeyedLine>,
+  order: OrderTotals<LineWithKey>,
   applied: AppliedPromotions,
   candidates: ReadonlyArray<{ readonly promotion: PromotionRow }>,
   shipped: ShippingPrice,

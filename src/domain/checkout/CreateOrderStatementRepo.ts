@@ -1,8 +1,8 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
-import { byOrigin, journal, originOf } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "../orders/Order.ts"
@@ -129,7 +129,7 @@ const records = (sql: SqlClient.SqlClient) =>
         (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
       from created p join input i on i.id = p.id),
-    event as (insert into ${journal(sql)}
+    event as (insert into ${changeLog(sql)}
       select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
       from created p join input i on i.id = p.id)`
 
@@ -185,7 +185,7 @@ export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Acto
       returning h.holder),
     cart as (select i.n, i.email from input i where exists (select 1 from hold)),
     ${usage(sql)},
-    ${records(sql)}${mark(sql, actor, "created")}
+    ${records(sql)}${idempotencyRecord(sql, actor, "created")}
     select 0 as n, exists (select 1 from created) as created, false as existed`
 
 /** A payment to record: the provider's id of it and the captured amount in minor units. */
@@ -232,7 +232,7 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
       where o.id = any(array(select id from locked)) and o.id = i.id
         and (o.status <> 'cancelled' or o.amount_captured is not null)
       returning i.n, o.status, o.amount_captured, o.updated_at),
-    entry as (insert into ${journal(sql)}
+    entry as (insert into ${changeLog(sql)}
       select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
         ${sql.literal(capture("settled.amount_captured", "i.intent"))},
         ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}

@@ -2,9 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { CheckoutFailed } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { AuditedType } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { EditedStock } from "../inventory/EditedStock.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order } from "../orders/Order.ts"
@@ -94,7 +94,7 @@ export const orderEditRepoLayer = Layer.effect(
         if (removed.length > 0) yield* promotionsReturned(sql, actor, after.id, removed)
         if (added.length > 0) yield* promotionsUsed(sql, actor, after, added)
         const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
-        yield* sql`with event as (${journalInsert(sql, actor, [change])})${mark(sql, actor)} select 1`
+        yield* sql`with event as (${changeLogInsert(sql, actor, [change])})${idempotencyRecord(sql, actor)} select 1`
         yield* updateProjections(projections, after.id)
         return true
       },

@@ -1,9 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { type Address, maxAddresses } from "./Address.ts"
 
@@ -42,7 +42,7 @@ const toAddress = (row: AddressRow): Address => ({
 /** How an attempt to add an address ended. */
 export type AddressAdded = "added" | "too many" | "no such customer"
 
-/** All SQL of addresses. The journal tells of them as changes of their customer. */
+/** All SQL of addresses. The change log tells of them as changes of their customer. */
 export class AddressRepo extends Context.Service<AddressRepo, {
   /** A page of a customer's addresses, oldest first, in two statements. */
   readonly list: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, never, CurrentActor>
@@ -55,7 +55,7 @@ export class AddressRepo extends Context.Service<AddressRepo, {
   readonly remove: (customerId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/customers/AddressRepo") {}
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `customers.${string}Address`>,
   payload: Address,
   before: Address | null
@@ -66,12 +66,16 @@ const adding = (sql: SqlClient.SqlClient) => {
     const rows = yield* sql<AddressRow>`update customer_addresses set is_default = false
       where customer_id = ${address.customerId}::uuid and type = ${address.type} and is_default
         and organization_id = ${actor.organizationId} returning *`
-    const changes = rows.map(toAddress).map((one) => told("customers.changeAddress", one, { ...one, isDefault: true }))
-    if (changes.length > 0) yield* journalInsert(sql, actor, changes)
+    const changes = rows.map(toAddress).map((one) =>
+      toChange("customers.changeAddress", one, { ...one, isDefault: true })
+    )
+    if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
   })
 
   const insert = Effect.fnUntraced(function*(actor: Actor, a: Address) {
-    yield* sql`with event as (${journalInsert(sql, actor, [told("customers.addAddress", a, null)])})${mark(sql, actor)}
+    yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.addAddress", a, null)])})${
+      idempotencyRecord(sql, actor)
+    }
       insert into customer_addresses (id, organization_id, customer_id, type, is_default, first_name, last_name, line1,
         line2, city, state, postal_code, country, phone)
       values (${a.id}::uuid, ${actor.organizationId}, ${a.customerId}::uuid, ${a.type}, ${a.isDefault}, ${a.firstName},
@@ -117,8 +121,8 @@ export const addressRepoLayer = Layer.effect(
         and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId} returning *`
         if (rows[0] === undefined) return false
         const gone = toAddress(rows[0])
-        yield* sql`with event as (${journalInsert(sql, actor, [told("customers.removeAddress", gone, gone)])})${
-          mark(sql, actor)
+        yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.removeAddress", gone, gone)])})${
+          idempotencyRecord(sql, actor)
         } select 1`
         return true
       },

@@ -5,7 +5,7 @@ import { FreeText, keyText, ShopperObject } from "../text/Storable.ts"
 
 /**
  * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null only
- * in what the journal tells of an erasure. `groupIds` decide about prices and promotions.
+ * in what the change log tells of an erasure. `groupIds` decide about prices and promotions.
  */
 export const Customer = Schema.Struct({
   id: Uuid,

@@ -2,9 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { CustomerGroup } from "./CustomerGroup.ts"
 
@@ -44,7 +44,7 @@ export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo, {
   readonly remove: (id: string) => Effect.Effect<boolean, Conflict, CurrentActor>
 }>()("stoa/domain/customers/CustomerGroupRepo") {}
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `customerGroups.${string}`>,
   group: CustomerGroup,
   before: CustomerGroup | null
@@ -68,8 +68,8 @@ const writing = (sql: SqlClient.SqlClient) => {
         insert into customer_groups (id, organization_id, name, description, metadata, created_at, updated_at)
         values (${g.id}::uuid, ${g.organizationId}, ${g.name}, ${g.description}, ${JSON.stringify(g.metadata)}::jsonb,
           ${g.createdAt}::timestamptz, ${g.updatedAt}::timestamptz) returning id),
-      event as (${journalInsert(sql, actor, [told("customerGroups.create", g, null)], "made")})${
-      mark(sql, actor, "made")
+      event as (${changeLogInsert(sql, actor, [toChange("customerGroups.create", g, null)], "made")})${
+      idempotencyRecord(sql, actor, "made")
     } select id from made`
   }, Effect.catchTag("SqlError", orRefused))
 
@@ -82,8 +82,8 @@ const writing = (sql: SqlClient.SqlClient) => {
       const before = toGroup(rows[0])
       const g = rule(before)
       if (g === before) return g
-      yield* sql`with event as (${journalInsert(sql, actor, [told("customerGroups.update", g, before)])})${
-        mark(sql, actor)
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customerGroups.update", g, before)])})${
+        idempotencyRecord(sql, actor)
       }
         update customer_groups set name = ${g.name}, description = ${g.description},
           metadata = ${JSON.stringify(g.metadata)}::jsonb, updated_at = ${g.updatedAt}::timestamptz
@@ -101,8 +101,8 @@ const writing = (sql: SqlClient.SqlClient) => {
       where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *`
       if (rows[0] === undefined) return false
       const gone = toGroup(rows[0])
-      yield* sql`with event as (${journalInsert(sql, actor, [told("customerGroups.delete", gone, gone)])})${
-        mark(sql, actor)
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customerGroups.delete", gone, gone)])})${
+        idempotencyRecord(sql, actor)
       } select 1`
       return true
     },

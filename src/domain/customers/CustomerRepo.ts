@@ -2,8 +2,8 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization, isSignedIn } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { blankCustomer, type Customer, nameParts } from "./Customer.ts"
@@ -75,7 +75,7 @@ const openingOf = (sql: SqlClient.SqlClient) =>
         on conflict (organization_id, user_id) do update set user_id = c.user_id
         returning *),
       fresh as (select 1 from made where id = ${profile.id}::uuid),
-      event as (${journalInsert(sql, actor, [customerChange(profile, null)], "fresh")})
+      event as (${changeLogInsert(sql, actor, [customerChange(profile, null)], "fresh")})
       select * from found union all select * from made`
     return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
   }, Effect.orDie)
@@ -90,7 +90,9 @@ const writing = (sql: SqlClient.SqlClient) => {
     const actor = yield* CurrentActor
     const { columns, values } = newCustomerRow(sql, customer)
     yield* sql`with made as (insert into customers (${columns}) select ${values} returning id),
-      event as (${journalInsert(sql, actor, [customerChange(customer, null)], "made")})${mark(sql, actor, "made")}
+      event as (${changeLogInsert(sql, actor, [customerChange(customer, null)], "made")})${
+      idempotencyRecord(sql, actor, "made")
+    }
       select id from made`
   }, Effect.catchTag("SqlError", orTaken))
 
@@ -103,7 +105,9 @@ const writing = (sql: SqlClient.SqlClient) => {
       const before = toCustomer(rows[0])
       const c = rule(before)
       if (c === before) return { customer: before, changed: false }
-      yield* sql`with event as (${journalInsert(sql, actor, [customerChange(c, before)])})${mark(sql, actor)}
+      yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(c, before)])})${
+        idempotencyRecord(sql, actor)
+      }
       update customers set email = ${c.email}, phone = ${c.phone}, first_name = ${c.firstName},
         last_name = ${c.lastName}, metadata = ${JSON.stringify(c.metadata)}::jsonb,
         updated_at = ${c.updatedAt}::timestamptz

@@ -31,7 +31,7 @@ export const toCustomer = (row: CustomerRow): Customer => ({
   updatedAt: row.updated_at
 })
 
-/** What the journal is told of a profile: `customers.create` where there was none before. */
+/** What the change log is told of a profile: `customers.create` where there was none before. */
 export const customerChange = (customer: Customer, before: Customer | null): Change => ({
   type: before === null ? "customers.create" : "customers.update",
   entityType: "customer",

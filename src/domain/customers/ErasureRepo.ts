@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { redactJournal } from "../events/RedactionRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { redactChangeLog } from "../events/RedactionRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
 import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
@@ -75,7 +75,7 @@ interface OrderRecords {
   readonly failures: ReadonlyArray<string>
 }
 
-/** The ids of what was made for his orders, for the entries of the journal about it. */
+/** The ids of what was made for his orders, for the entries of the change log about it. */
 const recordsOf = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
     const ids = (table: string) =>
@@ -136,7 +136,7 @@ export const erasureRepoLayer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const erase = Effect.fn("ErasureRepo.erase")(
       function*(customerId: string, now: Date) {
-        // What the journal keeps of the erasure itself does not say where it came from either.
+        // What the change log keeps of the erasure itself does not say where it came from either.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
         const rows = yield* sql<CustomerRow>`select * from customers where id = ${customerId}::uuid
@@ -152,12 +152,12 @@ export const erasureRepoLayer = Layer.effect(
         const actorId = profile.userId ?? profile.id
         const others = yield* recordsOf(sql, actor, orderIds)
         const redaction = { organizationId, customerId, orderIds, cartIds, others, actorId }
-        yield* redactJournal(sql, redaction)
+        yield* redactChangeLog(sql, redaction)
         const left: Customer = {
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
           createdAt: profile.createdAt
         }
-        // Of what was before only what the journal keeps anyway: whose login it was, as the one who did this.
+        // Of what was before only what the change log keeps anyway: whose login it was, as the one who did this.
         const { groupIds, updatedAt, userId } = profile
         const about = { entityType: "customer", entityId: customerId } as const
         const counts = { ...own, orders: orderIds.length, carts: cartIds.length }
@@ -165,7 +165,7 @@ export const erasureRepoLayer = Layer.effect(
           { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
           { ...about, type: "customers.erase", payload: counts, before: counts }
         ]
-        yield* sql`with event as (${journalInsert(sql, actor, changes)})${mark(sql, actor)} select 1`
+        yield* sql`with event as (${changeLogInsert(sql, actor, changes)})${idempotencyRecord(sql, actor)} select 1`
         return { _tag: "Erased", left } as const
       },
       sql.withTransaction,

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Customer } from "./Customer.ts"
 import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
@@ -54,8 +54,8 @@ const setting = (sql: SqlClient.SqlClient) => {
       const [after] = yield* sql<CustomerRow>`select * from customers
       where id = ${customerId}::uuid and organization_id = ${organization}`
       const customer = toCustomer(after ?? rows[0])
-      yield* sql`with event as (${journalInsert(sql, actor, [customerChange(customer, toCustomer(rows[0]))])})${
-        mark(sql, actor)
+      yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(customer, toCustomer(rows[0]))])})${
+        idempotencyRecord(sql, actor)
       } select 1`
       return { _tag: "Changed", customer } as const
     },

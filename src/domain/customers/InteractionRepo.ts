@@ -1,9 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Interaction } from "./Interaction.ts"
 
@@ -33,7 +33,7 @@ const toInteraction = (row: InteractionRow): Interaction => ({
   updatedAt: row.updated_at
 })
 
-/** All SQL of interactions. The journal tells of them as changes of their customer. */
+/** All SQL of interactions. The change log tells of them as changes of their customer. */
 export class InteractionRepo extends Context.Service<InteractionRepo, {
   /** A page of a customer's interactions, newest first, in two statements. */
   readonly list: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Interaction>, never, CurrentActor>
@@ -49,7 +49,7 @@ export class InteractionRepo extends Context.Service<InteractionRepo, {
   readonly remove: (customerId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/customers/InteractionRepo") {}
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `customers.${string}Interaction`>,
   payload: Interaction,
   before: Interaction | null
@@ -66,8 +66,8 @@ const writing = (sql: SqlClient.SqlClient) => {
         select ${i.id}::uuid, ${actor.organizationId}, owner.id, ${i.kind}, ${i.notes}, ${i.relatedEntityId}::uuid,
           ${JSON.stringify(i.metadata)}::jsonb, ${i.createdBy}, ${i.createdAt}::timestamptz,
           ${i.updatedAt}::timestamptz from owner returning id),
-      event as (${journalInsert(sql, actor, [told("customers.addInteraction", i, null)], "made")})${
-      mark(sql, actor, "made")
+      event as (${changeLogInsert(sql, actor, [toChange("customers.addInteraction", i, null)], "made")})${
+      idempotencyRecord(sql, actor, "made")
     } select id from made`
     return rows.length === 1
   }, Effect.orDie)
@@ -81,8 +81,8 @@ const writing = (sql: SqlClient.SqlClient) => {
       const before = toInteraction(rows[0])
       const i = rule(before)
       if (i === before) return i
-      yield* sql`with event as (${journalInsert(sql, actor, [told("customers.changeInteraction", i, before)])})${
-        mark(sql, actor)
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.changeInteraction", i, before)])})${
+        idempotencyRecord(sql, actor)
       }
         update customer_interactions set kind = ${i.kind}, notes = ${i.notes},
           related_entity_id = ${i.relatedEntityId}::uuid, metadata = ${JSON.stringify(i.metadata)}::jsonb,
@@ -101,8 +101,8 @@ const writing = (sql: SqlClient.SqlClient) => {
       and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId} returning *`
       if (rows[0] === undefined) return false
       const gone = toInteraction(rows[0])
-      yield* sql`with event as (${journalInsert(sql, actor, [told("customers.removeInteraction", gone, gone)])})${
-        mark(sql, actor)
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.removeInteraction", gone, gone)])})${
+        idempotencyRecord(sql, actor)
       } select 1`
       return true
     },

@@ -24,16 +24,16 @@ const lineOf = ({ message, path }: Issue): string => (path === "" ? message : `$
 
 /** As many of the issues as an answer of 4 kB holds, the first one in any case: a refusal costs less than its request. */
 const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
-  const told: Array<Issue> = []
+  const recorded: Array<Issue> = []
   let bytes = 0
   for (const { code, message, path } of issues.slice(0, maxIssues)) {
     const issue = { path: cut(path, maxPath), message: cut(message, maxMessage), code }
     // Each is told twice: by itself, and in the message of the whole.
     bytes += bytesOf(issue) + bytesOf(lineOf(issue))
-    if (bytes > maxReportedIssues && told.length > 0) break
-    told.push(issue)
+    if (bytes > maxReportedIssues && recorded.length > 0) break
+    recorded.push(issue)
   }
-  return told
+  return recorded
 }
 
 const body = <const Code extends string>(code: Code) => ({
@@ -151,9 +151,9 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
   readonly _tag = "ValidationFailed"
   /** All issues that an answer holds; the message is `path: text` joined by `; `. */
   static issues = (issues: ReadonlyArray<Issue>) => {
-    const told = tellable(issues)
+    const recorded = tellable(issues)
     return new ValidationFailed({
-      error: { code: "VALIDATION_FAILED", message: told.map(lineOf).join("; "), details: { issues: told } }
+      error: { code: "VALIDATION_FAILED", message: recorded.map(lineOf).join("; "), details: { issues: recorded } }
     })
   }
   /** One refused field; `path` is dotted, empty for the whole request. */

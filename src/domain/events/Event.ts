@@ -180,9 +180,9 @@ export type Subject =
   | "tax_rate"
 
 /**
- * Something that happened to a record: what the journal keeps, the audit trail shows and, for an event, webhooks
+ * Something that happened to a record: what the change log keeps, the audit trail shows and, for an event, webhooks
  * deliver. `payload` is the record after the change as the API shows it, `before` the record as it was; absent where
- * there was none. Keys that name secrets do not enter the journal, whoever writes them.
+ * there was none. Keys that name secrets do not enter the change log, whoever writes them.
  */
 export interface Change {
   readonly type: ChangeType

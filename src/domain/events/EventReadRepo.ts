@@ -63,7 +63,7 @@ export const eventReadRepoLayer = Layer.effect(
   Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => {
     const after = Effect.fn("EventReadRepo.after")(function*(sequence: number, limit: number, type?: EventName) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<EventRow>`select ${sql.literal(columns)} from journal_entries e
+      const rows = yield* sql<EventRow>`select ${sql.literal(columns)} from outbox_events e
         where e.organization_id = ${organization} and e.event_sequence > ${sequence}::bigint
           ${type === undefined ? sql.literal("") : sql`and e.type = ${type}`}
         order by e.event_sequence limit ${limit}`
@@ -72,7 +72,7 @@ export const eventReadRepoLayer = Layer.effect(
 
     const latest = Effect.gen(function*() {
       const organization = yield* currentOrganization
-      const rows = yield* lookup<{ readonly event_sequence: bigint }>`select event_sequence from journal_heads
+      const rows = yield* lookup<{ readonly event_sequence: bigint }>`select event_sequence from outbox_cursors
         where organization_id = ${organization}`
       return Number(rows[0]?.event_sequence ?? 0n)
     }).pipe(Effect.orDie, Effect.withSpan("EventReadRepo.latest"))
@@ -80,7 +80,7 @@ export const eventReadRepoLayer = Layer.effect(
     const afterAll = Effect.fn("EventReadRepo.afterAll")(function*(cursors: ReadonlyArray<Cursor>, limit: number) {
       const rows = yield* sql<EventRow>`select ${sql.literal(columns)}
         from jsonb_to_recordset(${JSON.stringify(cursors)}::jsonb) as c("organizationId" text, after bigint)
-        cross join lateral (select * from journal_entries x where x.organization_id = c."organizationId"
+        cross join lateral (select * from outbox_events x where x.organization_id = c."organizationId"
           and x.event_sequence > c.after order by x.event_sequence limit ${limit}) e
         order by e.organization_id, e.event_sequence`
       return rows.map(toEvent)

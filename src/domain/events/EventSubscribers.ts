@@ -24,7 +24,7 @@ export interface SequencedEvent extends EventNotice {
 
 /**
  * What is done with events, in the transaction that gives them their sequence: it happens once for each event. Most
- * events are wanted by nobody, so what they tell is left in the journal: a subscriber reads, or better copies by its own
+ * events are wanted by nobody, so what they tell is left in the change log: a subscriber reads, or better copies by its own
  * statement, the records of those that it wants. A batch holds them to some megabytes.
  */
 export type EventSubscriber = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** A person whose words are to leave the journal of an organization, and what its entries about him are about. */
+/** A person whose words are to leave the change log of an organization, and what its entries about him are about. */
 export interface Redaction {
   readonly organizationId: string
   readonly customerId: string
   readonly orderIds: ReadonlyArray<string>
   readonly cartIds: ReadonlyArray<string>
-  /** What was made for his orders, by the name that the journal has for its kind. */
+  /** What was made for his orders, by the name that the change log has for its kind. */
   readonly others: ReadonlyArray<{ readonly entityType: string; readonly ids: ReadonlyArray<string> }>
   /** His login: of whatever he changed, address and program are forgotten. */
   readonly actorId: string
@@ -29,38 +29,38 @@ const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
     sql`(entity_type = ${entityType} and entity_id = any(${[...ids]}::text[]))`
   )
   const about = kinds.map(({ entityType, ids }) =>
-    sql`select id, true as about from journal_entries where organization_id = ${organizationId} and position is not null
+    sql`select id, true as about from outbox_events where organization_id = ${organizationId} and position is not null
       and entity_type = ${entityType} and entity_id = any(${[...ids]}::text[]) union all`
   )
   return sql`${sql.join(" ", false)(about)} select id,
         entity_type in ('order', 'cart') and payload->>'customerId' = ${customerId}
-      from journal_entries where organization_id = ${organizationId} and position is not null and actor_id = ${actorId}
+      from outbox_events where organization_id = ${organizationId} and position is not null and actor_id = ${actorId}
     union all select id, ${sql.or(concerned)}
-      from journal_entries where position is null and organization_id = ${organizationId}`
+      from outbox_events where position is null and organization_id = ${organizationId}`
 }
 
 /**
- * Takes what the journal says of a person out of its entries, as a part of the transaction that erases them. Returns how
+ * Takes what the change log says of a person out of its entries, as a part of the transaction that erases them. Returns how
  * many entries it changed. It waits for the relay, which holds the head.
  */
-export const redactJournal = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
+export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
   const { actorId, organizationId } = redaction
-  yield* sql`insert into journal_heads as h (organization_id) values (${organizationId})
+  yield* sql`insert into outbox_cursors as h (organization_id) values (${organizationId})
     on conflict (organization_id) do update set organization_id = excluded.organization_id`
-  yield* sql`select set_config('stoa.journal_redaction', 'on', true)`
+  yield* sql`select set_config('stoa.outbox_redaction', 'on', true)`
   const rows = yield* sql`with
     mine as materialized (select id, coalesce(bool_or(about), false) as about from (${
     entriesOf(sql, redaction)
   }) x group by id),
     now_said as materialized (
-      select e.id, case when mine.about then journal_anonymous(e.payload) else e.payload end as payload,
-        case when mine.about then journal_anonymous(e.before) else e.before end as before
-      from mine join journal_entries e on e.id = mine.id
+      select e.id, case when mine.about then outbox_anonymous(e.payload) else e.payload end as payload,
+        case when mine.about then outbox_anonymous(e.before) else e.before end as before
+      from mine join outbox_events e on e.id = mine.id
       where mine.about or e.actor_id = ${actorId})
-    update journal_entries e set payload = n.payload, before = n.before, ip = null, user_agent = null
+    update outbox_events e set payload = n.payload, before = n.before, ip = null, user_agent = null
       from now_said n where e.id = n.id and (e.ip is not null or e.user_agent is not null
         or e.payload <> n.payload or e.before is distinct from n.before)
       returning 1`
-  yield* sql`select set_config('stoa.journal_redaction', '', true)`
+  yield* sql`select set_config('stoa.outbox_redaction', '', true)`
   return rows.length
 })

@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
+import { changeLogRows } from "./ChangeLogRepo.ts"
 import type { AuditedType } from "./Event.ts"
-import { journalRows } from "./JournalRepo.ts"
 
 const refundJson = (row: string) =>
   `jsonb_build_object('id', ${row}.id, 'orderId', ${row}.order_id, 'kind', ${row}.kind, 'amount', ${row}.amount,
@@ -19,7 +19,7 @@ const before: Readonly<Record<RefundChange, string | undefined>> = {
 type RefundChange = Extract<AuditedType, `refunds.${string}`>
 
 /**
- * The journal's entry of every refund in the part `from`, rows of `refunds`. Orders decide refunds and payments settle
+ * The change log's entry of every refund in the part `from`, rows of `refunds`. Orders decide refunds and payments settle
  * them, so that both write it. `lines` are those of a refund that begins. What a refund moves on its order follows from
  * it and has no entry of its own.
  */
@@ -30,7 +30,7 @@ export const refundNoted = (
   from: string,
   lines: ReadonlyArray<object> = []
 ) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "refund",
     entityId: "x.id::text",

@@ -27,17 +27,17 @@ const quietAfter = 1_000
 /** Pause after the n-th failure in a row, milliseconds: doubled up to half a minute. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
 
-const sealed = Metric.counter("stoa_journal_sealed_total", {
-  description: "Entries of the journal that this process gave their place",
+const encrypted = Metric.counter("stoa_outbox_relayed_total", {
+  description: "Entries of the change log that this process gave their place",
   incremental: true
 })
-const failures = Metric.counter("stoa_journal_relay_failures_total", {
+const failures = Metric.counter("stoa_outbox_relay_failures_total", {
   description: "Batches of the relay that failed and were tried again",
   incremental: true
 })
 
 /**
- * Gives every committed entry of the journal its place and tells the subscribers of the events among them. One process
+ * Gives every committed entry of the change log its place and tells the subscribers of the events among them. One process
  * of the deployment runs it. Two at once do no harm, and what one leaves half done, when it dies, was never done.
  */
 export class Relay extends Context.Service<Relay, {
@@ -55,8 +55,8 @@ export class Relay extends Context.Service<Relay, {
       const tell = (events: ReadonlyArray<EventNotice>) =>
         Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
-      const once = repo.seal({ entries: batchSize, bytes: batchBytes }, tell).pipe(
-        Effect.tap((count) => Metric.update(sealed, count))
+      const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, tell).pipe(
+        Effect.tap((count) => Metric.update(encrypted, count))
       )
 
       // Looked for outside of a transaction: at rest the relay costs one short statement and no commit. In a busy store
@@ -83,7 +83,7 @@ export class Relay extends Context.Service<Relay, {
         Effect.catchCause((cause) => {
           failed += 1
           return Metric.update(failures, 1).pipe(
-            Effect.andThen(Effect.logWarning("a batch of the journal failed", cause)),
+            Effect.andThen(Effect.logWarning("a batch of the change log failed", cause)),
             Effect.andThen(Effect.sleep(backOff(failed)))
           )
         })

@@ -13,15 +13,15 @@ export interface BatchLimit {
   readonly bytes: number
 }
 
-/** Gives entries of the journal their places. */
+/** Gives entries of the change log their places. */
 export class RelayRepo extends Context.Service<RelayRepo, {
   /** Whether an entry waits for its place. */
   readonly waits: Effect.Effect<boolean>
   /**
-   * Gives the oldest waiting entries, within the limit, their places in the journals of their organizations, and tells
+   * Gives the oldest waiting entries, within the limit, their places in the change logs of their organizations, and tells
    * of the events among them, in one transaction. Returns the number of entries. Two relays take turns per organization.
    */
-  readonly seal: (limit: BatchLimit, tell: Tell) => Effect.Effect<number>
+  readonly assignPositions: (limit: BatchLimit, tell: Tell) => Effect.Effect<number>
 }>()("stoa/domain/events/RelayRepo") {}
 
 interface HeadRow {
@@ -30,7 +30,7 @@ interface HeadRow {
   readonly event_sequence: bigint
 }
 
-/** Where the journal of an organization ends. */
+/** Where the change log of an organization ends. */
 interface End {
   readonly position: number
   readonly sequence: number
@@ -50,18 +50,18 @@ const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>,
   const next = sql`position is null and organization_id = any(${organizations}::text[])`
   return sql<
     WaitingRow
-  >`select id, organization_id, type from journal_entries where ${next} and entry_number <= (select max(entry_number)
+  >`select id, organization_id, type from outbox_events where ${next} and entry_number <= (select max(entry_number)
       from (select entry_number, sum(size) over (order by entry_number) - size as ahead
         from (select entry_number, pg_column_size(payload) + coalesce(pg_column_size(before), 0) as size
-          from journal_entries where ${next} order by entry_number limit ${entries}) waiting) sized
+          from outbox_events where ${next} order by entry_number limit ${entries}) waiting) sized
       where ahead < ${bytes}::bigint)
     order by entry_number limit ${entries}`
 }
 
 /** Locks the heads of the organizations whose entries are next, in the order of their names; makes missing ones. */
 const lockHeads = (sql: SqlClient.SqlClient, limit: number) =>
-  sql<HeadRow>`insert into journal_heads as h (organization_id)
-    select distinct organization_id from (select organization_id from journal_entries where position is null
+  sql<HeadRow>`insert into outbox_cursors as h (organization_id)
+    select distinct organization_id from (select organization_id from outbox_events where position is null
       order by entry_number limit ${limit}) next order by organization_id
     on conflict (organization_id) do update set organization_id = excluded.organization_id
     returning organization_id, position, event_sequence`
@@ -113,10 +113,10 @@ const place = (sql: SqlClient.SqlClient, { heads, placed }: Batch) =>
   sql<{ readonly entries: number; readonly heads: number }>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(placed)}::jsonb)
       as i(id uuid, position bigint, sequence bigint, announced boolean)),
-    placed as (update journal_entries e set position = i.position,
+    placed as (update outbox_events e set position = i.position,
         event_sequence = case when i.announced then i.sequence end
       from input i where e.id = any(array(select id from input)) and e.id = i.id and e.position is null returning 1),
-    moved as (update journal_heads h set position = m.position, event_sequence = m.sequence
+    moved as (update outbox_cursors h set position = m.position, event_sequence = m.sequence
       from jsonb_to_recordset(${JSON.stringify(heads)}::jsonb)
         as m(organization text, "from" bigint, position bigint, sequence bigint)
       where h.organization_id = m.organization and h.position = m."from" returning 1)
@@ -136,18 +136,20 @@ export const relayRepoLayer = Layer.effect(
       const batch = number(heads, rows, announces)
       const [written] = yield* place(sql, batch)
       if (written?.entries !== rows.length || written.heads !== batch.heads.length) {
-        return yield* Effect.die(new Error("The journal was written by another process behind the lock of its head."))
+        return yield* Effect.die(
+          new Error("The change log was written by another process behind the lock of its head.")
+        )
       }
       if (batch.events.length > 0) yield* tell(batch.events)
       return rows.length
     })
 
     return RelayRepo.of({
-      waits: sql`select 1 from journal_entries where position is null order by entry_number limit 1`.pipe(
+      waits: sql`select 1 from outbox_events where position is null order by entry_number limit 1`.pipe(
         Effect.map((rows) => rows.length > 0),
         Effect.orDie
       ),
-      seal: Effect.fn("RelayRepo.seal")(
+      assignPositions: Effect.fn("RelayRepo.seal")(
         (limit: BatchLimit, tell: Tell) => sql.withTransaction(inTransaction(limit, tell)),
         Effect.orDie
       )

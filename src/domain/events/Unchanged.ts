@@ -35,6 +35,6 @@ export const maySetTheSame = (type: ChangeType): boolean => settings.has(type)
 export const isSameRecord = (before: object, after: object): boolean =>
   Equal.equals({ ...before, updatedAt: null }, { ...after, updatedAt: null })
 
-/** Whether something happened that the journal has to tell. */
+/** Whether something happened that the change log has to tell. */
 export const isChange = ({ before, payload, type }: Change): boolean =>
   !(maySetTheSame(type) && before !== undefined && before !== null && isSameRecord(before, payload))

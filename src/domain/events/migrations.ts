@@ -35,7 +35,7 @@ const tables = [
    * Entries get their number while they are written, behind the locks of the rows they tell of: of two changes of one
    * record, and of one that began after another was committed, the later one has the greater number.
    */
-  `create table journal_entries (
+  `create table outbox_events (
     id uuid primary key,
     entry_number bigint generated always as identity,
     organization_id text not null,
@@ -56,21 +56,21 @@ const tables = [
     check (event_sequence is null or position is not null)
   )`,
   // A writer pays for the key and this index alone; the others take an entry in when the relay gives it its position.
-  `create index journal_entries_waiting on journal_entries (entry_number) where position is null`,
-  `create unique index journal_entries_position on journal_entries (organization_id, position)
+  `create index outbox_events_waiting on outbox_events (entry_number) where position is null`,
+  `create unique index outbox_events_position on outbox_events (organization_id, position)
     where position is not null`,
-  `create unique index journal_entries_sequence on journal_entries (organization_id, event_sequence)
+  `create unique index outbox_events_sequence on outbox_events (organization_id, event_sequence)
     where event_sequence is not null`,
-  `create index journal_entries_time on journal_entries (organization_id, created_at, entry_number)
+  `create index outbox_events_time on outbox_events (organization_id, created_at, entry_number)
     where position is not null`,
-  `create index journal_entries_entity on journal_entries
+  `create index outbox_events_entity on outbox_events
     (organization_id, entity_type, entity_id, created_at, entry_number) where position is not null`,
-  `create index journal_entries_type on journal_entries (organization_id, type, created_at, entry_number)
+  `create index outbox_events_type on outbox_events (organization_id, type, created_at, entry_number)
     where position is not null`,
-  `create index journal_entries_actor on journal_entries (organization_id, actor_id, created_at, entry_number)
+  `create index outbox_events_actor on outbox_events (organization_id, actor_id, created_at, entry_number)
     where position is not null`,
   // The last place and sequence of an organization, and the last place that was purged.
-  `create table journal_heads (
+  `create table outbox_cursors (
     organization_id text primary key,
     position bigint not null default 0,
     event_sequence bigint not null default 0,
@@ -121,7 +121,7 @@ const anonymous = [
   // Reasons of the service's own are words joined by underscores; what anybody wrote may name somebody.
   `create function reason_anonymous(reason text) returns text language sql immutable as $$
     select case when reason ~ '^[a-z]+(_[a-z]+)+$' then reason else 'erased' end $$`,
-  `create function journal_anonymous(doc jsonb) returns jsonb language plpgsql immutable as $$
+  `create function outbox_anonymous(doc jsonb) returns jsonb language plpgsql immutable as $$
     begin
       return case jsonb_typeof(doc)
         when 'object' then (select coalesce(jsonb_object_agg(key, case
@@ -129,8 +129,8 @@ const anonymous = [
             when key = 'metadata' then metadata_anonymous(value)
             when key = 'note' and jsonb_typeof(value) = 'string' then 'null'::jsonb
             when key = 'reason' and jsonb_typeof(value) = 'string' then to_jsonb(reason_anonymous(value #>> '{}'))
-            else journal_anonymous(value) end), '{}') from jsonb_each(doc))
-        when 'array' then (select coalesce(jsonb_agg(journal_anonymous(value) order by n), '[]')
+            else outbox_anonymous(value) end), '{}') from jsonb_each(doc))
+        when 'array' then (select coalesce(jsonb_agg(outbox_anonymous(value) order by n), '[]')
           from jsonb_array_elements(doc) with ordinality x(value, n))
         else doc end;
     end $$`
@@ -138,79 +138,79 @@ const anonymous = [
 
 /** Whoever writes, and whatever of: values under keys that name secrets never lie in the journal. */
 const redaction = [
-  `create function journal_redacted(doc jsonb) returns jsonb language plpgsql immutable as $$
+  `create function outbox_redacted(doc jsonb) returns jsonb language plpgsql immutable as $$
     begin
       return case jsonb_typeof(doc)
-        when 'object' then (select coalesce(jsonb_object_agg(key, journal_redacted(value)), '{}')
+        when 'object' then (select coalesce(jsonb_object_agg(key, outbox_redacted(value)), '{}')
           from jsonb_each(doc) where key !~* '${secretKey}')
-        when 'array' then (select coalesce(jsonb_agg(journal_redacted(value) order by n), '[]')
+        when 'array' then (select coalesce(jsonb_agg(outbox_redacted(value) order by n), '[]')
           from jsonb_array_elements(doc) with ordinality x(value, n))
         else doc end;
     end $$`,
-  `create function journal_redact() returns trigger language plpgsql as $$
+  `create function outbox_redact() returns trigger language plpgsql as $$
     begin
-      new.payload := journal_redacted(new.payload);
-      new.before := journal_redacted(new.before);
+      new.payload := outbox_redacted(new.payload);
+      new.before := outbox_redacted(new.before);
       return new;
     end $$`,
   // The test spares nearly all entries the walk.
-  `create trigger journal_entries_redact before insert on journal_entries for each row
+  `create trigger outbox_events_redact before insert on outbox_events for each row
     when (new.payload::text ~* '${secretKey}' or new.before::text ~* '${secretKey}')
-    execute function journal_redact()`
+    execute function outbox_redact()`
 ]
 
 const refusals = [
-  `create function journal_refuse() returns trigger language plpgsql as $$
+  `create function outbox_refuse() returns trigger language plpgsql as $$
     begin
-      raise exception 'the journal only grows: % of % is refused', tg_op, tg_table_name
+      raise exception 'the change log only grows: % of % is refused', tg_op, tg_table_name
         using errcode = 'restrict_violation';
     end $$`,
   /*
    * One change of an entry is allowed, in a transaction that declares it: what the entry says of a person goes, and
    * where it came from.
    */
-  `create function journal_change() returns trigger language plpgsql as $$
+  `create function outbox_change() returns trigger language plpgsql as $$
     begin
-      if coalesce(current_setting('stoa.journal_redaction', true), '') = 'on' and row(${
+      if coalesce(current_setting('stoa.outbox_redaction', true), '') = 'on' and row(${
     kept("new")
   }) is not distinct from row(${kept("old")})
-        and (new.payload = old.payload or new.payload = journal_anonymous(old.payload))
-        and (new.before is not distinct from old.before or new.before = journal_anonymous(old.before))
+        and (new.payload = old.payload or new.payload = outbox_anonymous(old.payload))
+        and (new.before is not distinct from old.before or new.before = outbox_anonymous(old.before))
         and new.ip is null and new.user_agent is null then
         return new;
       end if;
-      raise exception 'the journal only grows: % of % is refused', tg_op, tg_table_name
+      raise exception 'the change log only grows: % of % is refused', tg_op, tg_table_name
         using errcode = 'restrict_violation';
     end $$`,
-  `create trigger journal_entries_update before update on journal_entries for each row
+  `create trigger outbox_events_update before update on outbox_events for each row
     when (old.position is not null or new.position is null or row(${of("old")}) is distinct from row(${of("new")}))
-    execute function journal_change()`,
-  `create trigger journal_entries_delete before delete on journal_entries for each row
-    when (old.position is null or coalesce(current_setting('stoa.journal_purge', true), '') <> 'on')
-    execute function journal_refuse()`,
-  `create function journal_purged_in_order() returns trigger language plpgsql as $$
+    execute function outbox_change()`,
+  `create trigger outbox_events_delete before delete on outbox_events for each row
+    when (old.position is null or coalesce(current_setting('stoa.outbox_purge', true), '') <> 'on')
+    execute function outbox_refuse()`,
+  `create function outbox_purged_in_order() returns trigger language plpgsql as $$
     begin
       if exists (select 1 from (select organization_id, max(position) as last from gone group by 1) g
-          left join journal_heads h using (organization_id)
-          where g.last > coalesce(h.purged_position, 0) or exists (select 1 from journal_entries e
+          left join outbox_cursors h using (organization_id)
+          where g.last > coalesce(h.purged_position, 0) or exists (select 1 from outbox_events e
             where e.organization_id = g.organization_id and e.position <= h.purged_position)) then
-        raise exception 'the journal is purged from its beginning, up to what its head says'
+        raise exception 'the change log is purged from its beginning, up to what its head says'
           using errcode = 'restrict_violation';
       end if;
       return null;
     end $$`,
-  `create trigger journal_entries_purge after delete on journal_entries referencing old table as gone
-    for each statement execute function journal_purged_in_order()`,
-  `create trigger journal_entries_truncate before truncate on journal_entries execute function journal_refuse()`,
-  `create trigger journal_heads_update before update on journal_heads for each row
+  `create trigger outbox_events_purge after delete on outbox_events referencing old table as gone
+    for each statement execute function outbox_purged_in_order()`,
+  `create trigger outbox_events_truncate before truncate on outbox_events execute function outbox_refuse()`,
+  `create trigger outbox_cursors_update before update on outbox_cursors for each row
     when (old.organization_id <> new.organization_id or new.position < old.position
       or new.event_sequence < old.event_sequence or new.purged_position < old.purged_position)
-    execute function journal_refuse()`,
-  `create trigger journal_heads_delete before delete on journal_heads for each row execute function journal_refuse()`,
-  `create trigger journal_heads_truncate before truncate on journal_heads execute function journal_refuse()`
+    execute function outbox_refuse()`,
+  `create trigger outbox_cursors_delete before delete on outbox_cursors for each row execute function outbox_refuse()`,
+  `create trigger outbox_cursors_truncate before truncate on outbox_cursors execute function outbox_refuse()`
 ]
 
-/** The journal of changes (ADR 6): append-only by its triggers. */
+/** The change log (ADR 6): append-only by its triggers. */
 export const migrations = {
-  "0001_journal": statements(...tables, ...anonymous, ...redaction, ...refusals)
+  "0001_events": statements(...tables, ...anonymous, ...redaction, ...refusals)
 }

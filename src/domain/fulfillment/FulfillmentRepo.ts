@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { byActor, journal } from "../events/JournalRepo.ts"
+import { byActor, changeLog } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
@@ -69,7 +69,7 @@ export const fulfillmentRepoLayer = Layer.effect(
               ${actor.userId ?? actor.keyId ?? null}::text
             from made join input on line_id = made.order_line_id),
           announced as (
-            insert into ${journal(sql)}
+            insert into ${changeLog(sql)}
             select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f, null::jsonb,
               ${byActor(sql, actor)}
             from made join input on line_id = made.order_line_id)

@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
@@ -52,12 +52,12 @@ export const insertShipment = (
       insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
       values (${newId()}::uuid, ${actor.organizationId}, ${record.id}::uuid, 'created', ${record.status},
         ${actorId(actor)})),
-    told as (${journalInsert(sql, actor, [entryOf("fulfillment.create", record)])})${
-    marked ? mark(sql, actor) : sql.literal("")
+    recorded as (${changeLogInsert(sql, actor, [entryOf("fulfillment.create", record)])})${
+    marked ? idempotencyRecord(sql, actor) : sql.literal("")
   }
     select 1`
 
-/** Writes a change of a fulfillment with its history and its entry in the journal, in one statement. */
+/** Writes a change of a fulfillment with its history and its entry in the change log, in one statement. */
 export const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: Fulfillment, plan: ChangePlan) => {
   const { description, eventType, lines, record } = plan
   return sql`with changed as (
@@ -76,6 +76,8 @@ export const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: F
         description, actor_id)
       values (${newId()}::uuid, ${actor.organizationId}, ${record.id}::uuid, ${eventType}, ${before.status},
         ${record.status}, ${description}, ${actorId(actor)})),
-    told as (${journalInsert(sql, actor, [entryOf("fulfillment.update", record, before)])})${mark(sql, actor)}
+    recorded as (${changeLogInsert(sql, actor, [entryOf("fulfillment.update", record, before)])})${
+    idempotencyRecord(sql, actor)
+  }
     select 1`
 }

@@ -8,8 +8,8 @@ export interface Connections {
   readonly count: number
 }
 
-/** Entries of the journal without a place, up to 10,000, and since how many seconds the oldest one waits. */
-export interface JournalLag {
+/** Entries of the change log without a place, up to 10,000, and since how many seconds the oldest one waits. */
+export interface RelayLag {
   readonly waiting: number
   readonly seconds: number
 }
@@ -20,8 +20,8 @@ export class HealthRepo extends Context.Service<HealthRepo, {
   readonly databaseAnswers: Effect.Effect<boolean>
   /** Connections of all processes of the deployment, by pool and state; none when the database does not say. */
   readonly connections: Effect.Effect<ReadonlyArray<Connections>>
-  /** What of the journal waits for its place; undefined when the database does not say. */
-  readonly journalLag: Effect.Effect<JournalLag | undefined>
+  /** What of the change log waits for its place; undefined when the database does not say. */
+  readonly relayLag: Effect.Effect<RelayLag | undefined>
 }>()("stoa/domain/health/HealthRepo") {}
 
 const make = Effect.gen(function*() {
@@ -38,9 +38,9 @@ const make = Effect.gen(function*() {
       Effect.timeout("2 seconds"),
       Effect.catch(() => Effect.succeed([]))
     ),
-    journalLag: lookups<JournalLag>`select count(*)::int4 as waiting,
+    relayLag: lookups<RelayLag>`select count(*)::int4 as waiting,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as seconds
-      from (select created_at from journal_entries where position is null order by entry_number limit 10000) w`.pipe(
+      from (select created_at from outbox_events where position is null order by entry_number limit 10000) w`.pipe(
       Effect.timeout("2 seconds"),
       Effect.map(([lag]) => lag),
       Effect.catch(() => Effect.undefined)

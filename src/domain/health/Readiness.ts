@@ -1,8 +1,8 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { checksOf, Contributions } from "./Contributions.ts"
 import { Draining } from "./Draining.ts"
-import { type AllChecks, allOk, complaints, judge, nothingRemembered, unreachable } from "./ReadinessRules.ts"
-import { DeploymentVitals, type Vitals } from "./Vitals.ts"
+import { DeploymentHealth, type HealthChecks } from "./HealthChecks.ts"
+import { checksOf, HealthContributors } from "./HealthContributors.ts"
+import { type AllChecks, allOk, complaints, judge, nothingCached, unreachable } from "./ReadinessRules.ts"
 
 const Check = Schema.Struct({
   status: Schema.Literals(["ok", "failing", "unknown"]),
@@ -40,7 +40,7 @@ const stopping: AllChecks = {
 /** What was found, and what it means. */
 export interface Assessment {
   /** None while the database cannot be asked. */
-  readonly vitals: Option.Option<Vitals>
+  readonly healthChecks: Option.Option<HealthChecks>
   readonly checks: AllChecks
 }
 
@@ -56,10 +56,10 @@ export class Readiness extends Context.Service<Readiness, {
     Layer.effect(
       Readiness,
       Effect.gen(function*() {
-        const { look } = yield* DeploymentVitals
-        const contributions = yield* Contributions
+        const { look } = yield* DeploymentHealth
+        const contributions = yield* HealthContributors
         const farewell = yield* Draining
-        let remembered = nothingRemembered
+        let remembered = nothingCached
         let wasReady: boolean | undefined
 
         const tellChange = (checks: AllChecks) =>
@@ -71,19 +71,22 @@ export class Readiness extends Context.Service<Readiness, {
           })
 
         const assess = Effect.gen(function*() {
-          const vitals = yield* Effect.tapError(look, ({ cause }) => Effect.logDebug("readiness is unknown", cause))
+          const healthChecks = yield* Effect.tapError(
+            look,
+            ({ cause }) => Effect.logDebug("readiness is unknown", cause)
+          )
             .pipe(
               Effect.option
             )
           const now = yield* Clock.currentTimeMillis
-          const judged = Option.match(vitals, {
+          const judged = Option.match(healthChecks, {
             onNone: () => unreachable,
             onSome: (found) => judge(remembered, found, now)
           })
           remembered = judged.remembered
           const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
           yield* tellChange(checks)
-          return { vitals, checks }
+          return { healthChecks, checks }
         })
 
         const latest = yield* Effect.cachedWithTTL(assess, "1 second")

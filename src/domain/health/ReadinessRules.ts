@@ -1,4 +1,4 @@
-import type { Vitals } from "./Vitals.ts"
+import type { HealthChecks } from "./HealthChecks.ts"
 
 /** One thing that must hold for the deployment to be ready; `unknown` when the database could not be asked. */
 export interface Check {
@@ -23,14 +23,14 @@ export type Checks = {
 export type AllChecks = Checks & Readonly<Record<string, Check>>
 
 /** What readiness remembers from look to look. */
-export interface Remembered {
+export interface Cached {
   /** The last looks found the deployment whole: only then is a shard without owner given time. */
   readonly settled: boolean
   /** Shards without owner, and the time in ms of the look that first missed it. */
   readonly unowned: ReadonlyMap<number, number>
 }
 
-export const nothingRemembered: Remembered = { settled: false, unowned: new Map() }
+export const nothingCached: Cached = { settled: false, unowned: new Map() }
 
 /**
  * How long some shards may be without owner, in ms: as long as a fail-over may take (ARCHITECTURE §5). A process that
@@ -46,17 +46,17 @@ const unknown: Check = { status: "unknown", message: "The database was not asked
 const failing = (message: string): Check => ({ status: "failing", message })
 
 /** The database could not be asked. Its return also ends all locks, so shards get no time then. */
-export const unreachable: { readonly checks: Checks; readonly remembered: Remembered } = {
+export const unreachable: { readonly checks: Checks; readonly remembered: Cached } = {
   checks: {
     database: failing("The database does not answer."),
     runners: unknown,
     shards: unknown,
     messages: unknown
   },
-  remembered: nothingRemembered
+  remembered: nothingCached
 }
 
-const checkRunners = ({ runners, self }: Vitals): Check => {
+const checkRunners = ({ runners, self }: HealthChecks): Check => {
   if (runners.length === 0) return failing("No runner is alive.")
   return self === undefined || runners.includes(self) ? ok : failing("This runner is not registered.")
 }
@@ -78,17 +78,17 @@ export const checkWait = (thing: string, since: number | undefined, now: number,
 
 /** Judges a look at the time `now` (ms) by what the looks before it found. */
 export const judge = (
-  { settled, unowned }: Remembered,
-  vitals: Vitals,
+  { settled, unowned }: Cached,
+  healthChecks: HealthChecks,
   now: number
-): { readonly checks: Checks; readonly remembered: Remembered } => {
-  const missing = vitals.shards.filter((shard) => !vitals.owned.has(shard))
+): { readonly checks: Checks; readonly remembered: Cached } => {
+  const missing = healthChecks.shards.filter((shard) => !healthChecks.owned.has(shard))
   const since = new Map(missing.map((shard) => [shard, unowned.get(shard) ?? now]))
   const late = !settled || [...since.values()].some((first) => now - first >= shardGrace)
-  const runners = checkRunners(vitals)
-  const shards = checkShards(missing.length, vitals.shards.length, late)
+  const runners = checkRunners(healthChecks)
+  const shards = checkShards(missing.length, healthChecks.shards.length, late)
   return {
-    checks: { database: ok, runners, shards, messages: checkWait("A message", vitals.waitingSince, now) },
+    checks: { database: ok, runners, shards, messages: checkWait("A message", healthChecks.waitingSince, now) },
     remembered: { settled: runners.status === "ok" && shards.status === "ok", unowned: since }
   }
 }

@@ -64,13 +64,13 @@ export interface AfterHook {
 }
 
 /** As plugins write them (spec §2): whether it runs before or after is what the last part of the key begins with. */
-export interface KeyedHook {
+export interface DerivedHook {
   readonly key: string
   readonly handler: BeforeHandler | AfterHandler
 }
 
 /** A handler under the key of the operation it stands before or after. */
-export type Hook = BeforeHook | AfterHook | KeyedHook
+export type Hook = BeforeHook | AfterHook | DerivedHook
 
 /**
  * What a before-hook fails with to abort the operation: the text reaches the client. An after-hook aborts nothing with it,

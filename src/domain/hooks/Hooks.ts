@@ -61,10 +61,10 @@ export class Hooks extends Context.Service<Hooks, {
     Layer.effectDiscard(Effect.flatMap(hooks, (made) => Effect.flatMap(Hooks, ({ register }) => register(made, slot))))
 }
 
-/** What a hook changes is not what the request asked for and must not bear its mark (`MarkRepo`). It stands one deeper. */
+/** What a hook changes is not what the request asked for and must not bear its mark (`IdempotencyRecordRepo`). It stands one deeper. */
 const onItsOwn = <A, E, R>(hooks: Effect.Effect<A, E, R>) =>
   hooks.pipe(
-    Effect.updateService(CurrentActor, ({ workId: _, ...actor }) => actor),
+    Effect.updateService(CurrentActor, ({ executionId: _, ...actor }) => actor),
     Effect.updateService(HookDepth, (depth) => depth + 1)
   )
 
@@ -128,8 +128,8 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
     emit: (key, payload) =>
       Effect.map(Effect.all([CurrentActor, HookDepth]), ([actor, depth]) => {
         if (afters.get(key) === undefined) return
-        const told = Effect.provideService(after(key, payload), CurrentActor, actor)
-        fork(Effect.provideService(told, HookDepth, depth))
+        const recorded = Effect.provideService(after(key, payload), CurrentActor, actor)
+        fork(Effect.provideService(recorded, HookDepth, depth))
       }),
     register: (hooks, slot = "appended") =>
       Effect.suspend(() => {

@@ -7,9 +7,9 @@ export type Claim =
    * The key is ours: do the work, then `finish`, `release` or `doubt`. `workId` stays the same when one who died, or does
    * not know how his work ended, is followed.
    */
-  | { readonly _tag: "Claimed"; readonly workId: string }
+  | { readonly _tag: "Claimed"; readonly executionId: string }
   /** An earlier request with this key has not ended. */
-  | { readonly _tag: "Running"; readonly workId: string }
+  | { readonly _tag: "Running"; readonly executionId: string }
   /** The key belongs to a request with another body or address. */
   | { readonly _tag: "OtherRequest" }
   /**
@@ -39,14 +39,14 @@ export class IdempotencyKeys extends Context.Service<IdempotencyKeys, {
   readonly finish: (
     scope: string,
     key: string,
-    workId: string,
+    executionId: string,
     status: number,
     body: string
   ) => Effect.Effect<void, never, CurrentActor>
   /** Gives the key back after a request that changed nothing, unless it belongs to other work since. */
-  readonly release: (scope: string, key: string, workId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly release: (scope: string, key: string, executionId: string) => Effect.Effect<void, never, CurrentActor>
   /** Says that nobody knows how the work ended: whoever comes next need not wait for it. */
-  readonly doubt: (scope: string, key: string, workId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly doubt: (scope: string, key: string, executionId: string) => Effect.Effect<void, never, CurrentActor>
   /** Forgets answers and marks older than the window; at most 1,000 of each a call. Gives how many went. */
   readonly purge: (olderThanHours: number) => Effect.Effect<number>
 }>()("stoa/domain/idempotency/IdempotencyKeys") {}

@@ -2,16 +2,16 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
+import { encrypt, keyDigest, unseal } from "./EncryptedResponse.ts"
 import { type Claim, IdempotencyKeys } from "./IdempotencyKeys.ts"
-import { keyDigest, seal, unseal } from "./SealedAnswer.ts"
 
 interface KeyRow {
   readonly claimed: boolean
   readonly request_hash: string
-  readonly work_id: string
+  readonly execution_id: string
   readonly status: string
   readonly response_status: number | null
-  readonly sealed_answer: string | null
+  readonly encrypted_response: string | null
   readonly abandoned: boolean
   readonly carried_out: boolean
 }
@@ -23,12 +23,14 @@ interface KeyRow {
 const lease = "8 seconds"
 
 const toClaim = (row: KeyRow, key: string, requestHash: string): Claim => {
-  if (row.claimed) return { _tag: "Claimed", workId: row.work_id }
+  if (row.claimed) return { _tag: "Claimed", executionId: row.execution_id }
   if (row.request_hash !== requestHash) return { _tag: "OtherRequest" }
   if (row.status === "running") {
-    return row.abandoned ? { _tag: "InDoubt", carriedOut: row.carried_out } : { _tag: "Running", workId: row.work_id }
+    return row.abandoned
+      ? { _tag: "InDoubt", carriedOut: row.carried_out }
+      : { _tag: "Running", executionId: row.execution_id }
   }
-  const body = row.sealed_answer === null ? "" : unseal(key, row.work_id, row.sealed_answer)
+  const body = row.encrypted_response === null ? "" : unseal(key, row.execution_id, row.encrypted_response)
   return { _tag: "Done", status: row.response_status ?? 200, body }
 }
 
@@ -37,19 +39,19 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
   const tryClaim = (organization: string, scope: string, digest: string, requestHash: string, repeatable: boolean) =>
     sql<KeyRow>`with mine as (
         insert into idempotency_keys as k
-          (organization_id, scope, key_digest, request_hash, work_id, status, locked_until)
+          (organization_id, scope, key_digest, request_hash, execution_id, status, locked_until)
         values (${organization}, ${scope}, ${digest}, ${requestHash}, ${newId()}::uuid, 'running',
           now() + ${lease}::interval)
         on conflict (organization_id, scope, key_digest) do update set locked_until = excluded.locked_until
           where k.status = 'running' and k.locked_until < now() and k.request_hash = excluded.request_hash
-            and ${repeatable}::boolean and not exists (select 1 from keyed_changes c
-              where c.organization_id = k.organization_id and c.work_id = k.work_id)
-        returning true as claimed, request_hash, work_id, status, response_status, sealed_answer, false as abandoned,
+            and ${repeatable}::boolean and not exists (select 1 from idempotency_records c
+              where c.organization_id = k.organization_id and c.execution_id = k.execution_id)
+        returning true as claimed, request_hash, execution_id, status, response_status, encrypted_response, false as abandoned,
           false as carried_out)
       select * from mine
       union all
-      select false, request_hash, work_id, status, response_status, sealed_answer, locked_until < now(),
-        exists (select 1 from keyed_changes c where c.organization_id = k.organization_id and c.work_id = k.work_id)
+      select false, request_hash, execution_id, status, response_status, encrypted_response, locked_until < now(),
+        exists (select 1 from idempotency_records c where c.organization_id = k.organization_id and c.execution_id = k.execution_id)
       from idempotency_keys k
       where organization_id = ${organization} and scope = ${scope} and key_digest = ${digest}
         and not exists (select 1 from mine)`
@@ -69,14 +71,14 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
 
 /** The oldest first by their age's index, a bounded number a statement. */
 const makePurge = (sql: SqlClient.SqlClient) => {
-  const purgeOf = (table: "idempotency_keys" | "keyed_changes", hours: number) =>
+  const purgeOf = (table: "idempotency_keys" | "idempotency_records", hours: number) =>
     sql`delete from ${sql(table)} where ctid = any(array(
       select ctid from ${sql(table)} where created_at < now() - make_interval(hours => ${hours})
       order by created_at limit 1000)) returning 1`
   return Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
     const keys = yield* purgeOf("idempotency_keys", olderThanHours)
     // A mark is younger than its key, so no key outlives the mark of its change.
-    const marks = yield* purgeOf("keyed_changes", olderThanHours)
+    const marks = yield* purgeOf("idempotency_records", olderThanHours)
     return keys.length + marks.length
   }, Effect.orDie)
 }
@@ -94,24 +96,24 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
         where ${named(organization, scope, key)} and status = 'running'`
     }, Effect.orDie)
     const finish = Effect.fn("IdempotencyRepo.finish")(
-      function*(scope: string, key: string, workId: string, status: number, body: string) {
+      function*(scope: string, key: string, executionId: string, status: number, body: string) {
         const organization = yield* currentOrganization
         yield* sql`update idempotency_keys set status = 'done', response_status = ${status},
-            sealed_answer = ${seal(key, workId, body)}
-          where ${named(organization, scope, key)} and work_id = ${workId}::uuid`
+            encrypted_response = ${encrypt(key, executionId, body)}
+          where ${named(organization, scope, key)} and execution_id = ${executionId}::uuid`
       },
       Effect.orDie
     )
-    const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string, workId: string) {
+    const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string, executionId: string) {
       const organization = yield* currentOrganization
       // Two requests may learn that the same work failed; the slower one must not free the key that a third has taken.
       yield* sql`delete from idempotency_keys
-        where ${named(organization, scope, key)} and work_id = ${workId}::uuid and status = 'running'`
+        where ${named(organization, scope, key)} and execution_id = ${executionId}::uuid and status = 'running'`
     }, Effect.orDie)
-    const doubt = Effect.fn("IdempotencyRepo.doubt")(function*(scope: string, key: string, workId: string) {
+    const doubt = Effect.fn("IdempotencyRepo.doubt")(function*(scope: string, key: string, executionId: string) {
       const organization = yield* currentOrganization
       yield* sql`update idempotency_keys set locked_until = now() - interval '1 second'
-        where ${named(organization, scope, key)} and work_id = ${workId}::uuid and status = 'running'`
+        where ${named(organization, scope, key)} and execution_id = ${executionId}::uuid and status = 'running'`
     }, Effect.orDie)
     return IdempotencyKeys.of({ claim: makeClaim(sql), renew, finish, release, doubt, purge: makePurge(sql) })
   })

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Import, StagedRow } from "./Import.ts"
 import type { ImportResult } from "./ImportBatch.ts"
 import { importChange } from "./ImportRepo.ts"
@@ -122,7 +122,7 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       const record = toImport(counted)
       if (record.state === "completed") {
         const change = importChange("imports.complete", record, before)
-        yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
+        yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
       }
       return { record, afterCommit: before.dryRun ? Effect.void : worked.afterCommit }
     },

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { isoTime, journalInsert } from "../events/JournalRepo.ts"
+import { changeLogInsert, isoTime } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
 import type { ExportFormat, Kind } from "./Kind.ts"
@@ -170,7 +170,7 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
     const id = newId()
     const payload = { id, organizationId: actor.organizationId, kind, format }
     const change = { type: "exports.create", entityType: "export", entityId: id, payload } as const
-    yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
+    yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
   }, Effect.orDie)
 
   return { page, note }

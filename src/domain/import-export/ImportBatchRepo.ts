@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ImportBatch, ImportTable } from "./ImportBatch.ts"
 
 /** Writes batches of imports, whatever their tables. */
@@ -18,7 +18,7 @@ export class ImportBatchRepo extends Context.Service<ImportBatchRepo, {
         const parts = [
           ...[...puts].map(([table, rows]) => put(sql, actor.organizationId, table, rows)),
           ...[...removals].map(([table, rows]) => remove(sql, actor.organizationId, table, rows)),
-          sql`entries as (${journalInsert(sql, actor, changes)})`
+          sql`entries as (${changeLogInsert(sql, actor, changes)})`
         ]
         // One statement: statement triggers, such as those of the search index, run once for each table.
         yield* sql`with ${parts.reduce((all, part) => sql`${all}, ${part}`)} select 1`

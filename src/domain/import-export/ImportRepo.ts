@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
@@ -79,7 +79,7 @@ class Undone<E> {
 
 const decodeActor = Schema.decodeUnknownSync(Actor)
 
-/** The journal's entry of an import. */
+/** The change log's entry of an import. */
 export const importChange = (type: Extract<ChangeType, `imports.${string}`>, record: Import, before?: Import) => ({
   type,
   entityType: "import" as const,
@@ -144,7 +144,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     )
     if (queued[0] !== undefined) {
       const record = toImport(queued[0])
-      yield* sql`with entry as (${journalInsert(sql, actor, [importChange("imports.create", record)])}) select 1`
+      yield* sql`with entry as (${changeLogInsert(sql, actor, [importChange("imports.create", record)])}) select 1`
       return { record, earlier: false, sameContent: true }
     }
     const [earlier] = yield* sql<Found>`select * from imports
@@ -199,7 +199,7 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
       yield* sql`delete from import_rows where import_id = ${id}::uuid and organization_id = ${organization}`
       const type = state === "failed" ? "imports.fail" : "imports.cancel"
       const change = importChange(type, toImport(after), toImport(before))
-      yield* sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`
+      yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
       return toImport(after)
     },
     sql.withTransaction,

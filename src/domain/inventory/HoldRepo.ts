@@ -8,7 +8,7 @@ import { returnToHoldStatement } from "./ReturnToHoldRepo.ts"
 import type { StockAllocation, StockDemand } from "./StockRules.ts"
 
 /** Most holds one sweep ends: the versions of all their sellables are locked until it commits. */
-const sweepSize = 500
+const batchSize = 500
 
 const purgeSize = 1000
 
@@ -138,7 +138,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
   const expireDue = Effect.gen(function*() {
     const due = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
       from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
-        order by expires_at limit ${sweepSize}) due group by organization_id`
+        order by expires_at limit ${batchSize}) due group by organization_id`
     return yield* eachAlone(
       "expire",
       due,

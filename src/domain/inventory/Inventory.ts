@@ -18,7 +18,7 @@ const optimisticTries = 2
 
 type AdjustError = NotFound | ValidationFailed
 
-/** Corrections of stock and reservations by hand (spec 4, contract 6). Checkouts reserve at the stock desk instead. */
+/** Corrections of stock and reservations by hand (spec 4, contract 6). Checkouts reserve at the stock entity instead. */
 export class Inventory extends Context.Service<Inventory, {
   /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved. */
   readonly adjust: (body: AdjustStock) => Effect.Effect<AdjustedLevel, AdjustError, CurrentActor>

@@ -1,13 +1,13 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 
 const levelJson = (reserved: string) =>
   `jsonb_build_object('id', x.id, 'entityId', x.entity_id, 'variantId', x.variant_id, 'warehouseId', x.warehouse_id,
     'quantityOnHand', x.on_hand, 'quantityReserved', ${reserved})`
 
 /**
- * The journal's entry of every level that a reservation or a release by hand changed: rows of `stock_levels` in the
+ * The change log's entry of every level that a reservation or a release by hand changed: rows of `stock_levels` in the
  * part `from`, with the `units` that were moved.
  */
 export const reservationNoted = (
@@ -17,7 +17,7 @@ export const reservationNoted = (
   orderId: string,
   from: string
 ) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "inventory",
     entityId: "x.id::text",

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { allocateUnits } from "./AllocatedUnitsRepo.ts"
 import { reservationNoted } from "./LevelEntryRepo.ts"
 import { manualHolder } from "./Reservation.ts"
@@ -76,7 +76,9 @@ const take = Effect.fnUntraced(
       allocations
     }
     yield* sql`with ${allocateUnits(sql, taking)},
-      entry as (${reservationNoted(sql, actor, "inventory.reserve", hold.orderId, "taken")})${mark(sql, actor)}
+      entry as (${reservationNoted(sql, actor, "inventory.reserve", hold.orderId, "taken")})${
+      idempotencyRecord(sql, actor)
+    }
       select 1`
   }
 )
@@ -114,7 +116,7 @@ const makeRelease = (sql: SqlClient.SqlClient) =>
               and (select sum(quantity) from lines) = (select sum(quantity) from hold_lines
                 where organization_id = ${organization} and holder = ${holder})),
           entry as (${reservationNoted(sql, actor, "inventory.release", hold.orderId, "freed")})${
-          mark(sql, actor, "lines")
+          idempotencyRecord(sql, actor, "lines")
         }
           select exists (select 1 from held) as known, coalesce(sum(quantity), 0)::int4 as units from lines`
       ))

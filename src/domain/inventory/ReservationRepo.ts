@@ -35,7 +35,7 @@ const toSnapshots = (rows: ReadonlyArray<LevelRow>): ReadonlyMap<string, StockSn
 }
 
 /**
- * The rows behind the stock desk: what it reads, and the one statement in which it writes a whole batch of checkouts.
+ * The rows behind the stock entity: what it reads, and the one statement in which it writes a whole batch of checkouts.
  * Statements do not grow with the number of checkouts or of lines.
  */
 export class ReservationRepo extends Context.Service<ReservationRepo, {

@@ -8,7 +8,7 @@ interface HeldLine extends ReservationLine {
 }
 
 /**
- * The group commit of the stock desk: one statement for any number of checkouts with any number of lines.
+ * The group commit of the stock entity: one statement for any number of checkouts with any number of lines.
  *
  * Locks are taken in the order of all stock writers: the holds that exist (so a release under way is waited for before
  * anything else is locked, and its outcome is seen), then the versions by key, then the levels. One version that is not

@@ -6,7 +6,7 @@ import { levelSettings } from "./StockLevel.ts"
 const Units = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
 
 /** What is told and never taken: it comes of reservations and purchases. */
-const told = Schema.optional(Schema.NullOr(Schema.Int))
+const toChange = Schema.optional(Schema.NullOr(Schema.Int))
 
 /** What a level says beside what lies there. */
 export const stockFields = {
@@ -15,8 +15,8 @@ export const stockFields = {
   unitCost: levelSettings.unitCost,
   reorderThreshold: levelSettings.reorderThreshold,
   reorderQuantity: levelSettings.reorderQuantity,
-  reserved: told,
-  available: told
+  reserved: toChange,
+  available: toChange
 }
 
 /**

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { StockLevel } from "./StockLevel.ts"
@@ -206,7 +206,7 @@ const makeAdjust = (sql: SqlClient.SqlClient) =>
         select ${movement.id}::uuid, ${actor.organizationId}, ${level.entityId}::uuid, ${level.variantId}::uuid,
           ${level.warehouseId}::uuid, ${movement.type}, ${movement.delta}::int4, ${movement.referenceType}::text,
           ${movement.referenceId}::text, ${movement.reason}::text, ${movement.performedBy}::text from item),
-      event as (${journalInsert(sql, actor, [event], "item")})${mark(sql, actor, "item")}
+      event as (${changeLogInsert(sql, actor, [event], "item")})${idempotencyRecord(sql, actor, "item")}
       select 1 from item`
     return rows.length === 1
   }, Effect.orDie)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { defaultWarehouse, type NewWarehouse, type Warehouse } from "./Warehouse.ts"
@@ -61,7 +61,7 @@ const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
             ${address === null ? null : JSON.stringify(address)}::jsonb, ${isActive}, ${priority},
             ${JSON.stringify(metadata)}::jsonb)
           on conflict (organization_id, code) do nothing returning *),
-        entry as (${journalRows(sql, actor, made)})
+        entry as (${changeLogRows(sql, actor, made)})
         select * from made`
       const [row] = rows
       return row === undefined
@@ -84,7 +84,7 @@ const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
         select ${newId()}::uuid, ${actor.organizationId}, ${defaultWarehouse.name}, ${defaultWarehouse.code}
         where not exists (select 1 from warehouses where organization_id = ${actor.organizationId})
         on conflict (organization_id, code) do nothing returning *)
-      ${journalRows(sql, actor, made)}`
+      ${changeLogRows(sql, actor, made)}`
   }).pipe(Effect.orDie, Effect.withSpan("WarehouseRepo.ensureDefault"))
   return { create, list, ensureDefault }
 }

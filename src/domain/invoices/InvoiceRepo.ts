@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { type Buyer, InvoiceContent } from "./InvoiceContent.ts"
 import type { Movement } from "./InvoiceDocument.ts"
 
@@ -113,7 +113,7 @@ export const invoiceRepoLayer = Layer.effect(
               issuedAt: row.issued_at,
               grandTotal: content.grandTotal
             }
-            yield* journalInsert(sql, actor, [
+            yield* changeLogInsert(sql, actor, [
               { type: "invoices.create", entityType: "invoice", entityId: orderId, payload }
             ])
           }

@@ -62,7 +62,7 @@ export const jobEnqueueRepoLayer = Layer.effect(
             ${values(rows, ({ exclusive }) => exclusive)}::bool[])
             n(id, organization, queue, task, input, tries, delay, key, exclusive)
           returning queue)
-        select pg_notify('stoa_jobs', queue) from (select distinct queue from made) told`
+        select pg_notify('stoa_jobs', queue) from (select distinct queue from made) notified`
 
     const insert = Effect.fn("JobEnqueueRepo.insert")(
       (rows: ReadonlyArray<NewJobRow>) =>

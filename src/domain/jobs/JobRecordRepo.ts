@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Job } from "./Job.ts"
 import { jobColumns, jobOf, type JobRow } from "./JobRows.ts"
@@ -40,9 +40,9 @@ const countable = 10_000
 /** Rows that a purge looks at. */
 const purgeable = 1_000
 
-/** A job's input and output are its own business: the journal tells that it began anew. */
+/** A job's input and output are its own business: the change log tells that it began anew. */
 const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type: "jobs.retry",
     entityType: "job",
     entityId: "again.id::text",
@@ -101,8 +101,8 @@ export const jobRecordRepoLayer = Layer.effect(
           where id = (select id from old) and status = 'failed'
           returning ${columns}),
         entry as (${retried(sql, actor)}),
-        told as (select count(pg_notify('stoa_jobs', queue)) from again)
-        select again.* from again left join told on true`
+        notified as (select count(pg_notify('stoa_jobs', queue)) from again)
+        select again.* from again left join notified on true`
       return rows[0] && jobOf(rows[0])
     }, Effect.orDie)
 

@@ -83,9 +83,9 @@ const settleStatement = (
       from t where j.id = t.id and j.lease_token = ${token}::uuid
       returning j.id, j.exclusive, j.organization_id, j.concurrency_key),
     ${freeing(sql, at)},
-    told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u
+    notified as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u
       where queue <> ${queue})
-    select done.id from done left join told on true`
+    select done.id from done left join notified on true`
 
 const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment, at: Date) =>
   sql<{ readonly pending: number; readonly failed: number }>`with dead as (select id from commerce_jobs
@@ -99,10 +99,10 @@ const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment, at: Date) 
       where j.id = any(array(select id from dead))
       returning j.id, j.exclusive, j.organization_id, j.concurrency_key, j.queue, j.status),
     ${freeing(sql, at)},
-    told as (select count(pg_notify('stoa_jobs', queue)) from
+    notified as (select count(pg_notify('stoa_jobs', queue)) from
       (select queue from unparked union select queue from done where status = 'pending') u)
     select count(*) filter (where done.status = 'pending')::int4 as pending,
-      count(*) filter (where done.status = 'failed')::int4 as failed from done left join told on true`
+      count(*) filter (where done.status = 'failed')::int4 as failed from done left join notified on true`
 
 /** One entry of the index per key, however many jobs wait for it. */
 const unparkStatement = (sql: SqlClient.SqlClient, at: Date) =>
@@ -120,8 +120,8 @@ const unparkStatement = (sql: SqlClient.SqlClient, at: Date) =>
       where not exists (select 1 from job_keys t where t.organization_id = keys.o and t.concurrency_key = keys.k)),
     unparked as (update commerce_jobs j set blocked = false, wait_until = ${at}::timestamptz from orphans
       where j.id = orphans.id returning j.queue),
-    told as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u)
-    select (select count(*) from unparked)::int4 as count from told`
+    notified as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u)
+    select (select count(*) from unparked)::int4 as count from notified`
 
 /** `JobSettleRepo` over the database of the process. */
 export const jobSettleRepoLayer = Layer.effect(

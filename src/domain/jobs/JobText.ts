@@ -6,12 +6,12 @@ const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
 
 /** What `error` holds of a failure: its message, in a form that the database takes. */
 export const errorText = (error: unknown): string => {
-  const text = error instanceof Error ? error.message || error.name : told(error)
+  const text = error instanceof Error ? error.message || error.name : toChange(error)
   return text.replaceAll("\0", "").toWellFormed().slice(0, maxErrorLength).toWellFormed() ||
     "It failed without a reason."
 }
 
-const told = (error: unknown): string => {
+const toChange = (error: unknown): string => {
   if (typeof error === "string") return error
   try {
     return JSON.stringify(error) ?? String(error)

@@ -161,8 +161,8 @@ const within = Effect.fnUntraced(function*({ abort, work }: Handling, timeLimitM
   if (early !== undefined) return early
   const ended = yield* Effect.timeoutOption(Fiber.await(fiber), timeLimitMs)
   if (Option.isSome(ended)) return ended.value
-  const told = abort()
-  if (told !== undefined) yield* Effect.andThen(told, Effect.timeoutOption(Fiber.await(fiber), overtimeMs))
+  const recorded = abort()
+  if (recorded !== undefined) yield* Effect.andThen(recorded, Effect.timeoutOption(Fiber.await(fiber), overtimeMs))
   yield* Fiber.interrupt(fiber)
   return undefined
 })

@@ -43,7 +43,7 @@ export const migrations = {
     `create index jobs_blocked on commerce_jobs (organization_id, concurrency_key, created_at, id)
       where status = 'pending' and blocked`,
     // What a new job supersedes.
-    `create index jobs_keyed on commerce_jobs (organization_id, concurrency_key, task_slug)
+    `create index jobs_exclusive on commerce_jobs (organization_id, concurrency_key, task_slug)
       where status = 'pending' and concurrency_key is not null`,
     `create index jobs_lease on commerce_jobs (lease_until) where status = 'processing'`,
     `create index jobs_failed on commerce_jobs (organization_id, completed_at desc, id desc) where status = 'failed'`,

@@ -49,12 +49,12 @@ export const orderMailRepoLayer = Layer.effect(
       (events: ReadonlyArray<string>) =>
         sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
             e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
-          from journal_entries e
+          from outbox_events e
           join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
           left join carts c on c.id = o.cart_id and c.organization_id = o.organization_id
           left join customers p on p.id = o.customer_id and p.organization_id = o.organization_id
           where e.id = any(${events}::uuid[])
-            and o.id = any(array(select entity_id::uuid from journal_entries where id = any(${events}::uuid[])))
+            and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
             and coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email, '') <> ''
           order by e.event_sequence`,
       Effect.orDie

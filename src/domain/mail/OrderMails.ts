@@ -3,7 +3,7 @@ import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts
 import { type Mail, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 
-/** What mails need of an order as its event tells of it; journal entries may be of an older version. */
+/** What mails need of an order as its event tells of it; change log entries may be of an older version. */
 const MailedOrder = Schema.Struct({
   id: Schema.String,
   orderNumber: Schema.String,
@@ -85,8 +85,8 @@ export const orderMails: Effect.Effect<EventSubscriber, never, Mails | OrderMail
       : type === "orders.statusChange" && mails.sends("order-status-change")
 
   return Effect.fn("orderMails")(function*(events: ReadonlyArray<EventNotice>) {
-    const told = events.filter(wanted)
-    if (told.length === 0) return
-    yield* mails.sendAll((yield* repo.addressed(told.map(({ id }) => id))).flatMap(mailOf))
+    const recorded = events.filter(wanted)
+    if (recorded.length === 0) return
+    yield* mails.sendAll((yield* repo.addressed(recorded.map(({ id }) => id))).flatMap(mailOf))
   })
 })

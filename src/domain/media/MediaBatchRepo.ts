@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
 import type { AttachedMedium, ShownMedium } from "./MediaAsset.ts"
 
 /** Attachments that a batch makes or changes, and ends. */
@@ -22,7 +22,7 @@ export class MediaBatchRepo extends Context.Service<MediaBatchRepo, {
   ) => Effect.Effect<ReadonlyArray<ShownMedium>, never, CurrentActor>
   /** Which entities of these slugs show anything; one statement. */
   readonly showing: (slugs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, never, CurrentActor>
-  /** All attachments of a batch and its entries in the journal, in one statement. */
+  /** All attachments of a batch and its entries in the change log, in one statement. */
   readonly write: (writes: AttachmentWrites) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/media/MediaBatchRepo") {
   static readonly layer = Layer.effect(MediaBatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -76,7 +76,7 @@ const make = (sql: SqlClient.SqlClient): MediaBatchRepo["Service"] => {
       gone as (delete from entity_media l using ${rows(gone)}
         where l.organization_id = ${actor.organizationId} and l.entity_id = x."entityId"
           and l.variant_id is not distinct from x."variantId" and l.media_asset_id = x."mediaAssetId"),
-      entries as (${journalInsert(sql, actor, changes)})
+      entries as (${changeLogInsert(sql, actor, changes)})
       select 1`
   }, Effect.orDie)
 

@@ -48,7 +48,7 @@ export class MediaBatches extends Context.Service<MediaBatches, {
 
 const placeOf = ({ mediaAssetId, variantId }: AttachedMedium): string => `${variantId ?? ""} ${mediaAssetId}`
 
-/** As the journal shows it. */
+/** As the change log shows it. */
 const shown = ({ entityId, mediaAssetId, role, sortOrder, variantId }: AttachedMedium) => ({
   entityId,
   variantId,
@@ -57,8 +57,8 @@ const shown = ({ entityId, mediaAssetId, role, sortOrder, variantId }: AttachedM
   sortOrder
 })
 
-/** The journal tells of attachments in the history of the entity; one that is only shown elsewhere is attached anew. */
-const told = (type: "media.attach" | "media.detach", at: AttachedMedium, before?: AttachedMedium): Change => ({
+/** The change log tells of attachments in the history of the entity; one that is only shown elsewhere is attached anew. */
+const toChange = (type: "media.attach" | "media.detach", at: AttachedMedium, before?: AttachedMedium): Change => ({
   type,
   entityType: "catalog_entity",
   entityId: at.entityId,
@@ -75,8 +75,8 @@ const difference = (before: ReadonlyArray<AttachedMedium>, after: ReadonlyArray<
   const stays = new Set(after.map(placeOf))
   const gone = before.filter((one) => !stays.has(placeOf(one))).map(shown)
   const changes = [
-    ...put.map((one) => told("media.attach", one, known.get(placeOf(one)))),
-    ...gone.map((one) => told("media.detach", one, one))
+    ...put.map((one) => toChange("media.attach", one, known.get(placeOf(one)))),
+    ...gone.map((one) => toChange("media.detach", one, one))
   ]
   return { put, gone, changes }
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { Detachment, NewAttachment } from "./MediaAsset.ts"
 
 /** Which ends of an attachment the organization has, and whether it was made. */
@@ -23,11 +23,11 @@ export class MediaLinkRepo extends Context.Service<MediaLinkRepo, {
   static readonly layer = Layer.effect(MediaLinkRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-/** The journal tells of attachments where one looks for them: in the history of the entity. */
+/** The change log tells of attachments where one looks for them: in the history of the entity. */
 const noted = (sql: SqlClient.SqlClient, actor: Actor, what: "attach" | "detach") => {
   const attachment = `jsonb_build_object('entityId', x.entity_id, 'variantId', x.variant_id,
     'mediaAssetId', x.media_asset_id, 'role', x.role, 'sortOrder', x.sort_order)`
-  return journalRows(sql, actor, {
+  return changeLogRows(sql, actor, {
     type: `media.${what}`,
     entityType: "catalog_entity",
     entityId: "x.entity_id::text",

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { MediaAsset, MediaAttachment, MediaChange, MediaFilter, MediaRecord, NewAsset } from "./MediaAsset.ts"
@@ -38,14 +38,14 @@ export class MediaRepo extends Context.Service<MediaRepo, {
   )
 }
 
-/** The journal's entry of the asset in the part `written`, with the row of the part `old` as it was. */
+/** The change log's entry of the asset in the part `written`, with the row of the part `old` as it was. */
 const noted = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   type: "media.upload" | "media.update" | "media.delete",
   old?: string
 ) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "media_asset",
     entityId: "x.id::text",
@@ -113,7 +113,7 @@ const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
           ${asset.size}::bigint, ${asset.digest}, ${asset.width}::int, ${asset.height}::int, ${asset.alt}::text,
           ${asset.isPublic}::boolean, ${asset.origin ?? "merchant"}
         from kept k returning *),
-      entry as (${noted(sql, actor, "media.upload")})${mark(sql, actor, "written")}
+      entry as (${noted(sql, actor, "media.upload")})${idempotencyRecord(sql, actor, "written")}
       select * from written`
     return rows[0] === undefined ? undefined : toAsset(rows[0], address)
   }, Effect.orDie)

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { SpentIn } from "./CustomerTotals.ts"
 
 /** What ties orders to customers. */
@@ -12,7 +12,7 @@ export class CustomerOrderRepo extends Context.Service<CustomerOrderRepo, {
   readonly hasGuestOrders: (email: string) => Effect.Effect<boolean, never, CurrentActor>
   /**
    * Gives the orders that guests of the organization placed under an e-mail address to a customer, each with its entry in
-   * the journal, in one statement; gives how many. Orders that are somebody's stay his, so repeating it changes nothing.
+   * the change log, in one statement; gives how many. Orders that are somebody's stay his, so repeating it changes nothing.
    */
   readonly claim: (customerId: string, email: string) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/CustomerOrderRepo") {}
@@ -46,7 +46,7 @@ export const customerOrderRepoLayer = Layer.effect(
 
     const claim = Effect.fn("CustomerOrderRepo.claim")(function*(customerId: string, email: string) {
       const actor = yield* CurrentActor
-      const entries = journalRows(sql, actor, {
+      const entries = changeLogRows(sql, actor, {
         type: "orders.claim",
         entityType: "order",
         entityId: "claimed.id::text",

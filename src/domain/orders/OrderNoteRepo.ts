@@ -1,12 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { NoteVisibility, OrderNote } from "./OrderNote.ts"
 
-/** All SQL of notes. The journal tells of them as changes of their order. */
+/** All SQL of notes. The change log tells of them as changes of their order. */
 export class OrderNoteRepo extends Context.Service<OrderNoteRepo, {
   /** A page of an order's notes, oldest first, in two statements; of one visibility where one is named. */
   readonly list: (
@@ -42,8 +42,8 @@ const toNote = (row: NoteRow): OrderNote => ({
   createdAt: row.created_at
 })
 
-/** The journal keeps who wrote how much to whom, and not the words: they are in the table, until they are deleted. */
-const told = (type: "orders.addNote" | "orders.removeNote", { text: _, ...note }: OrderNote) => ({
+/** The change log keeps who wrote how much to whom, and not the words: they are in the table, until they are deleted. */
+const toChange = (type: "orders.addNote" | "orders.removeNote", { text: _, ...note }: OrderNote) => ({
   type,
   entityType: "order" as const,
   entityId: note.orderId,
@@ -78,7 +78,9 @@ export const orderNoteRepoLayer = Layer.effect(
             created_at)
           select ${note.id}::uuid, ${actor.organizationId}, noted.id, ${note.text}, ${note.visibility},
             ${note.authorId}, ${note.authorName}, ${note.createdAt}::timestamptz from noted returning id),
-        event as (${journalInsert(sql, actor, [told("orders.addNote", note)], "made")})${mark(sql, actor, "made")}
+        event as (${changeLogInsert(sql, actor, [toChange("orders.addNote", note)], "made")})${
+        idempotencyRecord(sql, actor, "made")
+      }
         select id from made`
       return rows.length === 1
     }, Effect.orDie)
@@ -89,8 +91,8 @@ export const orderNoteRepoLayer = Layer.effect(
         const [row] = yield* sql<NoteRow>`delete from order_notes where id = ${id}::uuid and order_id = ${orderId}::uuid
           and organization_id = ${actor.organizationId} returning *`
         if (row === undefined) return false
-        yield* sql`with event as (${journalInsert(sql, actor, [told("orders.removeNote", toNote(row))])})${
-          mark(sql, actor)
+        yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("orders.removeNote", toNote(row))])})${
+          idempotencyRecord(sql, actor)
         } select 1`
         return true
       },

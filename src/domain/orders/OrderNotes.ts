@@ -47,7 +47,7 @@ export class OrderNotes extends Context.Service<OrderNotes, {
       })
 
       const noteWith = Effect.fn("OrderNotes.noteWith")(function*(orderId: string, text: string) {
-        const { workId: _, ...actor } = yield* CurrentActor
+        const { executionId: _, ...actor } = yield* CurrentActor
         const inserted = repo.insert(yield* newNote(orderId, { text }))
         yield* Effect.provideService(inserted, CurrentActor, actor)
       })

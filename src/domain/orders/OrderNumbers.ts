@@ -16,7 +16,7 @@ interface Block {
 }
 
 /** One fetch at a time per organization: fibers that find the block empty wait for the one that refills it. */
-interface Desk {
+interface NumberBlock {
   readonly turn: Semaphore.Semaphore
   block: Block | undefined
 }
@@ -27,7 +27,7 @@ const largestBlock = 64
 const busyMillis = 10_000
 
 /** Organizations remembered; beyond it all are forgotten, at the price of gaps. */
-const maxDesks = 10_000
+const maxBlocks = 10_000
 
 /** Grows while orders come fast, so that a busy shop asks the table seldom and a quiet one leaves no gaps. */
 const nextSize = (block: Block | undefined, year: number, now: number): number =>
@@ -48,24 +48,24 @@ export class OrderNumbers extends Context.Service<OrderNumbers, {
     OrderNumbers,
     Effect.gen(function*() {
       const repo = yield* OrderNumberRepo
-      const desks = new Map<string, Desk>()
+      const blocks = new Map<string, NumberBlock>()
 
-      const deskOf = (organization: string): Desk => {
-        const known = desks.get(organization)
+      const blockOf = (organization: string): NumberBlock => {
+        const known = blocks.get(organization)
         if (known !== undefined) return known
-        if (desks.size >= maxDesks) desks.clear()
+        if (blocks.size >= maxBlocks) blocks.clear()
         const desk = { turn: Semaphore.makeUnsafe(1), block: undefined }
-        desks.set(organization, desk)
+        blocks.set(organization, desk)
         return desk
       }
 
       /** A number out of memory; undefined when the block is used up or of another year. */
-      const takeFrom = (desk: Desk, year: number): number | undefined =>
+      const takeFrom = (desk: NumberBlock, year: number): number | undefined =>
         desk.block !== undefined && desk.block.year === year && desk.block.next <= desk.block.last
           ? desk.block.next++
           : undefined
 
-      const refill = Effect.fnUntraced(function*(desk: Desk, year: number) {
+      const refill = Effect.fnUntraced(function*(desk: NumberBlock, year: number) {
         const waited = takeFrom(desk, year)
         if (waited !== undefined) return waited
         const takenAt = yield* Clock.currentTimeMillis
@@ -77,7 +77,7 @@ export class OrderNumbers extends Context.Service<OrderNumbers, {
       })
 
       const next = Effect.gen(function*() {
-        const desk = deskOf(yield* currentOrganization)
+        const desk = blockOf(yield* currentOrganization)
         const year = new Date(yield* Clock.currentTimeMillis).getUTCFullYear()
         const number = takeFrom(desk, year) ?? (yield* desk.turn.withPermit(refill(desk, year)))
         return orderNumber(year, number)

@@ -37,7 +37,7 @@ export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ rea
  */
 export class OrderProjections extends Context.Service<OrderProjections, {
   /** Adds one while the process starts. */
-  readonly register: (follower: OrderProjection) => Effect.Effect<void>
+  readonly register: (projection: OrderProjection) => Effect.Effect<void>
   /** Whether anybody follows: a statement that nobody follows needs no transaction around it. */
   readonly any: () => boolean
   /** The parts of all followers for the statement that creates these orders. */
@@ -52,33 +52,33 @@ export const emptyProjections = (): OrderProjections["Service"] => {
   const projections: Array<OrderProjection> = []
 
   /** One order of locks for everybody: organizations by name, orders by id. */
-  const forEachFollower = <A extends ChangedOrder, B>(
+  const forEachProjection = <A extends ChangedOrder, B>(
     orders: ReadonlyArray<A>,
-    call: (follower: OrderProjection, own: ReadonlyArray<A>, n: number) => Effect.Effect<B, never, CurrentActor>
+    call: (projection: OrderProjection, own: ReadonlyArray<A>, n: number) => Effect.Effect<B, never, CurrentActor>
   ) => {
     const sorted = [...new Map(orders.map((order) => [order.id, order])).values()].sort((a, b) => a.id < b.id ? -1 : 1)
     const calls = [...new Set(orders.map(({ organizationId }) => organizationId))].sort().flatMap((organizationId) => {
       const own = sorted.filter((order) => order.organizationId === organizationId)
-      return projections.map((follower) => ({ follower, own, actor: systemActor(organizationId) }))
+      return projections.map((projection) => ({ projection, own, actor: systemActor(organizationId) }))
     })
     return Effect.forEach(
       calls,
-      ({ actor, follower, own }, n) => Effect.provideService(call(follower, own, n), CurrentActor, actor)
+      ({ actor, projection, own }, n) => Effect.provideService(call(projection, own, n), CurrentActor, actor)
     ).pipe(
       Effect.catchDefect((cause) => Effect.fail(new ProjectionFailed({ cause })))
     )
   }
 
   return {
-    register: (follower) => Effect.sync(() => void projections.push(follower)),
+    register: (projection) => Effect.sync(() => void projections.push(projection)),
     any: () => projections.length > 0,
     created: (orders) =>
       Effect.map(
-        forEachFollower(orders, (follower, own, n) => follower.created(own, `f${n}_`)),
+        forEachProjection(orders, (projection, own, n) => projection.created(own, `f${n}_`)),
         (parts) => parts.filter((part) => part !== undefined)
       ),
     tell: (changed) =>
-      Effect.asVoid(forEachFollower(changed, (follower, own) => follower.changed(own.map(({ id }) => id))))
+      Effect.asVoid(forEachProjection(changed, (projection, own) => projection.changed(own.map(({ id }) => id))))
   }
 }
 

@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { UndoCreateOrder } from "../checkout/UndoCreateOrder.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { Handover } from "../fulfillment/Handover.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/OrderStock.ts"
 import type { Order } from "./Order.ts"
@@ -85,7 +85,7 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
     history as (
       insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
-        ${change.reason}, ${actor.userId}))${mark(sql, actor)}
+        ${change.reason}, ${actor.userId}))${idempotencyRecord(sql, actor)}
     select (select id from refund) as refund_id`
 }
 
@@ -152,7 +152,7 @@ export const orderStatusRepoLayer = Layer.effect(
         payload: order,
         before
       } as const
-      yield* journalInsert(sql, actor, [event])
+      yield* changeLogInsert(sql, actor, [event])
       yield* updateProjections(projections, order.id)
       return { order, refundId: written?.refund_id ?? null }
     })

@@ -143,7 +143,7 @@ export class Orders extends Context.Service<Orders, {
         )
         // What the order does follows from the change that the request made, which alone bears its mark.
         const written = yield* write(
-          Effect.updateService(move, CurrentActor, ({ workId: _, ...actor }): Actor => actor)
+          Effect.updateService(move, CurrentActor, ({ executionId: _, ...actor }): Actor => actor)
         )
         for (const { asked, order } of moved) yield* hooks.after("orders.afterStatusChange", order, asked)
         return written

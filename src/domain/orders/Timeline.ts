@@ -15,7 +15,7 @@ export const TimelineKind = Schema.Literals([
 
 /**
  * Something that happened to an order (docs/orders.md has the list). `type` says what: the new status, the name of the
- * change in the journal, `authorized` or `captured`, an event of the payment provider by its name, `pending`, `settled`,
+ * change in the change log, `authorized` or `captured`, an event of the payment provider by its name, `pending`, `settled`,
  * `failed` or `voided`, a fulfillment's step, a mail's template, a note's visibility. `data` says more, amounts in minor units; `actorId` is null where the service itself did it.
  */
 export const TimelineEntry = Schema.Struct({

@@ -21,23 +21,25 @@ interface EntryRow extends Omit<TimelineEntry, "id"> {
   readonly total: bigint
 }
 
-/** The history has every transition; the journal's entries of them would tell it twice, and so would those of notes. */
-const toldElsewhere = ["orders.statusChange", "orders.addNote"]
+/** The history has every transition; the change log's entries of them would tell it twice, and so would those of notes. */
+const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
 
 /**
  * All sources in one form: `(rank, id, kind, type, at, actor, data)`. Of things of the same moment the lower rank comes
- * first. Entries of the journal that have no place in its chain yet lie in another index.
+ * first. Entries of the change log that have no place in its chain yet lie in another index.
  */
 const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string) => {
-  const journal = (placed: "is null" | "is not null") =>
+  const changeLog = (placed: "is null" | "is not null") =>
     sql`select 2, e.id::text, case when e.type = 'payments.capture' then 'payment' else 'change' end,
         case when e.type = 'payments.capture' then 'captured' else e.type end, e.created_at, e.actor_id,
         case when e.type = 'payments.capture' then jsonb_build_object('amount', e.payload->'amountCaptured',
             'paymentIntentId', e.payload->'paymentIntentId')
           else jsonb_strip_nulls(jsonb_build_object('grandTotal', e.payload->'grandTotal',
             'grandTotalBefore', e.before->'grandTotal')) end
-      from journal_entries e where e.organization_id = ${organization} and e.entity_type = 'order'
-        and e.entity_id = ${orderId} and e.position ${sql.literal(placed)} and e.type <> all(${toldElsewhere}::text[])`
+      from outbox_events e where e.organization_id = ${organization} and e.entity_type = 'order'
+        and e.entity_id = ${orderId} and e.position ${
+      sql.literal(placed)
+    } and e.type <> all(${recordedElsewhere}::text[])`
   const step = (type: string, column: string) =>
     sql`select 5, f.id::text || ${`:${type}`}, 'fulfillment', ${type}::text, ${sql.literal(column)}, null,
         jsonb_strip_nulls(jsonb_build_object('fulfillmentId', f.id, 'type', f.type, 'carrier', f.carrier,
@@ -67,7 +69,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
     union all select 7, m.id::text, 'mail', m.template, m.at, null,
         jsonb_strip_nulls(jsonb_build_object('outcome', m.outcome, 'failure', m.failure))
       from order_mails m join o on o.id = m.order_id
-    union all ${journal("is not null")} union all ${journal("is null")}
+    union all ${changeLog("is not null")} union all ${changeLog("is null")}
     union all ${refund(false)} union all ${refund(true)}
     union all ${step("created", "f.created_at")} union all ${step("shipped", "f.shipped_at")}
     union all ${step("delivered", "f.delivered_at")}

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 
 /** A capture that may be asked of the provider: minor units, and how often it has refused one of this order. */
 export interface ClaimedCapture {
@@ -83,7 +83,7 @@ export const captureRepoLayer = Layer.effect(
             and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
             and o.payment_provider is not null and o.payment_due_at is null and ${wanted} between 1 and o.grand_total
             and (o.capture_amount is null or o.capture_amount = ${wanted})
-          returning o.capture_amount, o.capture_refusals)${mark(sql, actor, "claimed")}
+          returning o.capture_amount, o.capture_refusals)${idempotencyRecord(sql, actor, "claimed")}
           select * from claimed`
       )
       if (claimed !== undefined) {

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { actionsOf, type CompensationFailure } from "./CompensationFailure.ts"
 
@@ -108,7 +108,7 @@ export const compensationFailureRepoLayer = Layer.effect(
           update compensation_failures set status = 'resolved', note = ${note}, resolved_at = now(),
             resolved_by = ${actor.userId ?? actor.keyId ?? null}::text
           where id = ${id}::uuid and organization_id = ${actor.organizationId} and status = 'open' returning *),
-        entry as (${journalRows(sql, actor, resolution)})${mark(sql, actor, "settled")}
+        entry as (${changeLogRows(sql, actor, resolution)})${idempotencyRecord(sql, actor, "settled")}
         select 1 from settled`
       return rows.length === 1
     }, Effect.orDie)

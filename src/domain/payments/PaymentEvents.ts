@@ -223,7 +223,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           if (request === undefined && !isCapturableEvent(verified) && !forPerson) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
           const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
-          // The journal tells in which request the provider said so.
+          // The change log tells in which request the provider said so.
           const actor = Option.match(yield* Effect.serviceOption(CurrentActor), {
             onNone: () => system,
             onSome: ({ ip, requestId, userAgent }) => ({ ...system, ip, requestId, userAgent, source: "rest" as const })

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
@@ -23,7 +23,7 @@ export interface WrittenRefund {
 /** Writes refunds that somebody asks for (contract §4.3). */
 export class RefundCalculationRepo extends Context.Service<RefundCalculationRepo, {
   /**
-   * Locks the order, lets `decide` look at it, and writes ledger, lines, stock and journal in that transaction, with a
+   * Locks the order, lets `decide` look at it, and writes ledger, lines, stock and change log in that transaction, with a
    * number of statements that does not depend on the lines. Of requests at once each sees what the ones before it wrote,
    * on its way or given back. 404 for an unknown order.
    */
@@ -63,7 +63,12 @@ interface Writing {
 
 const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
   const { decided, lines, orderId, reason, refundId, released } = writing
-  const told = lines.map(({ amount, lineItemId, quantity, restocked }) => ({ lineItemId, quantity, amount, restocked }))
+  const recorded = lines.map(({ amount, lineItemId, quantity, restocked }) => ({
+    lineItemId,
+    quantity,
+    amount,
+    restocked
+  }))
   return sql`with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
         as i("lineItemId" uuid, quantity int, value bigint, amount bigint, restock boolean, restocked int)),
@@ -87,7 +92,7 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
     shipping as (
       update orders set refunded_shipping = refunded_shipping + ${decided.shippingValue}::bigint, updated_at = now()
       where id = ${orderId}::uuid),
-    entry as (${refundNoted(sql, actor, "refunds.create", "made", told)})${mark(sql, actor)}
+    entry as (${refundNoted(sql, actor, "refunds.create", "made", recorded)})${idempotencyRecord(sql, actor)}
     select 1`
 }
 

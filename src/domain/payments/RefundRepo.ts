@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { type OrderProjections, orderProjections, updateProjections } from "../orders/OrderProjections.ts"
@@ -162,7 +162,7 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
         update orders set amount_captured = ${captured}::bigint, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
           and amount_captured is null returning *),
-      captured as (${journalRows(sql, actor, lateCapture)}),
+      captured as (${changeLogRows(sql, actor, lateCapture)}),
       refund as (insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
         select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
           ${actor.userId}::text

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import type { PendingRefund } from "./Refund.ts"
@@ -78,7 +78,7 @@ const begin = (
     shipping as (
       update orders o set refunded_shipping = o.refunded_shipping + begun.shipping_value, updated_at = now()
       from begun where o.id = begun.order_id),
-    entry as (${refundNoted(sql, actor, "refunds.retry", "begun")})${mark(sql, actor, "begun")}
+    entry as (${refundNoted(sql, actor, "refunds.retry", "begun")})${idempotencyRecord(sql, actor, "begun")}
     select restarts from begun`
 
 /** `RefundRetryRepo` over the database of the process. */

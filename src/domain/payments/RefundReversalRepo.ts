@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
@@ -76,7 +76,7 @@ const undoStatement = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, 
         and status = 'pending' and sent_at is null
       returning *),
     ${accountedNoMore(sql)},
-    entry as (${refundNoted(sql, actor, "refunds.undo", "ended")})${mark(sql, actor, "ended")}
+    entry as (${refundNoted(sql, actor, "refunds.undo", "ended")})${idempotencyRecord(sql, actor, "ended")}
     ${asItWas(sql)}`
 
 /** Why a refund cannot be undone. */

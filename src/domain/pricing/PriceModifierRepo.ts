@@ -2,8 +2,8 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { PriceModifier, PriceModifierFilter } from "./PriceModifier.ts"
@@ -99,7 +99,7 @@ export const priceModifierRepoLayer = Layer.effect(
       function*(row: Statement.Fragment, modifier: PriceModifier, before: PriceModifier | null) {
         const change = changeOf(modifier, before)
         const rows = yield* sql<TargetRow>`with target as (${targetOf(sql, modifier)}), written as (${row}),
-          event as (${journalInsert(sql, yield* CurrentActor, [change], "written")})
+          event as (${changeLogInsert(sql, yield* CurrentActor, [change], "written")})
           select * from target`
         yield* admitted(rows[0])
         return modifier
@@ -137,7 +137,7 @@ export const priceModifierRepoLayer = Layer.effect(
             where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *`
           if (rows[0] === undefined) return yield* unknownModifier
           const before = toModifier(rows[0])
-          yield* journalInsert(sql, actor, [{ ...changeOf(before, before), payload: { ...before, deleted: true } }])
+          yield* changeLogInsert(sql, actor, [{ ...changeOf(before, before), payload: { ...before, deleted: true } }])
         }))
       },
       Effect.catchTag("SqlError", Effect.die)

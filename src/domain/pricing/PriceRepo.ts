@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import { isoTime, journalRows } from "../events/JournalRepo.ts"
+import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Price, PriceFilter } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
@@ -84,7 +84,7 @@ const priceJson = (row: string) =>
 
 /** Only the statement itself learns which row it wrote and whether that is new. */
 const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type: { sql: "case when x.created then 'pricing.create' else 'pricing.update' end" },
     entityType: "price",
     entityId: "x.id::text",

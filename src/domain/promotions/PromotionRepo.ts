@@ -2,8 +2,8 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
@@ -110,7 +110,7 @@ export const promotionRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
 
     const write = Effect.fnUntraced(function*(row: Statement.Fragment, change: Change) {
-      yield* sql`with written as (${row}), event as (${journalInsert(sql, yield* CurrentActor, [change], "written")})
+      yield* sql`with written as (${row}), event as (${changeLogInsert(sql, yield* CurrentActor, [change], "written")})
         select id from written`
     })
 

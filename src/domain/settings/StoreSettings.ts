@@ -29,8 +29,8 @@ export interface Settings {
   readonly customerPermissions: ReadonlyArray<string>
   /** How long answers to Idempotency-Key are remembered, in hours. */
   readonly idempotencyHours: number
-  /** How long the journal keeps entries, in days; 0 for ever. */
-  readonly journalDays: number
+  /** How long the change log keeps entries, in days; 0 for ever. */
+  readonly changeLogDays: number
   /** How long carts and holds stay after their end, for whoever has to look what happened. */
   readonly endedCartDays: number
   readonly endedHoldDays: number
@@ -55,7 +55,7 @@ export const defaultSettings: Settings = {
   keysEnabled: false,
   customerPermissions: defaultRoles["customer"] ?? [],
   idempotencyHours: 24,
-  journalDays: 730,
+  changeLogDays: 730,
   endedCartDays: 30,
   endedHoldDays: 30,
   revisionDays: 365,

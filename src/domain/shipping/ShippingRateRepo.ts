@@ -2,17 +2,17 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { deleteTold } from "../events/ToldDeletionRepo.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { ShippingRate, type ShippingRateFilter } from "./ShippingRate.ts"
 
-/** Shipping rates. Every change writes its journal entry in the same statement or transaction. */
+/** Shipping rates. Every change writes its change log entry in the same statement or transaction. */
 export class ShippingRateRepo extends Context.Service<ShippingRateRepo, {
   /** A page by amount, in two statements. */
   readonly list: (
@@ -47,7 +47,7 @@ const source = {
   order: "amount, id"
 }
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `shippingRates.${string}`>,
   rate: ShippingRate,
   before: ShippingRate | null
@@ -68,8 +68,8 @@ const writing = (sql: SqlClient.SqlClient) => {
           ${r.maxWeightGrams}::bigint, ${r.freeShippingThreshold}::bigint, ${r.isActive},
           ${JSON.stringify(r.metadata)}::jsonb, ${r.createdAt}::timestamptz, ${r.updatedAt}::timestamptz)
         returning id),
-      entry as (${journalInsert(sql, actor, [told("shippingRates.create", r, null)], "made")})${
-      mark(sql, actor, "made")
+      entry as (${changeLogInsert(sql, actor, [toChange("shippingRates.create", r, null)], "made")})${
+      idempotencyRecord(sql, actor, "made")
     } select id from made`
   }, Effect.catchTag("SqlError", orNoZone))
 
@@ -81,8 +81,8 @@ const writing = (sql: SqlClient.SqlClient) => {
       if (before === undefined) return yield* unknownRate
       const r = yield* Effect.fromResult(rule(before))
       if (isSameRecord(before, r)) return before
-      yield* sql`with entry as (${journalInsert(sql, actor, [told("shippingRates.update", r, before)])})${
-        mark(sql, actor)
+      yield* sql`with entry as (${changeLogInsert(sql, actor, [toChange("shippingRates.update", r, before)])})${
+        idempotencyRecord(sql, actor)
       }
         update shipping_rates set zone_id = ${r.zoneId}::uuid, name = ${r.name}, currency = ${r.currency},
           amount = ${r.amount}::bigint, min_subtotal = ${r.minSubtotal}::bigint,
@@ -98,8 +98,8 @@ const writing = (sql: SqlClient.SqlClient) => {
   )
 
   const remove = Effect.fn("ShippingRateRepo.remove")(function*(id: string) {
-    const change = (deleted: ShippingRate) => told("shippingRates.delete", deleted, deleted)
-    if ((yield* deleteTold(sql, source, id, change)) === undefined) return yield* unknownRate
+    const change = (deleted: ShippingRate) => toChange("shippingRates.delete", deleted, deleted)
+    if ((yield* deleteRecorded(sql, source, id, change)) === undefined) return yield* unknownRate
   }, Effect.catchTag("SqlError", Effect.die))
 
   return { insert, change, remove }

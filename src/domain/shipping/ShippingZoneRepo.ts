@@ -2,17 +2,17 @@ import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { deleteTold } from "../events/ToldDeletionRepo.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { ShippingZone } from "./ShippingZone.ts"
 
-/** Shipping zones. Every change writes its journal entry in the same statement or transaction. */
+/** Shipping zones. Every change writes its change log entry in the same statement or transaction. */
 export class ShippingZoneRepo extends Context.Service<ShippingZoneRepo, {
   /** A page in matching order, in two statements. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<ShippingZone>, never, CurrentActor>
@@ -34,7 +34,7 @@ const unknownZone = NotFound.of("Shipping zone not found.")
 
 const source = { table: "shipping_zones", columns: columnsOf(ShippingZone.fields), order: "priority, id" }
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `shippingZones.${string}`>,
   zone: ShippingZone,
   before: ShippingZone | null
@@ -60,8 +60,8 @@ const writing = (sql: SqlClient.SqlClient) => {
         values (${z.id}::uuid, ${z.organizationId}, ${z.name}, ${z.countries}::text[], ${z.states}::text[],
           ${z.priority}::int, ${z.isActive}, ${JSON.stringify(z.metadata)}::jsonb, ${z.createdAt}::timestamptz,
           ${z.updatedAt}::timestamptz) returning id),
-      entry as (${journalInsert(sql, actor, [told("shippingZones.create", z, null)], "made")})${
-      mark(sql, actor, "made")
+      entry as (${changeLogInsert(sql, actor, [toChange("shippingZones.create", z, null)], "made")})${
+      idempotencyRecord(sql, actor, "made")
     } select id from made`
   }, Effect.catchTag("SqlError", orConflict))
 
@@ -73,8 +73,8 @@ const writing = (sql: SqlClient.SqlClient) => {
       if (before === undefined) return yield* unknownZone
       const z = yield* Effect.fromResult(rule(before))
       if (isSameRecord(before, z)) return before
-      yield* sql`with entry as (${journalInsert(sql, actor, [told("shippingZones.update", z, before)])})${
-        mark(sql, actor)
+      yield* sql`with entry as (${changeLogInsert(sql, actor, [toChange("shippingZones.update", z, before)])})${
+        idempotencyRecord(sql, actor)
       }
         update shipping_zones set name = ${z.name}, countries = ${z.countries}::text[], states = ${z.states}::text[],
           priority = ${z.priority}::int, is_active = ${z.isActive}, metadata = ${JSON.stringify(z.metadata)}::jsonb,
@@ -87,8 +87,8 @@ const writing = (sql: SqlClient.SqlClient) => {
   )
 
   const remove = Effect.fn("ShippingZoneRepo.remove")(function*(id: string) {
-    const change = (deleted: ShippingZone) => told("shippingZones.delete", deleted, deleted)
-    if ((yield* deleteTold(sql, source, id, change)) === undefined) return yield* unknownZone
+    const change = (deleted: ShippingZone) => toChange("shippingZones.delete", deleted, deleted)
+    if ((yield* deleteRecorded(sql, source, id, change)) === undefined) return yield* unknownZone
   }, Effect.catchTag("SqlError", orConflict))
 
   return { insert, change, remove }

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, type Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert, journalRows } from "../events/JournalRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Invitation, StaffMember } from "./StaffMember.ts"
 import type { Standing } from "./StaffRules.ts"
@@ -57,7 +57,7 @@ export type Added =
   | { readonly _tag: "NoUser" }
   | { readonly _tag: "Member" }
 
-/** All SQL of an organization's staff. Every change tells the journal in its own transaction. */
+/** All SQL of an organization's staff. Every change tells the change log in its own transaction. */
 export class StaffRepo extends Context.Service<StaffRepo, {
   /** The oldest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<StaffMember>, never, CurrentActor>
@@ -102,7 +102,7 @@ const adding = (sql: SqlClient.SqlClient) =>
         select ${id}::uuid, ${actor.organizationId}, u.id, ${role}, ${member.createdAt}::timestamptz from users u
           where u.id = ${userId}::uuid
         on conflict (organization_id, user_id) do nothing returning 1),
-      told as (${journalInsert(sql, actor, [memberChange("staff.create")(member, null)], "made")})
+      recorded as (${changeLogInsert(sql, actor, [memberChange("staff.create")(member, null)], "made")})
       select 1 from made`
     return made.length === 1 ? { _tag: "Added", member } as const : { _tag: "Member" } as const
   }, Effect.orDie)
@@ -112,7 +112,7 @@ const cancelOffers = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, userI
   const actor = yield* CurrentActor
   const record = (status: string) =>
     `jsonb_build_object('id', r.id, 'email', r.email, 'role', r.role, 'status', '${status}', 'inviterId', r.inviter_id)`
-  const told = journalRows(sql, actor, {
+  const recorded = changeLogRows(sql, actor, {
     type: "invitations.cancel",
     entityType: "invitation",
     entityId: "r.id",
@@ -124,7 +124,7 @@ const cancelOffers = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, userI
       update invitations set status = 'canceled'
       where organization_id = ${actor.organizationId} and inviter_id = ${userId}::uuid and status = 'pending'
       returning *)
-    ${told}`
+    ${recorded}`
 })
 
 const changing = (sql: SqlClient.SqlClient) => {
@@ -154,7 +154,7 @@ const changing = (sql: SqlClient.SqlClient) => {
       yield* to === null
         ? sql`delete from members where ${mine}`
         : sql`update members set role = ${to} where ${mine}`
-      yield* journalInsert(sql, actor, [memberChange(to === null ? "staff.delete" : "staff.update")(member, before)])
+      yield* changeLogInsert(sql, actor, [memberChange(to === null ? "staff.delete" : "staff.update")(member, before)])
       if (losesRank(before.role, to)) yield* cancelOffers(sql, before.userId)
       return member
     })).pipe(Effect.catchTag("SqlError", Effect.die))
@@ -201,7 +201,7 @@ export const staffRepoLayer = Layer.effect(
           values (${invitation.id}::uuid, ${actor.organizationId}, ${invitation.email}, ${invitation.role},
             ${invitation.status}, ${invitation.expiresAt}::timestamptz, ${invitation.inviterId}::uuid,
             ${invitation.createdAt}::timestamptz))
-        ${journalInsert(sql, actor, [change])}`
+        ${changeLogInsert(sql, actor, [change])}`
     }, Effect.orDie)
 
     return StaffRepo.of({ list, add: adding(sql), change: changing(sql), invitations, invite })

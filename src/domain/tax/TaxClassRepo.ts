@@ -2,16 +2,16 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { deleteTold } from "../events/ToldDeletionRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { TaxClass } from "./TaxClass.ts"
 
-/** Tax classes. Every change writes its journal entry in the same transaction. */
+/** Tax classes. Every change writes its change log entry in the same transaction. */
 export class TaxClassRepo extends Context.Service<TaxClassRepo, {
   readonly find: (id: string) => Effect.Effect<TaxClass | undefined, never, CurrentActor>
   /** A page by name, in two statements. */
@@ -32,7 +32,7 @@ export class TaxClassRepo extends Context.Service<TaxClassRepo, {
 
 const source = { table: "tax_classes", columns: columnsOf(TaxClass.fields), order: "name" }
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `taxClasses.${string}`>,
   payload: TaxClass,
   before: TaxClass | null
@@ -59,15 +59,17 @@ const writing = (sql: SqlClient.SqlClient) => {
       where organization_id = ${actor.organizationId} and is_default and id <> ${id}::uuid returning ${
       sql.literal(source.columns)
     }`
-    const changes = rows.map((one) => told("taxClasses.update", one, { ...one, isDefault: true }))
-    if (changes.length > 0) yield* journalInsert(sql, actor, changes)
+    const changes = rows.map((one) => toChange("taxClasses.update", one, { ...one, isDefault: true }))
+    if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
   })
 
   const insert = Effect.fn("TaxClassRepo.insert")(
     function*(c: TaxClass) {
       const actor = yield* CurrentActor
       yield* replaceDefault(actor, c)
-      yield* sql`with event as (${journalInsert(sql, actor, [told("taxClasses.create", c, null)])})${mark(sql, actor)}
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("taxClasses.create", c, null)])})${
+        idempotencyRecord(sql, actor)
+      }
         insert into tax_classes (id, organization_id, name, rate_bps, is_default, is_active, metadata, created_at,
           updated_at)
         values (${c.id}::uuid, ${actor.organizationId}, ${c.name}, ${c.rateBps}, ${c.isDefault}, ${c.isActive},
@@ -88,7 +90,9 @@ const writing = (sql: SqlClient.SqlClient) => {
       const c = rule(before)
       if (c === before) return c
       yield* replaceDefault(actor, c)
-      yield* sql`with event as (${journalInsert(sql, actor, [told("taxClasses.update", c, before)])})${mark(sql, actor)}
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("taxClasses.update", c, before)])})${
+        idempotencyRecord(sql, actor)
+      }
         update tax_classes set name = ${c.name}, rate_bps = ${c.rateBps}, is_default = ${c.isDefault},
           is_active = ${c.isActive}, metadata = ${JSON.stringify(c.metadata)}::jsonb,
           updated_at = ${c.updatedAt}::timestamptz
@@ -100,7 +104,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   )
 
   const remove = Effect.fn("TaxClassRepo.remove")((id: string) =>
-    deleteTold(sql, source, id, (deleted: TaxClass) => told("taxClasses.delete", deleted, deleted)).pipe(
+    deleteRecorded(sql, source, id, (deleted: TaxClass) => toChange("taxClasses.delete", deleted, deleted)).pipe(
       Effect.map((deleted) => deleted !== undefined),
       Effect.orDie
     )

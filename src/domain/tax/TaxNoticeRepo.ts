@@ -26,9 +26,9 @@ export const taxNoticeRepoLayer = Layer.effect(
         (events: ReadonlyArray<string>) =>
           sql<OutsideTaxed>`select e.type, e.organization_id as "organizationId", o.id as "orderId",
               e.payload->>'status' as status
-            from journal_entries e join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
+            from outbox_events e join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
             where e.id = any(${events}::uuid[])
-              and o.id = any(array(select entity_id::uuid from journal_entries where id = any(${events}::uuid[])))
+              and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
               and o.tax_provider is not null
             order by e.event_sequence`,
         Effect.orDie

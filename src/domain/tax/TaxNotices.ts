@@ -34,9 +34,9 @@ export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeR
       (type === "orders.statusChange" && adapter?.void !== undefined)
 
     return Effect.fn("taxNotices")(function*(events: ReadonlyArray<EventNotice>) {
-      const told = events.filter(wanted)
-      if (told.length === 0) return
-      const due = (yield* repo.outside(told.map(({ id }) => id))).flatMap(jobOf)
+      const recorded = events.filter(wanted)
+      if (recorded.length === 0) return
+      const due = (yield* repo.outside(recorded.map(({ id }) => id))).flatMap(jobOf)
       if (due.length > 0) yield* Effect.catch(jobs.enqueueAll(due), Effect.die)
     })
   }

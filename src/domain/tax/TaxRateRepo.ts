@@ -2,16 +2,16 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
-import { deleteTold } from "../events/ToldDeletionRepo.ts"
-import { mark } from "../idempotency/MarkRepo.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { TaxRate } from "./TaxRate.ts"
 
-/** Tax rates of regions. Every change writes its journal entry in the same transaction. */
+/** Tax rates of regions. Every change writes its change log entry in the same transaction. */
 export class TaxRateRepo extends Context.Service<TaxRateRepo, {
   readonly find: (id: string) => Effect.Effect<TaxRate | undefined, never, CurrentActor>
   /** A page by priority, then creation, in two statements. */
@@ -32,7 +32,7 @@ export class TaxRateRepo extends Context.Service<TaxRateRepo, {
 
 const source = { table: "tax_rates", columns: columnsOf(TaxRate.fields), order: "priority, id" }
 
-const told = (
+const toChange = (
   type: Extract<Change["type"], `taxRates.${string}`>,
   payload: TaxRate,
   before: TaxRate | null
@@ -46,7 +46,9 @@ const orConflict = (error: SqlError.SqlError) =>
 const writing = (sql: SqlClient.SqlClient) => {
   const insert = Effect.fn("TaxRateRepo.insert")(function*(r: TaxRate) {
     const actor = yield* CurrentActor
-    yield* sql`with event as (${journalInsert(sql, actor, [told("taxRates.create", r, null)])})${mark(sql, actor)}
+    yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("taxRates.create", r, null)])})${
+      idempotencyRecord(sql, actor)
+    }
       insert into tax_rates (id, organization_id, name, country, state, rate_bps, applies_to_shipping, priority, is_active,
         metadata, created_at, updated_at)
       values (${r.id}::uuid, ${actor.organizationId}, ${r.name}, ${r.country}, ${r.state}, ${r.rateBps},
@@ -62,7 +64,9 @@ const writing = (sql: SqlClient.SqlClient) => {
       if (before === undefined) return undefined
       const r = rule(before)
       if (r === before) return r
-      yield* sql`with event as (${journalInsert(sql, actor, [told("taxRates.update", r, before)])})${mark(sql, actor)}
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("taxRates.update", r, before)])})${
+        idempotencyRecord(sql, actor)
+      }
         update tax_rates set name = ${r.name}, country = ${r.country}, state = ${r.state}, rate_bps = ${r.rateBps},
           applies_to_shipping = ${r.appliesToShipping}, priority = ${r.priority}, is_active = ${r.isActive},
           metadata = ${JSON.stringify(r.metadata)}::jsonb, updated_at = ${r.updatedAt}::timestamptz
@@ -74,7 +78,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   )
 
   const remove = Effect.fn("TaxRateRepo.remove")((id: string) =>
-    deleteTold(sql, source, id, (deleted: TaxRate) => told("taxRates.delete", deleted, deleted)).pipe(
+    deleteRecorded(sql, source, id, (deleted: TaxRate) => toChange("taxRates.delete", deleted, deleted)).pipe(
       Effect.map((deleted) => deleted !== undefined),
       Effect.orDie
     )

@@ -23,8 +23,8 @@ export class TaxVoids extends Context.Service<TaxVoids, {
       const { adapter } = yield* TaxSettings
       return {
         refunded: Effect.fn("TaxVoids.refunded")(function*({ order, taxProvider }: StoredOrder) {
-          const told = effectsOf[order.status].includes("voidTax")
-          if (adapter?.void === undefined || taxProvider === null || told || !isRefundedInFull(order)) return
+          const recorded = effectsOf[order.status].includes("voidTax")
+          if (adapter?.void === undefined || taxProvider === null || recorded || !isRefundedInFull(order)) return
           const options = { organizationId: order.organizationId, queue: taxQueue }
           yield* Effect.catch(jobs.enqueue(voidTaxSlug, { orderId: order.id }, options), Effect.die)
         })

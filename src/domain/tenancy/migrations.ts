@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** Organizations, and the kernel tables that every module writes beside the journal: idempotency keys. */
+/** Organizations, and the kernel tables that every module writes beside the change log: idempotency keys. */
 export const migrations = {
   "0001_tenancy": statements(
     `create table organizations (
@@ -19,23 +19,23 @@ export const migrations = {
       -- Digest of the key; the answer is sealed under the key itself, which is nowhere.
       key_digest text not null,
       request_hash text not null,
-      work_id uuid not null,
+      execution_id uuid not null,
       status text not null check (status in ('running', 'done')),
       response_status int,
-      sealed_answer text,
+      encrypted_response text,
       locked_until timestamptz not null,
       created_at timestamptz not null default now(),
       primary key (organization_id, scope, key_digest)
     )`,
     `create index idempotency_keys_age on idempotency_keys (created_at)`,
     // A change made for a keyed request, marked in the statement that made it: the same work cannot change twice.
-    `create table keyed_changes (
+    `create table idempotency_records (
       organization_id text not null,
-      work_id uuid not null,
+      execution_id uuid not null,
       created_at timestamptz not null default now(),
-      primary key (organization_id, work_id)
+      primary key (organization_id, execution_id)
     )`,
-    `create index keyed_changes_age on keyed_changes (created_at)`,
+    `create index idempotency_records_age on idempotency_records (created_at)`,
     // Which plugin created a table: a table of the core or of another plugin is never adopted.
     `create table plugin_tables (name text primary key, plugin text not null)`
   )

@@ -1,5 +1,5 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import { openSecret } from "./SecretBox.ts"
+import { openSecret } from "./SecretEncryption.ts"
 import type { StoredEndpoint } from "./WebhookRows.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
 import { deliveryHeaders } from "./WebhookSignature.ts"

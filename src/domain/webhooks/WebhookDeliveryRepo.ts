@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import type { Attempt, WebhookMessage } from "./WebhookDispatch.ts"
@@ -21,7 +21,7 @@ export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   /** Begins a row of failures, or leaves the one that is there; gives since when. */
   readonly failed: (endpointId: string, at: Date) => Effect.Effect<Date | undefined, never, CurrentActor>
   /**
-   * Switches an active endpoint off and tells the journal, once. False when it was off already, or was sent elsewhere
+   * Switches an active endpoint off and tells the change log, once. False when it was off already, or was sent elsewhere
    * since the attempt began: what the old receiver said is no verdict on the new one.
    */
   readonly disable: (
@@ -85,7 +85,7 @@ const recording = (sql: SqlClient.SqlClient) => {
             disabled_reason = ${reason}, updated_at = ${at}::timestamptz
           where organization_id = ${actor.organizationId} and id = ${endpoint.id}::uuid and is_active
             and url = ${endpoint.url} returning id
-        ), event as (${journalInsert(sql, actor, [endpointEvent("webhooks.disable", after, endpoint)], "off")})
+        ), event as (${changeLogInsert(sql, actor, [endpointEvent("webhooks.disable", after, endpoint)], "off")})
         select id from off`
       return rows.length === 1
     },

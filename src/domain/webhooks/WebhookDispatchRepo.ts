@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { isoTime } from "../events/JournalRepo.ts"
+import { isoTime } from "../events/ChangeLogRepo.ts"
 import type { Dispatch, Due } from "./WebhookDispatch.ts"
 import { type EndpointRow, toStored, webhookIdOf } from "./WebhookRows.ts"
 
@@ -32,7 +32,7 @@ export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
   readonly wanting: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Wanting>>
   /**
    * Writes what is sent of events that have their place, and who has to get it, in one statement; gives what was not
-   * written before. The bodies are made of the journal's records in the database, however large they are.
+   * written before. The bodies are made of the change log's records in the database, however large they are.
    */
   readonly open: (events: ReadonlyArray<WantedEvent>, now: Date) => Effect.Effect<ReadonlyArray<Dispatch>>
   /** Endpoint, message and what is open of them, by one statement. */
@@ -103,8 +103,8 @@ const toDue = (row: DueRow, organizationId: string, eventId: string): Due => ({
   open: row.attempts === null ? undefined : { attempts: row.attempts, behind: row.behind }
 })
 
-/** The body of an entry of the journal `e`, in the form of `bodyOf`: an SQL text. */
-const journaledBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
+/** The body of an entry of the change log `e`, in the form of `bodyOf`: an SQL text. */
+const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
   || ${isoTime("e.created_at")} || '","data":' || e.payload::text || '}'`
 
 /** What the relay's subscriber writes. */
@@ -123,16 +123,16 @@ const writing = (sql: SqlClient.SqlClient) => {
         ), written as (
           insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
             event_at, created_at)
-          select organization_id, id, type, entity_type, entity_id, event_sequence, ${sql.literal(journaledBody)},
+          select organization_id, id, type, entity_type, entity_id, event_sequence, ${sql.literal(recordedBody)},
             created_at, ${now}::timestamptz
-          from journal_entries e where id = any(array(select "eventId" from wanted)) on conflict do nothing
+          from outbox_events e where id = any(array(select "eventId" from wanted)) on conflict do nothing
         )
         insert into webhook_dispatches (organization_id, endpoint_id, event_id, entity_type, entity_id, sequence,
           touched_at)
         select e.organization_id, endpoint::uuid, e.id, e.entity_type, e.entity_id, e.event_sequence,
           ${now}::timestamptz
         from wanted w cross join lateral jsonb_array_elements_text(w."endpointIds") endpoint
-        join journal_entries e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
+        join outbox_events e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
         order by e.organization_id, e.event_sequence, endpoint
         on conflict do nothing returning organization_id, endpoint_id, event_id, entity_type, entity_id`
       return rows.map(toDispatch)

@@ -1,17 +1,17 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change, ChangeType } from "../events/Event.ts"
-import { journalInsert } from "../events/JournalRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { Sealed } from "./SecretBox.ts"
+import type { Encrypted } from "./SecretEncryption.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
 import { type EndpointRow, type StoredEndpoint, toEndpoint, toStored } from "./WebhookRows.ts"
 
 /** A new secret, and until when the one before it goes on signing. */
 export interface Rotation {
-  readonly secret: Sealed
+  readonly secret: Encrypted
   readonly previousUntil: Date
   readonly now: Date
 }
@@ -22,10 +22,10 @@ export interface Rotation {
  */
 export const mostEndpoints = 100
 
-/** All SQL of webhook endpoints. Every change announces itself to the journal in its own statement, without secrets. */
+/** All SQL of webhook endpoints. Every change announces itself to the change log in its own statement, without secrets. */
 export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
   /** False, and nothing written, when the organization has as many endpoints as it may (`mostEndpoints`). */
-  readonly insert: (endpoint: WebhookEndpoint, secret: Sealed) => Effect.Effect<boolean, never, CurrentActor>
+  readonly insert: (endpoint: WebhookEndpoint, secret: Encrypted) => Effect.Effect<boolean, never, CurrentActor>
   /** Newest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<StoredEndpoint | undefined, never, CurrentActor>
@@ -40,7 +40,7 @@ export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/webhooks/WebhookEndpointRepo") {}
 
-/** What the journal is told: the record, which holds no secret. */
+/** What the change log is told: the record, which holds no secret. */
 export const endpointEvent = (
   type: Extract<ChangeType, `webhooks.${string}`>,
   endpoint: WebhookEndpoint,
@@ -68,8 +68,8 @@ const reading = (sql: SqlClient.SqlClient) => {
 }
 
 const writing = (sql: SqlClient.SqlClient) => {
-  const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(e: WebhookEndpoint, secret: Sealed) {
-    const event = journalInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)], "made")
+  const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(e: WebhookEndpoint, secret: Encrypted) {
+    const event = changeLogInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)], "made")
     const rows =
       yield* sql`with made as (insert into webhook_endpoints (organization_id, id, url, description, events, is_active, secret, secret_key_id,
         metadata, created_at, updated_at)
@@ -90,7 +90,7 @@ const writing = (sql: SqlClient.SqlClient) => {
       const before = toEndpoint(rows[0])
       const e = rule(before)
       if (isSameRecord(before, e)) return before
-      yield* sql`with event as (${journalInsert(sql, actor, [endpointEvent("webhooks.update", e, before)])})
+      yield* sql`with event as (${changeLogInsert(sql, actor, [endpointEvent("webhooks.update", e, before)])})
         update webhook_endpoints set url = ${e.url}, description = ${e.description}, events = ${[
         ...e.events
       ]}::text[],
@@ -113,7 +113,7 @@ const writing = (sql: SqlClient.SqlClient) => {
         where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
       if (rows[0] === undefined) return undefined
       const endpoint = toEndpoint(rows[0])
-      yield* journalInsert(sql, actor, [endpointEvent("webhooks.rotateSecret", endpoint, endpoint)])
+      yield* changeLogInsert(sql, actor, [endpointEvent("webhooks.rotateSecret", endpoint, endpoint)])
       return endpoint
     },
     sql.withTransaction,
@@ -131,7 +131,7 @@ const writing = (sql: SqlClient.SqlClient) => {
         delete from webhook_endpoints where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *`
       if (rows[0] === undefined) return false
       const endpoint = toEndpoint(rows[0])
-      yield* journalInsert(sql, actor, [endpointEvent("webhooks.delete", endpoint, endpoint)])
+      yield* changeLogInsert(sql, actor, [endpointEvent("webhooks.delete", endpoint, endpoint)])
       return true
     },
     sql.withTransaction,

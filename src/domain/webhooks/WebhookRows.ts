@@ -1,4 +1,4 @@
-import type { Sealed } from "./SecretBox.ts"
+import type { Encrypted } from "./SecretEncryption.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import type { DisabledReason, WebhookEndpoint } from "./WebhookEndpoint.ts"
 
@@ -26,9 +26,9 @@ export interface EndpointRow {
 /** An endpoint with its secrets as they lie in the table; never leaves the module. */
 export interface StoredEndpoint {
   readonly endpoint: WebhookEndpoint
-  readonly secret: Sealed
+  readonly secret: Encrypted
   /** The secret before the last rotation, and until when it signs too. */
-  readonly previous: { readonly secret: Sealed; readonly until: Date } | undefined
+  readonly previous: { readonly secret: Encrypted; readonly until: Date } | undefined
 }
 
 export const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({

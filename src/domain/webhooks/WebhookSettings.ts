@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import { developmentKeyring, type Keyring } from "./SecretBox.ts"
+import { developmentKeyring, type Keyring } from "./SecretEncryption.ts"
 import { usualBackoff, type WebhookBackoff } from "./WebhookRetries.ts"
 
 /** What a deployment decides about webhooks. */

@@ -6,7 +6,7 @@ import { Jobs } from "../jobs/Jobs.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
 import { places } from "./DeliverySlots.ts"
-import { type Keyring, sealSecret } from "./SecretBox.ts"
+import { encryptSecret, type Keyring } from "./SecretEncryption.ts"
 import { secretOwner, WebhookAttempts } from "./WebhookAttempts.ts"
 import type { Redelivery, WebhookDelivery } from "./WebhookDelivery.ts"
 import { WebhookDeliveryRepo } from "./WebhookDeliveryRepo.ts"
@@ -132,7 +132,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
       createdAt: now,
       updatedAt: now
     }
-    const made = yield* repo.insert(endpoint, sealSecret(keyring, secretOwner(organizationId, endpoint.id), secret))
+    const made = yield* repo.insert(endpoint, encryptSecret(keyring, secretOwner(organizationId, endpoint.id), secret))
     if (!made) return yield* Conflict.of(`An organization has at most ${mostEndpoints} webhook endpoints.`)
     return { ...endpoint, secret }
   })
@@ -170,10 +170,10 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
   const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function*(id: string, sent: string | null | undefined) {
     const { organizationId } = yield* CurrentActor
     const secret = yield* check.secret(sent)
-    const sealed = sealSecret(yield* check.key, secretOwner(organizationId, id), secret)
+    const encrypted = encryptSecret(yield* check.key, secretOwner(organizationId, id), secret)
     const now = yield* clock
     const previousUntil = new Date(now.getTime() + rotationHours * 3_600_000)
-    const endpoint = (yield* repo.rotate(id, { secret: sealed, previousUntil, now })) ?? (yield* unknownEndpoint)
+    const endpoint = (yield* repo.rotate(id, { secret: encrypted, previousUntil, now })) ?? (yield* unknownEndpoint)
     return { ...endpoint, secret }
   })
 

@@ -6,7 +6,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const mayManage = anyOf("api-keys:manage", "staff:manage")
 
@@ -17,7 +17,7 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
     success: Data(ApiKeyWithKey).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, mayManage)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Make an API key of the organization",
       description:

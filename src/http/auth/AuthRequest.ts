@@ -9,7 +9,7 @@ import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
 import { AuthGateway, MailLimit } from "./AuthGateway.ts"
-import { strayAddress } from "./CallbackAddress.ts"
+import { unusableAddress } from "./CallbackAddress.ts"
 import { nonceHeader, noncesIn, withoutNonce } from "./SignUpNonce.ts"
 
 /** The header that tells better-auth the client's address; what a client writes into it himself is dropped. */
@@ -187,7 +187,7 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
       const guarded = !url.pathname.startsWith(fromProviders)
       if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
       const body = yield* bodyOf(endpoint)(request)
-      const stray = strayAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
+      const stray = unusableAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
       if (stray !== undefined) return refusal(403, stray)
       if (listing.test(url.pathname)) keepDeclared(url.searchParams, endpoint)
       return yield* answer({ request, url, body })

@@ -29,7 +29,7 @@ export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolea
 }
 
 /** How a request is refused that would send a browser elsewhere; undefined for every other one. */
-export const strayAddress = (query: URLSearchParams, body: unknown, isTrusted: OriginTest) => {
+export const unusableAddress = (query: URLSearchParams, body: unknown, isTrusted: OriginTest) => {
   for (const [name, code] of Object.entries(refusals)) {
     const sent: unknown = typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
     const addresses = [...query.getAll(name), ...typeof sent === "string" ? [sent] : []]

@@ -6,7 +6,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const cart = { id: Uuid }
@@ -31,7 +31,7 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
   })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Add an item; the same item again raises its line's quantity" })),
   HttpApiEndpoint.patch("setQuantity", "/api/carts/:id/items/:itemId", {
     params: item,
@@ -40,12 +40,12 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
   })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Set the quantity of a line" })),
   HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", { params: item, success: Deleted })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Take a line out of the cart" }))
 )
   .annotate(ParseOptions, allIssues)

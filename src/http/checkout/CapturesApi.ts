@@ -7,7 +7,7 @@ import { PaymentCaptureFailed } from "../../domain/payments/PaymentErrors.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const CaptureRequest = Schema.Struct({
   amount: Schema.optional(
@@ -26,7 +26,7 @@ export const CapturesGroup = HttpApiGroup.make("captures").add(
     error: PaymentCaptureFailed
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Take the money of an authorized order, the whole or a part, once",
       description: "409 for an order that is captured, ended or not authorized; 422 PAYMENT_CAPTURE_FAILED when the " +

@@ -8,7 +8,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const group = { groupId: Uuid }
 const member = { groupId: Uuid, customerId: Uuid }
@@ -28,7 +28,7 @@ export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
     success: Data(CustomerGroup).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Create a customer group; 409 when its name is taken" })),
   HttpApiEndpoint.get("read", "/api/customers/groups/:groupId", { params: group, success: Data(CustomerGroup) })
     .annotate(Access, reading)
@@ -39,11 +39,11 @@ export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
     success: Data(CustomerGroup)
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a customer group; null empties a field" })),
   HttpApiEndpoint.delete("remove", "/api/customers/groups/:groupId", { params: group, success: Deleted })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a customer group; 409 while somebody is in it" })),
   HttpApiEndpoint.get("members", "/api/customers/groups/:groupId/members", {
     params: group,
@@ -57,14 +57,14 @@ export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
     success: Membership
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Put a customer into a group" })),
   HttpApiEndpoint.delete("leave", "/api/customers/groups/:groupId/members/:customerId", {
     params: member,
     success: Membership
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Take a customer out of a group" }))
 )
   .annotate(ParseOptions, allIssues)

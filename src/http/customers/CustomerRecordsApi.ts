@@ -10,7 +10,7 @@ import { type PageOf, pageQuery, Pagination, paginationOf } from "../../domain/p
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const customer = { id: Uuid }
 const interaction = { id: Uuid, interactionId: Uuid }
@@ -80,7 +80,7 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
     success: Data(Interaction).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Note a meeting with a customer" })),
   HttpApiEndpoint.patch("changeInteraction", "/api/customers/:id/interactions/:interactionId", {
     params: interaction,
@@ -88,14 +88,14 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
     success: Data(Interaction)
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a note; null empties a field" })),
   HttpApiEndpoint.delete("removeInteraction", "/api/customers/:id/interactions/:interactionId", {
     params: interaction,
     success: Deleted
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a note" }))
 )
   .annotate(ParseOptions, allIssues)

@@ -7,7 +7,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const customer = { id: Uuid }
 
@@ -21,7 +21,7 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
     success: Data(Customer).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, allOf("customers:read", "customers:create"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Enter a customer",
       description: "Without userId it is a walk-in without a login. 409 when the login has a profile."
@@ -40,7 +40,7 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
     success: Data(Customer)
   })
     .annotate(Access, allOf("customers:read", "customers:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a customer; null empties a field" }))
 )
   .annotate(ParseOptions, allIssues)

@@ -8,7 +8,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** What a signed-in person keeps of himself (spec §4 `/me`, contract, platform §7). */
 export const MeGroup = HttpApiGroup.make("me").add(
@@ -17,7 +17,7 @@ export const MeGroup = HttpApiGroup.make("me").add(
     .annotateMerge(OpenApi.annotations({ summary: "Read one's own profile; the first request makes it" })),
   HttpApiEndpoint.patch("changeProfile", "/api/me/profile", { payload: ProfileChange, success: Data(Customer) })
     .annotate(Access, signedIn("customers:update:self"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change one's own profile",
       description: "Null empties a field, metadata replaces all of it. The e-mail address is not changed here."
@@ -30,14 +30,14 @@ export const MeGroup = HttpApiGroup.make("me").add(
     success: Data(Address).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, signedIn())
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Add an address",
       description: "isDefault takes the place of the default of its type. 409 when there are too many."
     })),
   HttpApiEndpoint.delete("removeAddress", "/api/me/addresses/:id", { params: { id: Uuid }, success: Deleted })
     .annotate(Access, signedIn())
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Delete one of one's own addresses" })),
   HttpApiEndpoint.get("exportAll", "/api/me/export", { success: Data(PersonalData) })
     .annotate(Access, signedIn())
@@ -46,7 +46,7 @@ export const MeGroup = HttpApiGroup.make("me").add(
     })),
   HttpApiEndpoint.delete("erase", "/api/me", { success: Deleted })
     .annotate(Access, signedIn("customers:update:self"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Erase oneself",
       description: "Profile and addresses go, orders stay without a name. It cannot be undone. 409 while an order is " +

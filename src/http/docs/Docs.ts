@@ -15,7 +15,7 @@ interface DocumentedEndpoint {
   readonly name: string
   readonly rule: AccessRule | undefined
   /** Takes an `Idempotency-Key`. */
-  readonly keyed: boolean
+  readonly idempotent: boolean
   /** A guest's cart secret opens it. */
   readonly opensWithCartSecret: boolean
 }
@@ -33,7 +33,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
         path: endpoint.path,
         name: `${group.identifier}.${endpoint.identifier}`,
         rule: Context.getOrUndefined(endpoint.annotations, Access),
-        keyed: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key) &&
+        idempotent: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key) &&
           Context.getOrUndefined(endpoint.annotations, NeverRepeated) !== true,
         opensWithCartSecret: Context.getOrUndefined(endpoint.annotations, OpensWithCartSecret) === true
       })
@@ -58,7 +58,7 @@ export const documentOptions = (all = endpoints()): Options => {
     isPublic: (operation) => found(operation)?.rule?._tag === "Open",
     headersOf: (operation) => [
       ...(found(operation)?.opensWithCartSecret ? [cartSecretParameter] : []),
-      ...(found(operation)?.keyed ? [idempotencyKeyParameter] : [])
+      ...(found(operation)?.idempotent ? [idempotencyKeyParameter] : [])
     ]
   }
 }

@@ -6,7 +6,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const path = "/api/orders/:id/fulfillments"
 
@@ -18,7 +18,7 @@ export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
     success: Data(Fulfillment).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Hand over units of an order's lines",
       description:
@@ -31,7 +31,7 @@ export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
     success: Data(Fulfillment)
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change status and tracking of a fulfillment",
       description: "A cancelled fulfillment gives its units back, to the order and to stock."

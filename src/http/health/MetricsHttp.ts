@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Exposition } from "../../domain/health/Exposition.ts"
+import { PrometheusExporter } from "../../domain/health/PrometheusExporter.ts"
 import { MetricsGroup } from "./MetricsApi.ts"
 
 /** Handlers of the routes that `MetricsApi.ts` declares. */
@@ -8,7 +8,7 @@ export const metricsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(MetricsGroup),
   "metrics",
   Effect.fnUntraced(function*(handlers) {
-    const exposition = yield* Exposition
-    return handlers.handleAll({ metrics: () => exposition.text, rootMetrics: () => exposition.text })
+    const prometheusText = yield* PrometheusExporter
+    return handlers.handleAll({ metrics: () => prometheusText.text, rootMetrics: () => prometheusText.text })
   })
 )

@@ -10,7 +10,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 import { EntityIds } from "./EntityIds.ts"
 
 const available = Schema.Record(Schema.String, Schema.Int).annotate({ identifier: "AvailableStock" })
@@ -35,7 +35,7 @@ const stock = HttpApiGroup.make("inventory").add(
     .annotateMerge(summary("List stock levels", "One per variant (else entity) and warehouse.")),
   HttpApiEndpoint.post("adjust", "/api/inventory/adjust", { payload: AdjustStock, success: Data(AdjustedLevel) })
     .annotate(Access, anyOf("inventory:adjust"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary(
       "Change what is on hand",
       "By type and quantity, by a signed adjustment, or by mode and amount. Refused below zero or below what is " +
@@ -46,14 +46,14 @@ const stock = HttpApiGroup.make("inventory").add(
     success: Data(Schema.Struct({ reserved: Schema.Literal(true) }))
   })
     .annotate(Access, anyOf("inventory:adjust"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary("Reserve units for an order", "The same order again adds. It never runs out by itself.")),
   HttpApiEndpoint.post("release", "/api/inventory/release", {
     payload: ManualStock,
     success: Data(Schema.Struct({ released: Schema.Literal(true) }))
   })
     .annotate(Access, anyOf("inventory:adjust"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary("Release units of an order", "At most what was reserved by hand for the same order."))
 )
 

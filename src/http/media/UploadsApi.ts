@@ -15,7 +15,7 @@ import type { ReceivedFile } from "../../domain/media/Uploads.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** The file of a multipart upload, on this machine until the request is answered. */
 export class ReceivedUpload extends Context.Service<ReceivedUpload, ReceivedFile>()(
@@ -61,7 +61,7 @@ export const UploadsGroup = HttpApiGroup.make("uploads").add(
     success: Data(MediaAsset).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("media:write"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Upload a file",
       description: "What it is is told by its bytes; 422 where that is not allowed or not what the client declares."

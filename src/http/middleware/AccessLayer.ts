@@ -12,10 +12,10 @@ import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 import { type OwnRate, RouteRate } from "../server/RouteRate.ts"
 import { AccessControl } from "./Access.ts"
 
-/** Longest part of a client's program name that the journal keeps. */
+/** Longest part of a client's program name that the change log keeps. */
 const maxUserAgent = 256
 
-/** Where a request comes from: the journal tells it of every change. */
+/** Where a request comes from: the change log tells it of every change. */
 export const originOf = (
   { headers, remoteAddress }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">
 ) => ({

@@ -41,7 +41,7 @@ export class Errors extends HttpApiMiddleware.Service<Errors>()("stoa/http/Error
 const malformedJson = "Expected a valid JSON body"
 
 /** Answer that our own schema could not encode is a defect of ours (500); all else is the client's to mend. */
-const told = (
+const recorded = (
   error: HttpApiError.HttpApiSchemaError | Types.unhandled
 ): Effect.Effect<never, BadRequest | ValidationFailed | Types.unhandled> => {
   if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
@@ -55,7 +55,7 @@ const told = (
 /** `Errors` around the decoding of a request, whose body is checked before. */
 export const errorsLayer = Layer.succeed(
   Errors,
-  (handler, { endpoint }) => Effect.andThen(bodyCheckOf(endpoint), Effect.catch(handler, told))
+  (handler, { endpoint }) => Effect.andThen(bodyCheckOf(endpoint), Effect.catch(handler, recorded))
 )
 
 /** Report every refused field of a request and not only the first one: annotate groups with it. */

@@ -7,7 +7,7 @@ import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/Ap
  * `Idempotency-Key` on every unsafe route: the same key with the same request gives the same answer, with another
  * request 422, while the first is still running 409 with Retry-After. Only successes are remembered: a refused request
  * changed nothing, so its key is free again. A request that neither succeeded nor was refused may have changed
- * something, and a repetition must not do it twice: it begins again only where the change is marked (`MarkedChange`) and
+ * something, and a repetition must not do it twice: it begins again only where the change is marked (`IdempotentChange`) and
  * was not made; else 409 without Retry-After. Routes with a memory of their own (checkout) say so by annotation.
  */
 export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentActor }>()(
@@ -23,9 +23,11 @@ export class BodyKey extends Context.Service<BodyKey, true>()("stoa/http/middlew
 
 /**
  * Annotation of an endpoint all of whose changes are made by one statement or transaction that bears the mark of the
- * request (`MarkRepo`): beginning such a request again can never change anything twice.
+ * request (`IdempotencyRecordRepo`): beginning such a request again can never change anything twice.
  */
-export class MarkedChange extends Context.Service<MarkedChange, true>()("stoa/http/middleware/MarkedChange") {}
+export class IdempotentChange
+  extends Context.Service<IdempotentChange, true>()("stoa/http/middleware/IdempotentChange")
+{}
 
 /** Annotation of an endpoint whose answer is given to nobody a second time: an `Idempotency-Key` means nothing there. */
 export class NeverRepeated extends Context.Service<NeverRepeated, true>()("stoa/http/middleware/NeverRepeated") {}

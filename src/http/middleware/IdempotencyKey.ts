@@ -30,8 +30,8 @@ export const keyScope = (actor: Actor, shown: Shown): string => sha256(callerOf(
 /** What makes two requests the same: method, address and body. */
 export const fingerprint = (method: string, url: string, body: string): string => sha256(`${method} ${url}\n${body}`)
 
-const KeyedBody = Schema.fromJsonString(Schema.Struct({ idempotencyKey: IdempotencyKey }))
-const readKey = Schema.decodeUnknownOption(KeyedBody)
+const IdempotentBody = Schema.fromJsonString(Schema.Struct({ idempotencyKey: IdempotencyKey }))
+const readKey = Schema.decodeUnknownOption(IdempotentBody)
 
 /** The key that a body names; what is no key is left to the schema of the body. */
 export const keyInBody = (body: string): string | undefined =>

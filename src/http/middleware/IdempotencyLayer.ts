@@ -4,9 +4,9 @@ import { Storeless } from "../../domain/access/AccessRule.ts"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { StillRunning } from "../../domain/errors/ApiErrors.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { BodyDigest, BodyKey, Idempotency, MarkedChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
+import { BodyDigest, BodyKey, Idempotency, IdempotentChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
 import { fingerprint, keyInBody, keyScope, sentKey } from "./IdempotencyKey.ts"
-import { type Kept, KeyedWork } from "./KeyedWork.ts"
+import { IdempotentExecution, type Kept } from "./IdempotentExecution.ts"
 import { givenAgain, stored } from "./StoredAnswer.ts"
 
 /** A running request is worth asking for again in a second (ARCHITECTURE invariant 4). */
@@ -17,7 +17,7 @@ const withRetryAfter = (error: unknown) =>
     )
     : Effect.void
 
-const isUnkeyed = (annotations: Context.Context<never>): boolean =>
+const hasNoKey = (annotations: Context.Context<never>): boolean =>
   Context.getOrUndefined(annotations, OwnIdempotency) === true ||
   Context.getOrUndefined(annotations, NeverRepeated) === true
 
@@ -30,13 +30,13 @@ const keep = (response: HttpServerResponse.HttpServerResponse): Kept => {
 export const idempotencyLayer = Layer.effect(
   Idempotency,
   Effect.gen(function*() {
-    const { once } = yield* KeyedWork
+    const { once } = yield* IdempotentExecution
     const { defaultOrganizationId } = yield* StoreSettings
 
     return Idempotency.of((handler, { endpoint }) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (request.method === "GET" || isUnkeyed(endpoint.annotations)) return yield* handler
+        if (request.method === "GET" || hasNoKey(endpoint.annotations)) return yield* handler
         const inHeader = yield* sentKey(request)
         const inBody = Context.getOrUndefined(endpoint.annotations, BodyKey) === true
         if (inHeader === undefined && !inBody) return yield* handler
@@ -53,7 +53,7 @@ export const idempotencyLayer = Layer.effect(
           key,
           scope: keyScope(actor, request),
           print: fingerprint(request.method, request.url, body),
-          repeatable: Context.getOrUndefined(endpoint.annotations, MarkedChange) === true,
+          repeatable: Context.getOrUndefined(endpoint.annotations, IdempotentChange) === true,
           actor,
           owner: storeless ? { ...actor, organizationId: defaultOrganizationId } : actor,
           keep,

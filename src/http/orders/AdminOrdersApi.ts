@@ -6,7 +6,7 @@ import { Order } from "../../domain/orders/Order.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { BodyKey, Idempotency, MarkedChange, NeverRepeated } from "../middleware/Idempotency.ts"
+import { BodyKey, Idempotency, IdempotentChange, NeverRepeated } from "../middleware/Idempotency.ts"
 
 const line = { id: Uuid, lineId: Uuid }
 const writing = anyOf("orders:update")
@@ -26,7 +26,7 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
     success: Data(Order).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("orders:create"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotate(BodyKey, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Write an unpaid order",
@@ -40,7 +40,7 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
     success: Data(Order).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Put a line into an unpaid order; the same thing adds to its line",
       description: "Totals are made anew. 409 once the order has left pending or its payment was begun."
@@ -51,11 +51,11 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
     success: Data(Order)
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a line of an unpaid order" })),
   HttpApiEndpoint.delete("removeLine", "/api/orders/:id/line-items/:lineId", { params: line, success: Deleted })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Take a line out of an unpaid order; the last one stays" }))
 )
   .annotate(ParseOptions, allIssues)

@@ -10,7 +10,7 @@ import { keyText } from "../../domain/text/Storable.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const order = { id: Uuid }
 const reading = anyOf("orders:read")
@@ -48,7 +48,7 @@ export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
     success: Data(OrderNote).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(
       OpenApi.annotations({ summary: "Note something about an order, for staff or for its customer too" })
     ),
@@ -57,7 +57,7 @@ export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
     success: Deleted
   })
     .annotate(Access, writing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a note" })),
   HttpApiEndpoint.get("myNotes", "/api/me/orders/:idOrNumber/notes", {
     params: { idOrNumber: Schema.String },

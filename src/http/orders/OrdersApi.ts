@@ -9,7 +9,7 @@ import { Remark, ShortText } from "../../domain/text/Storable.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const StatusChange = Schema.Struct({
@@ -44,7 +44,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Data(Order)
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Change the status of an order",
       description: "Cancelling gives stock and money back; 422 INVALID_TRANSITION for a change the order cannot make."

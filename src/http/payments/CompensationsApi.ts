@@ -7,7 +7,7 @@ import { CompensationFailure, CompensationStatus, Resolution } from "../../domai
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const one = { params: { id: Uuid }, success: Data(CompensationFailure) }
 
@@ -24,14 +24,14 @@ export const CompensationsGroup = HttpApiGroup.make("compensations").add(
     payload: OptionalBody(Resolution)
   })
     .annotate(Access, anyOf("compensation:admin"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Note that a failure was seen to elsewhere",
       description: "Moves no money. 409 when it is not open."
     })),
   HttpApiEndpoint.post("retry", "/api/admin/compensation-failures/:id/retry", one)
     .annotate(Access, anyOf("compensation:admin"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Ask the provider of a failed refund again",
       description: "409 when it is not open, is no refund, or was given back otherwise meanwhile."

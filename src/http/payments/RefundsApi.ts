@@ -7,7 +7,7 @@ import { AmountRefund, RefundRequest } from "../../domain/payments/RefundRequest
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const created = Data(RefundRecord).annotate({ httpApiStatus: 201 })
 
@@ -25,7 +25,7 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
     success: created
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Give an amount back, or everything that is left",
       description:
@@ -37,7 +37,7 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
     success: created
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Refund units of lines, shipping or an amount",
       description:
@@ -56,7 +56,7 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
     success: Data(RefundRecord)
   })
     .annotate(Access, anyOf("orders:update"))
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Undo a refund that its provider has not heard of",
       description: "409 when the provider was asked, or has given the money back: nobody can take it from the shopper."

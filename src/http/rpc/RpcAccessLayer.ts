@@ -13,9 +13,9 @@ import {
 import { isWorthRepeating } from "../../domain/errors/Transience.ts"
 import { Actors, type Caller } from "../access/Actors.ts"
 import { originOf } from "../middleware/AccessLayer.ts"
-import { MarkedChange, OwnIdempotency } from "../middleware/Idempotency.ts"
+import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
 import { fingerprint, keyScope, sentKey } from "../middleware/IdempotencyKey.ts"
-import { KeyedWork } from "../middleware/KeyedWork.ts"
+import { IdempotentExecution } from "../middleware/IdempotentExecution.ts"
 import { bounds } from "../server/Durations.ts"
 import { isUnstorable, unstorableText } from "../server/Failure.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
@@ -90,7 +90,7 @@ const makeCallers = Effect.gen(function*() {
       Effect.tapErrorTag("Unauthorized", () => limiting.guessed(connection)),
       Effect.tapError(() =>
         Effect.flatMap(
-          limiting.stranger(connection, {}),
+          limiting.outsider(connection, {}),
           (admitted) => admitted ? Effect.void : Effect.fail(TooManyRequests.of())
         )
       )
@@ -122,13 +122,13 @@ const makeCallers = Effect.gen(function*() {
 
 /** Makes a change once for an `idempotency-key`, by the rules of requests over HTTP. */
 const makeOnce = Effect.map(
-  KeyedWork,
+  IdempotentExecution,
   (work) =>
     Effect.fnUntraced(function*({ connection, headers, payload, rpc }: Call, actor: Actor, handler: Handler) {
       const { annotations } = rpc
-      const isKeyed = Context.getOrUndefined(annotations, Changes) === true &&
+      const isIdempotent = Context.getOrUndefined(annotations, Changes) === true &&
         Context.getOrUndefined(annotations, OwnIdempotency) !== true
-      const key = isKeyed ? yield* sentKey({ headers }) : undefined
+      const key = isIdempotent ? yield* sentKey({ headers }) : undefined
       if (key === undefined) return yield* Effect.provideService(handler, CurrentActor, actor)
       // The schemas of our calls need no services, which the type of any call does not say.
       const schema = rpc.successSchema as Schema.Codec<Answer, unknown>
@@ -137,7 +137,7 @@ const makeOnce = Effect.map(
         key,
         scope: keyScope(actor, { headers, remoteAddress: connection.remoteAddress }),
         print: fingerprint("RPC", rpc._tag, JSON.stringify(payload) ?? ""),
-        repeatable: Context.getOrUndefined(annotations, MarkedChange) === true,
+        repeatable: Context.getOrUndefined(annotations, IdempotentChange) === true,
         actor,
         owner: actor,
         keep: (answer) => ({ _tag: "Remember", status: 200, body: Schema.encodeSync(text)(answer) }),

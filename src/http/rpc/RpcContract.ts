@@ -3,7 +3,7 @@ import { RpcMiddleware } from "effect/rpc"
 import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import * as Errors from "../../domain/errors/ApiErrors.ts"
-import { MarkedChange, OwnIdempotency } from "../middleware/Idempotency.ts"
+import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
 import { RouteRate } from "../server/RouteRate.ts"
 
 /** Encodes an error with its tag: `Conflict` and `StillRunning` have the same body, and a call has no status. */
@@ -74,7 +74,7 @@ interface Route {
   readonly annotations: Context.Context<never>
 }
 
-const kept = [Access, MarkedChange, OwnIdempotency, RouteRate]
+const kept = [Access, IdempotentChange, OwnIdempotency, RouteRate]
 
 /** Takes access rule, rate limit and idempotency of a call from the route that does the same, so that they stay alike. */
 export const likeRoutes =

@@ -35,7 +35,7 @@ export class RateLimiting extends Context.Service<RateLimiting, {
   /** Somebody asks for a mail of a kind to this address. False: it is not to be sent, and he is told nothing of that. */
   readonly mail: (kind: string, email: string) => Effect.Effect<boolean>
   /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
-  readonly stranger: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
+  readonly outsider: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
   /**
    * Whether credentials that nothing vouches for may be looked up for this address: not once so many that it showed were
    * worth nothing. False: the request is to be refused.
@@ -170,9 +170,9 @@ const makeRateLimiting = Effect.gen(function*() {
 
   const guessed = (request: AddressedRequest) => Effect.asVoid(limits.admit(guesses(request)))
 
-  const stranger = (request: AddressedRequest, facts: RequestFacts) => admit(facts, apiByAddress(request))
+  const outsider = (request: AddressedRequest, facts: RequestFacts) => admit(facts, apiByAddress(request))
 
-  return RateLimiting.of({ arrive, identify, mail, signIn, stranger, mayGuess, guessed, leave })
+  return RateLimiting.of({ arrive, identify, mail, signIn, outsider, mayGuess, guessed, leave })
 })
 
 /** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */

@@ -9,7 +9,7 @@ import { NewShippingZone, ShippingZone, ShippingZoneChange } from "../../domain/
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const manage = anyOf("shipping:manage")
 const one = { id: Uuid }
@@ -24,7 +24,7 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
     payload: NewShippingZone,
     success: Data(ShippingZone).pipe(HttpApiSchema.status(201))
   })
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Create a shipping zone",
       description: "From the first active zone on, addresses that no zone serves are refused. 409 for a taken name."
@@ -36,10 +36,10 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
     payload: ShippingZoneChange,
     success: Data(ShippingZone)
   })
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a shipping zone; null empties a field" })),
   HttpApiEndpoint.delete("deleteZone", `${zones}/:id`, { params: one, success: Deleted })
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a shipping zone; 409 while it has rates" })),
   HttpApiEndpoint.get("listRates", rates, {
     query: { ...pageQuery, zoneId: Schema.optional(Uuid), currency: Schema.optional(CurrencyCode) },
@@ -50,7 +50,7 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
     payload: NewShippingRate,
     success: Data(ShippingRate).pipe(HttpApiSchema.status(201))
   })
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Create a shipping rate; 404 for an unknown zone" })),
   HttpApiEndpoint.get("readRate", `${rates}/:id`, { params: one, success: Data(ShippingRate) })
     .annotateMerge(OpenApi.annotations({ summary: "Read a shipping rate" })),
@@ -59,10 +59,10 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
     payload: ShippingRateChange,
     success: Data(ShippingRate)
   })
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a shipping rate; null empties a field" })),
   HttpApiEndpoint.delete("deleteRate", `${rates}/:id`, { params: one, success: Deleted })
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a shipping rate; orders keep what they were shipped at" }))
 )
   .annotateEndpoints(Access, manage)

@@ -6,7 +6,7 @@ import { NewTaxClass, TaxClass, TaxClassChange } from "../../domain/tax/TaxClass
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const one = { id: Uuid }
 const managing = anyOf("tax:manage")
@@ -23,7 +23,7 @@ export const TaxClassesGroup = HttpApiGroup.make("taxClasses").add(
     success: Data(TaxClass).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, managing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary(
       "Create a tax class",
       "Entities and variants name it as their taxClass. As the default it takes the place of the one before. As soon " +
@@ -38,11 +38,11 @@ export const TaxClassesGroup = HttpApiGroup.make("taxClasses").add(
     success: Data(TaxClass)
   })
     .annotate(Access, managing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary("Change a tax class", "Orders that were placed keep their tax.")),
   HttpApiEndpoint.delete("remove", "/api/tax/classes/:id", { params: one, success: Deleted })
     .annotate(Access, managing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary("Delete a tax class", "What names it is taxed like the default class from then on."))
 )
   .annotate(ParseOptions, allIssues)

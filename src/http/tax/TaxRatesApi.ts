@@ -6,7 +6,7 @@ import { NewTaxRate, TaxRate, TaxRateChange } from "../../domain/tax/TaxRate.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, MarkedChange } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const one = { id: Uuid }
 const managing = anyOf("tax:manage")
@@ -23,7 +23,7 @@ export const TaxRatesGroup = HttpApiGroup.make("taxRates").add(
     success: Data(TaxRate).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, managing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary(
       "Create a tax rate of a country or of a state",
       "Rates of the shipping address's state beat those of its country; all rates of that level are added up. 409 when " +
@@ -34,11 +34,11 @@ export const TaxRatesGroup = HttpApiGroup.make("taxRates").add(
     .annotateMerge(summary("Read a tax rate")),
   HttpApiEndpoint.patch("change", "/api/tax/rates/:id", { params: one, payload: TaxRateChange, success: Data(TaxRate) })
     .annotate(Access, managing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary("Change a tax rate", "A null state makes it the country's. Placed orders keep their tax.")),
   HttpApiEndpoint.delete("remove", "/api/tax/rates/:id", { params: one, success: Deleted })
     .annotate(Access, managing)
-    .annotate(MarkedChange, true)
+    .annotate(IdempotentChange, true)
     .annotateMerge(summary("Delete a tax rate"))
 )
   .annotate(ParseOptions, allIssues)

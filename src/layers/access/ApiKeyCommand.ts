@@ -100,7 +100,7 @@ const revoke = Effect.fnUntraced(function*(id: string, org: Option.Option<string
 })
 
 /** Refusals of the API as lines of the command line. */
-const told = <A, R>(
+const recorded = <A, R>(
   work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
 
@@ -114,8 +114,8 @@ const services = (settings: AppSettings) =>
 export const keyCommands = (settings: AppSettings) => ({
   create: (asked: AskedKey) =>
     settings.auth.apiKeys.enabled
-      ? Effect.provide(told(create(asked)), services(settings))
+      ? Effect.provide(recorded(create(asked)), services(settings))
       : refuse("Stored keys open nothing: switch them on with auth.apiKeys.enabled in commerce.config.ts."),
-  list: (org: Option.Option<string>) => Effect.provide(told(list(org)), services(settings)),
-  revoke: (id: string, org: Option.Option<string>) => Effect.provide(told(revoke(id, org)), services(settings))
+  list: (org: Option.Option<string>) => Effect.provide(recorded(list(org)), services(settings)),
+  revoke: (id: string, org: Option.Option<string>) => Effect.provide(recorded(revoke(id, org)), services(settings))
 })

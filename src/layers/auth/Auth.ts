@@ -38,7 +38,7 @@ class RolledBack extends Data.TaggedError("RolledBack")<{ readonly response: Res
  * They hash no password, which would hold the connection for as long, and nothing that they write before they refuse has
  * to stay. All others are left to better-auth: what it writes before a refusal stays then and has to (wrong codes, the end
  * of a second factor's challenge, a link that was used), sign-up has a transaction of its own, and each statement brings
- * its entries of the journal with it.
+ * its entries of the change log with it.
  */
 const changesTogether = /\/organization\/(create|delete|accept-invitation)$/
 

@@ -4,7 +4,7 @@ import { createAdapterFactory, type CustomAdapter, type DBAdapter } from "better
 import { Effect } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { insertTold, told } from "../../domain/auth/AuthJournalRepo.ts"
+import { insertRecorded, recordedChange } from "../../domain/auth/AuthChangeLogRepo.ts"
 import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
 import { SessionFactor } from "./AuthGuards.ts"
 import type { AuthScope } from "./AuthScope.ts"
@@ -55,16 +55,16 @@ const assigned = (sql: Sql, table: string, set: object, increments: Readonly<Rec
 
 /**
  * Updates the rows that `rows` chooses. They are locked first and judged once more after a wait for their lock, and the
- * journal tells what they were (`w`) and what they are (`r`).
+ * change log tells what they were (`w`) and what they are (`r`).
  */
 const updating = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment, set: Statement.Fragment) =>
   sql`with w as materialized (select * from ${sql(table)} where ${rows} for update),
     r as (update ${sql(table)} set ${set} from w where ${sql(table)}.id = w.id returning ${sql(table)}.*)${
-    told(sql, actor, table, "updated")
+    recordedChange(sql, actor, table, "updated")
   }`
 
 const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment) =>
-  sql`with r as (delete from ${sql(table)} where ${rows} returning *)${told(sql, actor, table, "deleted")}`
+  sql`with r as (delete from ${sql(table)} where ${rows} returning *)${recordedChange(sql, actor, table, "deleted")}`
 
 /**
  * What better-auth does not know of: a key acts in the organization that its maker acts in, which he cannot choose here,
@@ -141,7 +141,7 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
       query<T>(model, (sql, actor) => {
         const insert = Effect.flatMap(
           ownColumns(model, actor),
-          (own) => insertTold<Row>(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
+          (own) => insertRecorded<Row>(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
         )
         // Behind a savepoint: an address that is taken is told, and the transaction goes on.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
@@ -199,7 +199,7 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
 
 /**
  * better-auth's storage over the database of the process: tables of our own migration, columns in snake_case, UUIDs.
- * Statements join the transaction that the scope knows of, and each writes what it changes into the journal itself.
+ * Statements join the transaction that the scope knows of, and each writes what it changes into the change log itself.
  */
 export const authAdapter = (scope: AuthScope) => (options: BetterAuthOptions): DBAdapter => {
   const adapter: DBAdapter = createAdapterFactory({

@@ -16,7 +16,7 @@ import type { AuthScope } from "./AuthScope.ts"
 import { type OneTimeCodeParts, oneTimeCodes } from "./OneTimeCodes.ts"
 import type { Passwords } from "./Passwords.ts"
 import { linkIn, RequestOrganization } from "./RequestStore.ts"
-import { untoldTokens } from "./SessionTokens.ts"
+import { hiddenTokens } from "./SessionTokens.ts"
 
 /** What better-auth is built over. */
 export interface AuthParts {
@@ -124,7 +124,7 @@ export const makeBetterAuth = (parts: AuthParts) => {
   })
   return betterAuth({
     ...models,
-    plugins: [oneTimeCodes(parts), untoldTokens, ...models.plugins],
+    plugins: [oneTimeCodes(parts), hiddenTokens, ...models.plugins],
     appName: parts.storeName,
     baseURL: baseUrl(parts),
     basePath: "/api/auth",

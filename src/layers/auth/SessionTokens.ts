@@ -51,7 +51,7 @@ const withoutToken = (session: unknown): unknown =>
   typeof session === "object" && session !== null && "id" in session ? { ...session, token: session.id } : session
 
 /** A list of sessions shows no token, that of the one which asks neither. */
-export const untoldTokens = {
+export const hiddenTokens = {
   id: "stoa-session-tokens",
   hooks: {
     after: [{

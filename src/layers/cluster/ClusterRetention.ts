@@ -11,7 +11,7 @@ export interface Swept {
 }
 
 /** How long answers are kept, and how much one sweep may remove. */
-export interface SweepOptions {
+export interface CleanUpOptions {
   /** The idempotency window: how long after its answer a repeated request still gets the stored one. */
   readonly window: Duration.Input
   /** Requests per statement; 500 unless told. */
@@ -68,7 +68,7 @@ const make = Effect.gen(function*() {
       select (select count(*) from spent) as requests, (select max(id) from spent) as last,
         (select count(*) from messages) as messages, (select count(*) from replies) as replies`
 
-  const sweep = Effect.fn("ClusterRetention.sweep")(function*(options: SweepOptions) {
+  const sweep = Effect.fn("ClusterRetention.sweep")(function*(options: CleanUpOptions) {
     const batch = options.batch ?? 500
     const timestamp = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.window)
     // Ids carry their time, so the primary key is the index by age.
@@ -103,7 +103,7 @@ const make = Effect.gen(function*() {
  * that sent it is still open, so the window must be longer than any workflow that relies on one.
  */
 export class ClusterRetention extends Context.Service<ClusterRetention, {
-  readonly sweep: (options: SweepOptions) => Effect.Effect<Swept, SqlError.SqlError>
+  readonly sweep: (options: CleanUpOptions) => Effect.Effect<Swept, SqlError.SqlError>
 }>()("stoa/layers/cluster/ClusterRetention") {
   /** Over any client of the database that holds the cluster tables. */
   static readonly layer = Layer.effect(ClusterRetention, make)

@@ -95,8 +95,8 @@ export interface DeploymentConfig {
     /** Records that are written in one transaction, 1 to 5000. Default 500. */
     readonly batchRows?: number
   }
-  readonly journal?: {
-    /** Days that the journal of changes, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
+  readonly changeLog?: {
+    /** Days that the change log, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
     readonly keepDays?: number
   }
   /** Price of shipping where the organization has no zones, and what stands beside them (docs/shipping.md). */

@@ -1,7 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import type { MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"
-import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretBox.ts"
+import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
 import type { MailAdapter } from "../mail/AdapterTransport.ts"
 import type { MailLocales } from "../mail/MailContent.ts"
 import { canonicalLocale } from "../mail/MailTexts.ts"

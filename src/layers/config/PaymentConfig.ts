@@ -143,8 +143,8 @@ const checkNames = Effect.fnUntraced(
 /** Reads what the deployment and the environment say of payments; fails with one readable line. */
 export const readPayments = Effect.fnUntraced(
   function*(options: PaymentSettingsOptions, environment: Environment) {
-    const keyed = Option.isSome(yield* text("STOA_STRIPE_SECRET_KEY"))
-    const configured = [options.stripe ?? (keyed ? {} : [])].flat()
+    const idempotent = Option.isSome(yield* text("STOA_STRIPE_SECRET_KEY"))
+    const configured = [options.stripe ?? (idempotent ? {} : [])].flat()
     const stripe = yield* Effect.forEach(configured, (one) => accountOf(one, environment))
     yield* checkNames(options, stripe, environment)
     const settings: PaymentSettings = { stripe, default: options.default }

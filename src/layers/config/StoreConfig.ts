@@ -8,14 +8,14 @@ import { refuse } from "./Variables.ts"
 
 /** What `commerce.config.ts` says of the store must be usable before the first request finds out that it is not. */
 export const checkStore = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
-  const { importExport, journal, orders, retention, server, store } = deployment
+  const { importExport, changeLog, orders, retention, server, store } = deployment
   yield* checkShipping(deployment.shipping ?? {})
   const { defaultCurrency = defaultSettings.defaultCurrency } = store ?? {}
   const { defaultOrganizationId = defaultSettings.defaultOrganizationId } = store ?? {}
   if (!isCurrencyCode(defaultCurrency)) {
     return yield* refuse("store.defaultCurrency", defaultCurrency, "the upper-case code of a currency, for example USD")
   }
-  const keepDays = journal?.keepDays ?? defaultSettings.journalDays
+  const keepDays = changeLog?.keepDays ?? defaultSettings.changeLogDays
   if (!Number.isInteger(keepDays) || keepDays < 0 || keepDays > 36_500) {
     return yield* refuse("journal.keepDays", String(keepDays), "a whole number of days, 0 for ever")
   }
@@ -66,7 +66,7 @@ export const storeSettings = (
   keyScopes: access.keyScopes,
   customerPermissions: access.customerPermissions,
   idempotencyHours: deployment.retention?.idempotencyHours ?? defaultSettings.idempotencyHours,
-  journalDays: deployment.journal?.keepDays ?? defaultSettings.journalDays,
+  changeLogDays: deployment.changeLog?.keepDays ?? defaultSettings.changeLogDays,
   endedCartDays: deployment.retention?.cartDays ?? defaultSettings.endedCartDays,
   endedHoldDays: deployment.retention?.holdDays ?? defaultSettings.endedHoldDays,
   revisionDays: deployment.retention?.revisionDays ?? defaultSettings.revisionDays,

@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { developmentKeyring, type Keyring, readKeyring } from "../../domain/webhooks/SecretBox.ts"
+import { developmentKeyring, type Keyring, readKeyring } from "../../domain/webhooks/SecretEncryption.ts"
 import type { DeploymentConfig } from "./DeploymentConfig.ts"
 import { InvalidSetting } from "./InvalidSetting.ts"
 import { type Environment, text } from "./Variables.ts"

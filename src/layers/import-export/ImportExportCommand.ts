@@ -65,7 +65,7 @@ const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
 })
 
 /** Refusals of the API as a line of the command line. */
-const told = <A, R>(
+const recorded = <A, R>(
   work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
 
@@ -147,7 +147,7 @@ const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen
     if (screen.isTTY === true) screen.write("\n")
     return { record, reasons: yield* reasonsOf(record) }
   })
-  const { reasons, record } = yield* Effect.provideService(told(work), CurrentActor, actor)
+  const { reasons, record } = yield* Effect.provideService(recorded(work), CurrentActor, actor)
   screen.write([`Import ${record.id} ${record.state}${record.dryRun ? " (nothing was changed)" : ""}.`, ...reasons, ""]
     .join("\n"))
   if (record.state !== "completed") return yield* refuse(record.error ?? `The import is ${record.state}.`)
@@ -157,7 +157,7 @@ const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen
 const runExport = Effect.fnUntraced(function*(asked: AskedExport, out: NodeJS.WritableStream) {
   const actor = yield* actingIn(asked.org)
   const file = yield* Effect.provideService(
-    told(Effect.flatMap(ExportFiles, (files) => files.write(asked.kind, asked.format))),
+    recorded(Effect.flatMap(ExportFiles, (files) => files.write(asked.kind, asked.format))),
     CurrentActor,
     actor
   )

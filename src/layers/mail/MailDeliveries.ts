@@ -4,18 +4,18 @@ import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
 import { type Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
+import { EncryptedMail, openMail } from "./EncryptedMail.ts"
 import { MailDelayed, MailRefused, withoutPrivate } from "./MailError.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { renderMail } from "./MailTexts.ts"
 import { MailTransport } from "./MailTransport.ts"
 import { mailQueue, mailRetries, sendMailSlug } from "./QueuedMails.ts"
-import { openMail, SealedMail } from "./SealedMail.ts"
 
 /** One run of the task `mail/send`. */
 interface MailRun {
   readonly jobId: string
   readonly organizationId: string
-  readonly input: SealedMail
+  readonly input: EncryptedMail
   readonly attemptNumber: number
   readonly maxAttempts: number
 }
@@ -85,7 +85,7 @@ const makeDelivery = Effect.gen(function*() {
   const postpone = Effect.fnUntraced(
     function*({ attemptNumber, input, jobId, maxAttempts, organizationId }: MailRun) {
       const postponed = input.postponed ?? 0
-      const again: SealedMail = { ...input, mailId: input.mailId ?? jobId, postponed: postponed + 1 }
+      const again: EncryptedMail = { ...input, mailId: input.mailId ?? jobId, postponed: postponed + 1 }
       yield* jobs.enqueue(sendMailSlug, again, {
         organizationId,
         queue: mailQueue,
@@ -139,7 +139,7 @@ const makeDelivery = Effect.gen(function*() {
   })
 })
 
-const decode = Schema.decodeUnknownEffect(SealedMail)
+const decode = Schema.decodeUnknownEffect(EncryptedMail)
 
 /** The task `mail/send`: one try to send one mail (docs/mail.md). */
 export const sendMail: Effect.Effect<
@@ -153,11 +153,11 @@ export const sendMail: Effect.Effect<
     retries: mailRetries,
     handler: Effect.fnUntraced(function*({ ctx, input, job }) {
       // The message must not show the input, which may hold anything.
-      const sealed = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no sealed mail."))
+      const encrypted = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no sealed mail."))
       const output = yield* deliver({
         jobId: job.id,
         organizationId: ctx.organizationId,
-        input: sealed,
+        input: encrypted,
         attemptNumber: job.attemptNumber,
         maxAttempts: job.maxAttempts
       })

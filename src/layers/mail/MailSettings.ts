@@ -1,6 +1,6 @@
 import { Context, Layer } from "effect"
 import type { MailTemplate } from "../../domain/mail/Mail.ts"
-import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretBox.ts"
+import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
 import type { MailLocales } from "./MailContent.ts"
 
 /** What a deployment decides about its mails. */

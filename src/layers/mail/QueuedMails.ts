@@ -4,8 +4,8 @@ import type { NewJob } from "../../domain/jobs/NewJob.ts"
 import type { Retries } from "../../domain/jobs/Task.ts"
 import { type Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"
+import { encryptMail } from "./EncryptedMail.ts"
 import { MailSettings } from "./MailSettings.ts"
-import { sealMail } from "./SealedMail.ts"
 
 /** Slug of the task that sends mails, and its queue, so that a slow mail server delays no other jobs. */
 export const sendMailSlug = "mail/send"
@@ -38,7 +38,7 @@ export const queuedMailsLayer = Layer.effect(
 
     const jobOf = (mail: Mail): NewJob => ({
       task: sendMailSlug,
-      input: sealMail(keyring, mail),
+      input: encryptMail(keyring, mail),
       options: {
         organizationId: mail.organizationId,
         queue: mailQueue,

@@ -27,9 +27,9 @@ const isForGood = ({ code, responseCode }: SmtpFailure): boolean =>
 
 /** The reply of the server, or what the library says of a connection, without what is private. */
 const errorOf = (failure: unknown): MailRefused | MailDelayed => {
-  const told: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
-  const message = withoutPrivate(told.response ?? `${told.code ?? ""} ${told.message ?? ""}`)
-  return isForGood(told)
+  const recorded: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
+  const message = withoutPrivate(recorded.response ?? `${recorded.code ?? ""} ${recorded.message ?? ""}`)
+  return isForGood(recorded)
     ? new MailRefused({ message: `The mail server refused it: ${message}` })
     : new MailDelayed({ message: `The mail server did not take it: ${message}` })
 }

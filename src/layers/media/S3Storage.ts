@@ -53,8 +53,10 @@ const isMissing = (cause: unknown): boolean =>
 /** What is worth another try: no answer, or one that says the server could not. */
 const isPassing = ({ cause }: StorageFailed): boolean => {
   if (typeof cause !== "object" || cause === null || !("$metadata" in cause)) return true
-  const { $metadata: told } = cause
-  const status = typeof told === "object" && told !== null && "httpStatusCode" in told ? told.httpStatusCode : undefined
+  const { $metadata: recorded } = cause
+  const status = typeof recorded === "object" && recorded !== null && "httpStatusCode" in recorded
+    ? recorded.httpStatusCode
+    : undefined
   return typeof status !== "number" || status >= 500 || status === 429
 }
 

@@ -2,11 +2,11 @@ import { Effect, Layer } from "effect"
 import { Singleton } from "effect/cluster"
 import { Audit } from "../../domain/audit/Audit.ts"
 import { auditRepoLayer } from "../../domain/audit/AuditRepo.ts"
+import { changeLogPurgeRepoLayer } from "../../domain/events/ChangeLogPurgeRepo.ts"
 import { eventReadRepoLayer } from "../../domain/events/EventReadRepo.ts"
 import { Events } from "../../domain/events/Events.ts"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { EventTailer } from "../../domain/events/EventTailer.ts"
-import { journalPurgeRepoLayer } from "../../domain/events/JournalPurgeRepo.ts"
 import { migrations } from "../../domain/events/migrations.ts"
 import { Relay } from "../../domain/events/Relay.ts"
 import { relayRepoLayer } from "../../domain/events/RelayRepo.ts"
@@ -18,13 +18,13 @@ const repositories = Layer.mergeAll(
   relayRepoLayer,
   eventReadRepoLayer,
   auditRepoLayer,
-  journalPurgeRepoLayer
+  changeLogPurgeRepoLayer
 )
 
 /** One relay in the deployment; another process takes over when it dies. */
-const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("journal relay", run)))
+const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("change log relay", run)))
 
-/** The journal of changes: what every module writes, the stream of events and the audit trail (ADR 6). */
+/** The change log: what every module writes, the stream of events and the audit trail (ADR 6). */
 export const events = defineModule({
   id: "events",
   version: "1.0.0",

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../domain/access/Actor.ts"
+import { changeLogInsert } from "../../domain/events/ChangeLogRepo.ts"
 import type { Change } from "../../domain/events/Event.ts"
-import { journalInsert } from "../../domain/events/JournalRepo.ts"
 
 /** The columns a seed writes, with their types; the rest keep their defaults. In the order of the foreign keys. */
 const tables = {
@@ -121,7 +121,7 @@ const insert = (sql: SqlClient.SqlClient, table: keyof Tables, rows: ReadonlyArr
 }
 
 /**
- * Writes a first catalog with its entries of the journal into an organization that has none, in one transaction. False, and nothing
+ * Writes a first catalog with its entries of the change log into an organization that has none, in one transaction. False, and nothing
  * written, when the organization has a catalog already or does not exist.
  */
 export const seedOnce = Effect.fn("SeedRepo.seedOnce")(
@@ -138,7 +138,7 @@ export const seedOnce = Effect.fn("SeedRepo.seedOnce")(
         // The keys of SeedRows are those of `tables`; Object.entries forgets that.
         yield* insert(sql, table as keyof Tables, list)
       }
-      yield* journalInsert(sql, actor, changes)
+      yield* changeLogInsert(sql, actor, changes)
       return true
     }))
   },

@@ -1,11 +1,11 @@
 import { Cause, Clock, Effect } from "effect"
 
-interface Told {
+interface Reported {
   readonly code?: unknown
   readonly cause?: unknown
 }
 
-const isTold = (value: unknown): value is Told => typeof value === "object" && value !== null
+const isReported = (value: unknown): value is Reported => typeof value === "object" && value !== null
 
 /** What PostgreSQL says that will be free or up in a moment. */
 const passing: Readonly<Record<string, string>> = {
@@ -15,8 +15,8 @@ const passing: Readonly<Record<string, string>> = {
 
 /** What an error says of a database that is busy; undefined for every other error. */
 const busyness = (error: unknown): string | undefined => {
-  for (let told = error; isTold(told); told = told.cause) {
-    if (typeof told.code === "string" && told.code in passing) return passing[told.code]
+  for (let recorded = error; isReported(recorded); recorded = recorded.cause) {
+    if (typeof recorded.code === "string" && recorded.code in passing) return passing[recorded.code]
   }
   return undefined
 }

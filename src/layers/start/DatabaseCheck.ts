@@ -5,20 +5,20 @@ import { connectingTo } from "../config/DatabaseTls.ts"
 import { whileBusy } from "./BusyDatabase.ts"
 import { type Finding, well, wrong } from "./Finding.ts"
 
-interface Told {
+interface Reported {
   readonly code?: unknown
   readonly message?: unknown
   readonly cause?: unknown
 }
 
-const isTold = (value: unknown): value is Told => typeof value === "object" && value !== null
+const isReported = (value: unknown): value is Reported => typeof value === "object" && value !== null
 
 /** What the server or the system said first: its code (`28P01`, `ECONNREFUSED`) and its words. */
 const firstOf = (error: SqlError.SqlError): { readonly code: string; readonly words: string } => {
-  let told: Told = error.reason
-  while (isTold(told.cause)) told = told.cause
-  const code = typeof told.code === "string" ? told.code : ""
-  return { code, words: typeof told.message === "string" && told.message !== "" ? told.message : code }
+  let recorded: Reported = error.reason
+  while (isReported(recorded.cause)) recorded = recorded.cause
+  const code = typeof recorded.code === "string" ? recorded.code : ""
+  return { code, words: typeof recorded.message === "string" && recorded.message !== "" ? recorded.message : code }
 }
 
 /** An address without its password. */

@@ -24,9 +24,9 @@ const reasonOf = (error: unknown): string => {
 export const calmly = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
   Logger.make((options) => {
     const words = Array.isArray(options.message) ? options.message : [options.message]
-    const told = expected.get(words[0])
-    if (told === undefined) return logger.log(options)
+    const recorded = expected.get(words[0])
+    if (recorded === undefined) return logger.log(options)
     const { cause } = options
-    const line = cause.reasons.length === 0 ? told : `${told}: ${reasonOf(Cause.squash(cause))}`
+    const line = cause.reasons.length === 0 ? recorded : `${recorded}: ${reasonOf(Cause.squash(cause))}`
     return logger.log({ ...options, message: line, cause: Cause.empty })
   })

@@ -1,5 +1,5 @@
 import { Clock, Effect, Metric, Option } from "effect"
-import { Contributions, metricsOf } from "../../domain/health/Contributions.ts"
+import { HealthContributors, metricsOf } from "../../domain/health/HealthContributors.ts"
 import { HealthRepo } from "../../domain/health/HealthRepo.ts"
 import { type Assessment, Readiness } from "../../domain/health/Readiness.ts"
 import type { Check } from "../../domain/health/ReadinessRules.ts"
@@ -16,12 +16,12 @@ const oldest = gauge(
 )
 const connections = gauge("stoa_database_connections", "Connections of the whole deployment, by pool and state")
 
-const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment) {
+const setReadiness = Effect.fnUntraced(function*({ checks, healthChecks }: Assessment) {
   for (const [name, { status }] of Object.entries<Check>(checks)) {
     yield* Metric.update(Metric.withAttributes(check, { check: name }), status === "ok" ? 1 : 0)
   }
   const now = yield* Clock.currentTimeMillis
-  const found = Option.getOrUndefined(vitals)
+  const found = Option.getOrUndefined(healthChecks)
   const waited = found?.waitingSince === undefined ? 0 : Math.max(0, now - found.waitingSince) / 1_000
   // A value that nobody knows is no zero: an alarm on it would stay silent.
   yield* Metric.update(runners, found?.runners.length ?? NaN)
@@ -34,7 +34,7 @@ const setReadiness = Effect.fnUntraced(function*({ checks, vitals }: Assessment)
 export const deploymentMetrics = Effect.gen(function*() {
   const readiness = yield* Readiness
   const repo = yield* HealthRepo
-  const contributions = yield* Contributions
+  const contributions = yield* HealthContributors
   const known = new Map<string, ReturnType<typeof gauge>>()
 
   const setConnections = Effect.gen(function*() {

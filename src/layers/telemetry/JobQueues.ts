@@ -1,5 +1,5 @@
 import { Effect, Metric } from "effect"
-import { Contributions } from "../../domain/health/Contributions.ts"
+import { HealthContributors } from "../../domain/health/HealthContributors.ts"
 import type { Check } from "../../domain/health/ReadinessRules.ts"
 import { JobRecordRepo, type QueueDepth } from "../../domain/jobs/JobRecordRepo.ts"
 
@@ -25,7 +25,7 @@ const judged = (queues: ReadonlyArray<QueueDepth>): Check => {
 }
 
 /** Tells operators how the job queues are: with readiness and with the metrics. */
-export const jobQueues = Contributions.add(
+export const jobQueues = HealthContributors.add(
   Effect.map(JobRecordRepo, ({ depths }) => {
     const known = new Set<string>()
     return {

@@ -63,5 +63,5 @@ export const processMetrics = Effect.gen(function*() {
   yield* gauge("nodejs_heap_size_total_bytes", "Heap, reserved", memory(({ heapTotal }) => heapTotal))
   yield* gauge("nodejs_heap_size_used_bytes", "Heap, in use", memory(({ heapUsed }) => heapUsed))
   yield* gauge("nodejs_external_memory_bytes", "Memory outside of the heap", memory(({ external }) => external))
-  return { startAnew: Effect.sync(() => histogram.reset()) }
+  return { restart: Effect.sync(() => histogram.reset()) }
 })

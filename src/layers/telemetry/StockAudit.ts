@@ -1,5 +1,5 @@
 import { Effect, Layer, Metric } from "effect"
-import { Contributions } from "../../domain/health/Contributions.ts"
+import { HealthContributors } from "../../domain/health/HealthContributors.ts"
 import { StockAuditRepo } from "../../domain/inventory/StockAuditRepo.ts"
 
 const oversold = Metric.gauge("stoa_stock_oversold_levels", {
@@ -10,7 +10,7 @@ const unbacked = Metric.gauge("stoa_stock_unbacked_levels", {
 })
 
 /** Tells with the metrics whether stock was promised twice. */
-export const stockAudit = Contributions.add(
+export const stockAudit = HealthContributors.add(
   Effect.map(StockAuditRepo, (repo) => ({
     name: "stock",
     metrics: Effect.gen(function*() {

@@ -1,16 +1,16 @@
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { Exposition } from "../../domain/health/Exposition.ts"
+import { PrometheusExporter } from "../../domain/health/PrometheusExporter.ts"
 import { deploymentMetrics } from "./DeploymentMetrics.ts"
 import { processMetrics } from "./ProcessMetrics.ts"
 
 /** Everything that is counted anywhere in this process, written at most once a second. */
 export const telemetryLayer = Layer.effect(
-  Exposition,
+  PrometheusExporter,
   Effect.gen(function*() {
     const deployment = yield* deploymentMetrics
     const process = yield* processMetrics
     const write = Effect.andThen(deployment.read, PrometheusMetrics.format())
-    return Exposition.of({ text: yield* Effect.cachedWithTTL(Effect.tap(write, process.startAnew), "1 second") })
+    return PrometheusExporter.of({ text: yield* Effect.cachedWithTTL(Effect.tap(write, process.restart), "1 second") })
   })
 )

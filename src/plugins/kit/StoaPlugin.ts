@@ -62,7 +62,7 @@ export {
   Unavailable,
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
-export { journalRows } from "../../domain/events/JournalRepo.ts"
+export { changeLogRows } from "../../domain/events/ChangeLogRepo.ts"
 export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hooks/Hook.ts"
 export { isUuid, newId, Uuid } from "../../domain/ids/Id.ts"
 export { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"

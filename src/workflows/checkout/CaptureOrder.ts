@@ -128,7 +128,7 @@ const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
 })
 
 // The claim has recorded the request's idempotency key (`workId`); the changes after it must not record it again.
-export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { workId: _, ...actor }, ...payload }) =>
+export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { executionId: _, ...actor }, ...payload }) =>
   Effect.provideService(captureOrder(payload), CurrentActor, actor)
 )
 

@@ -96,8 +96,12 @@ export class Checkouts extends Context.Service<Checkouts, {
           if (claim._tag !== "Claimed" && claim._tag !== "Running") {
             return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
           }
-          const payload = yield* payloadOf(claim.workId, request, requestHash, key)
-          return yield* releasing(key, claim.workId, claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload))
+          const payload = yield* payloadOf(claim.executionId, request, requestHash, key)
+          return yield* releasing(
+            key,
+            claim.executionId,
+            claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload)
+          )
         }
       )
 

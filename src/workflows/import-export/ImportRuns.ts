@@ -76,7 +76,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
           const found = yield* repo.find(id)
           const sender = yield* repo.actorOf(id)
           if (found === undefined || sender === undefined) return undefined
-          const { workId: _, ...actor } = sender
+          const { executionId: _, ...actor } = sender
           // His changes, and not his request's: that was answered when the file had arrived.
           const working = { ...actor, requestId: null, ip: null, userAgent: null, source: "job" as const }
           return yield* Effect.provideService(toTheEnd(found, seen), CurrentActor, working)

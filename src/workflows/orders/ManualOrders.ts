@@ -65,9 +65,9 @@ export class ManualOrders extends Context.Service<ManualOrders, {
           const decided = yield* pricing.price(basket, request, own)
           const orderId = newId()
           const pricedCart = yield* beforeManualOrder(orderId, request, decided)
-          const placing = Effect.andThen(reserveFor(orderId, pricedCart), place(orderId, request, pricedCart, forShop))
+          const creating = Effect.andThen(reserveFor(orderId, pricedCart), place(orderId, request, pricedCart, forShop))
           const order = yield* Effect.tapError(
-            placing,
+            creating,
             () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
           )
           yield* afterOrder(order)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import type { Conflict } from "../../errors/ApiErrors.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
@@ -26,14 +26,14 @@ export class BrandRepo extends Context.Service<BrandRepo, {
 const columns = columnsOf(Brand.fields)
 const brandJson = (row: string) => jsonOf(Brand.fields, row)
 
-/** Journal entry for the brand in the CTE `written`; `old` names the CTE with its previous row. */
+/** Change log entry for the brand in the CTE `written`; `old` names the CTE with its previous row. */
 const noted = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   type: "brands.create" | "brands.update" | "brands.delete",
   old?: string
 ) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "brand",
     entityId: "x.id::text",

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { ancestors, categoryJson, treeLock } from "./CategoryRowsRepo.ts"
 import type { CategoryMove } from "./CategoryTree.ts"
 
@@ -44,7 +44,7 @@ const make = (sql: SqlClient.SqlClient): CategoryMoveRepo["Service"] => {
         from place p join old o on o.id = p.id
         where c.id = p.id and c.organization_id = ${actor.organizationId} returning c.*),
       entry as (${
-      journalRows(sql, actor, {
+      changeLogRows(sql, actor, {
         type: "categories.update",
         entityType: "category",
         entityId: "x.id::text",

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import { type Conflict, ValidationFailed } from "../../errors/ApiErrors.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../../paging/Paging.ts"
@@ -120,7 +120,7 @@ const removal = (sql: SqlClient.SqlClient, id: string) =>
     const organization = actor.organizationId
     // Before any row lock, like a move: both lock several categories and could deadlock.
     yield* treeLock(sql, organization)
-    // This statement, not the foreign key, turns children into roots, so that each of them gets a journal entry.
+    // This statement, not the foreign key, turns children into roots, so that each of them gets a change log entry.
     const rows = yield* sql`with target as materialized (select * from categories
         where id = ${id}::uuid and organization_id = ${organization} for update),
       old as materialized (select * from categories
@@ -130,7 +130,7 @@ const removal = (sql: SqlClient.SqlClient, id: string) =>
       deleted as (delete from categories where id = (select id from target) and organization_id = ${organization}
         returning *),
       entry as (${
-      journalRows(sql, actor, {
+      changeLogRows(sql, actor, {
         type: "categories.delete",
         entityType: "category",
         entityId: "x.id::text",

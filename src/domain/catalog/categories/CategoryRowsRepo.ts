@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../../access/Actor.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../../events/Event.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { Category } from "./Category.ts"
 
@@ -27,14 +27,14 @@ export const categoryColumns = columnsOf(Category.fields)
 /** A category as the API shows it: an SQL text over a row. */
 export const categoryJson = (row: string) => jsonOf(Category.fields, row)
 
-/** Journal entries for the categories in the CTE `written`; `old` names the CTE with their previous rows. */
+/** Change log entries for the categories in the CTE `written`; `old` names the CTE with their previous rows. */
 export const noted = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   type: Extract<ChangeType, `categories.${string}`>,
   old?: string
 ) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "category",
     entityId: "x.id::text",

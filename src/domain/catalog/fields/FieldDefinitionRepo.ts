@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import type { Conflict } from "../../errors/ApiErrors.ts"
-import { isoTime, journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
@@ -64,7 +64,7 @@ const { createdAt: _, ...recordedFields } = FieldDefinition.fields
 const definitionJson = (row: string) => jsonOf(recordedFields, row, { updatedAt: isoTime(`${row}.updated_at`) })
 
 const noted = (sql: SqlClient.SqlClient, actor: Actor, type: DefinitionChange, old?: string) =>
-  journalRows(sql, actor, {
+  changeLogRows(sql, actor, {
     type,
     entityType: "entity_field",
     entityId: "x.id::text",

@@ -51,7 +51,7 @@ export const batchHooks = (hooks: Hooks["Service"]) => {
       )
   }
 
-  const told = (plans: ReadonlyArray<PlannedRecord>) =>
+  const recorded = (plans: ReadonlyArray<PlannedRecord>) =>
     hooks.hasAny(afterHooks)
       ? Effect.forEach(plans, ({ entity, old, outcome }) => {
         if (outcome === "unchanged") return Effect.void
@@ -64,7 +64,7 @@ export const batchHooks = (hooks: Hooks["Service"]) => {
       }, { discard: true })
       : Effect.void
 
-  return { asked, committed, told, listened: () => hooks.hasAny(beforeHooks) }
+  return { asked, committed, recorded, listened: () => hooks.hasAny(beforeHooks) }
 }
 
 const beforeHooks = /^catalog\.(.+\.)?before(Create|Update|Categorize)$/

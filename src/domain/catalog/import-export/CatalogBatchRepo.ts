@@ -1,12 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../access/Actor.ts"
-import { journalInsert } from "../../events/JournalRepo.ts"
+import { changeLogInsert } from "../../events/ChangeLogRepo.ts"
 import type { CatalogWrites } from "./CatalogWrites.ts"
 
 /** Writes batches of records. */
 export class CatalogBatchRepo extends Context.Service<CatalogBatchRepo, {
-  /** All rows of a batch and its entries in the journal, in one statement; it dies where another request came first. */
+  /** All rows of a batch and its entries in the change log, in one statement; it dies where another request came first. */
   readonly write: (writes: CatalogWrites) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/CatalogBatchRepo") {
   static readonly layer = Layer.effect(CatalogBatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -108,7 +108,9 @@ const make = (sql: SqlClient.SqlClient): CatalogBatchRepo["Service"] => {
     // One statement: the triggers of the index of search run once for each table, at its end, and see all of it.
     yield* sql`with ${entities(of, writes)}, ${words(of, writes)}, ${targets(of, writes)},
       ${links(of, writes, "category")}, ${links(of, writes, "brand")}, ${options(of, writes)},
-      ${variants(of, writes)}, ${fieldParts(sql, of, writes)}, entries as (${journalInsert(sql, actor, writes.changes)})
+      ${variants(of, writes)}, ${fieldParts(sql, of, writes)}, entries as (${
+      changeLogInsert(sql, actor, writes.changes)
+    })
       select 1`
   }, Effect.orDie)
 

@@ -25,7 +25,7 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
       const states = yield* CatalogStateRepo
       const repo = yield* CatalogBatchRepo
       const fields = yield* FieldStateRepo
-      const { asked, committed, listened, told } = batchHooks(yield* Hooks)
+      const { asked, committed, listened, recorded } = batchHooks(yield* Hooks)
 
       /** The records as the hooks leave them, or why they refuse them. */
       const heard = Effect.fnUntraced(function*(records: ReadonlyArray<CatalogRecord>, state: CatalogState) {
@@ -67,7 +67,7 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
         }
         yield* repo.write(writes)
         yield* committed(plans)
-        const result: BatchResult = { results, afterCommit: told(plans) }
+        const result: BatchResult = { results, afterCommit: recorded(plans) }
         return result
       })
 

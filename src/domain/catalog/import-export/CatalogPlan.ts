@@ -110,7 +110,7 @@ const shown = (
   ...(words.length === 0 ? {} : { attributes: words.map((one) => ({ entityId: entity.id, ...one })) })
 })
 
-/** What the journal tells of the entity itself: one entry, whatever of it changed. */
+/** What the change log tells of the entity itself: one entry, whatever of it changed. */
 const entityChange = (
   old: CatalogEntity | undefined,
   entity: CatalogEntity,

@@ -31,7 +31,7 @@ export interface FieldRow {
   readonly isReference: boolean
 }
 
-/** Rows that a batch writes, and what the journal has to tell of them. Everything is there or nothing. */
+/** Rows that a batch writes, and what the change log has to tell of them. Everything is there or nothing. */
 export interface CatalogWrites {
   readonly newEntities: Array<CatalogEntity>
   readonly changedEntities: Array<CatalogEntity>

@@ -6,7 +6,7 @@ import { type CatalogWrites, noWrites } from "./CatalogWrites.ts"
 
 type Link = Extract<AuditedType, `${"categories" | "brands"}.${"link" | "unlink"}`>
 
-const told = (type: Link, entityId: string, link: object): CatalogWrites["changes"][number] => ({
+const toChange = (type: Link, entityId: string, link: object): CatalogWrites["changes"][number] => ({
   type,
   entityType: "catalog_entity",
   entityId,
@@ -65,22 +65,22 @@ export const planLinks = (
     const { link, unlink } = difference(stored?.categories ?? [], record.categories, categoryIn(state, writes))
     for (const categoryId of link) {
       writes.categoryLinks.push({ entityId, targetId: categoryId, sortOrder: 0 })
-      writes.changes.push(told("categories.link", entityId, { categoryId }))
+      writes.changes.push(toChange("categories.link", entityId, { categoryId }))
     }
     for (const categoryId of unlink) {
       writes.categoryUnlinks.push({ entityId, targetId: categoryId })
-      writes.changes.push(told("categories.unlink", entityId, { categoryId }))
+      writes.changes.push(toChange("categories.unlink", entityId, { categoryId }))
     }
   }
   if (record.brands !== undefined) {
     const { link, unlink } = difference(stored?.brands ?? [], record.brands, brandIn(state, writes, organizationId))
     for (const brandId of link) {
       writes.brandLinks.push({ entityId, targetId: brandId, sortOrder: 0 })
-      writes.changes.push(told("brands.link", entityId, { brandId }))
+      writes.changes.push(toChange("brands.link", entityId, { brandId }))
     }
     for (const brandId of unlink) {
       writes.brandUnlinks.push({ entityId, targetId: brandId })
-      writes.changes.push(told("brands.unlink", entityId, { brandId }))
+      writes.changes.push(toChange("brands.unlink", entityId, { brandId }))
     }
   }
   return writes

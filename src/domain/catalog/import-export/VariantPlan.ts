@@ -10,7 +10,7 @@ import { OptionPlan } from "./OptionPlan.ts"
 
 const over = <A>(sent: A | undefined, before: A): A => sent === undefined ? before : sent
 
-/** A variant as the journal shows it. */
+/** A variant as the change log shows it. */
 const shown = (entity: CatalogEntity, { combination, ...variant }: StoredVariant) => ({
   ...variant,
   entityId: entity.id,

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../../paging/Paging.ts"
@@ -33,7 +33,7 @@ export class DraftRepo extends Context.Service<DraftRepo, {
 
 const decodeChange = Schema.decodeUnknownEffect(AttributesChange)
 
-/** A draft in the journal; no draft is recorded as one without changes. */
+/** A draft in the change log; no draft is recorded as one without changes. */
 const draftJson = (row: string, changes = `${row}.changes`) =>
   `jsonb_build_object('id', ${row}.entity_id, 'locale', ${row}.locale, 'changes', ${changes})`
 
@@ -61,7 +61,7 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
           proposed_by = excluded.proposed_by, proposed_at = now()
         returning *),
       entry as (${
-      journalRows(sql, actor, {
+      changeLogRows(sql, actor, {
         type: "catalog.proposeAttributes",
         entityType: "catalog_entity",
         entityId: "x.entity_id::text",
@@ -89,7 +89,7 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
         where entity_id = ${entityId}::uuid and locale = ${locale} and organization_id = ${actor.organizationId}
         returning *),
       entry as (${
-      journalRows(sql, actor, {
+      changeLogRows(sql, actor, {
         type: "catalog.rejectAttributes",
         entityType: "catalog_entity",
         entityId: "x.entity_id::text",

@@ -11,7 +11,7 @@ export interface RevisionPair {
   readonly earlier: Snapshot | null
 }
 
-/** Revisions of entities. A trigger on the journal writes them (`RevisionTablesRepo`). */
+/** Revisions of entities. A trigger on the change log writes them (`RevisionTablesRepo`). */
 export class RevisionRepo extends Context.Service<RevisionRepo, {
   /** Newest first; undefined when there is no such entity. */
   readonly page: (

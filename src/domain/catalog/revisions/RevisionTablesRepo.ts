@@ -33,7 +33,7 @@ export const snapshotFunction = (customFields: string) =>
     from catalog_entities e where e.id = entity $$`
 
 /**
- * Writes a revision for every journal entry of an entity, at the end of the statement that writes the entry: no writer
+ * Writes a revision for every change log entry of an entity, at the end of the statement that writes the entry: no writer
  * can omit it, and the entry names the actor. Writers lock the entity's row, so its revisions are numbered without gaps.
  * Several entries of one transaction make one revision; an entry that left the entity unchanged makes none.
  */
@@ -66,7 +66,7 @@ export const revisionTables: ReadonlyArray<string> = [
   snapshotFunction("'{}'::jsonb"),
   keep,
   // PostgreSQL checks the condition first: entries of other subjects cost no function call.
-  `create trigger entity_revisions_keep after insert on journal_entries for each row
+  `create trigger entity_revisions_keep after insert on outbox_events for each row
     when (new.entity_type = 'catalog_entity' and new.type in ('catalog.create', 'catalog.update')
       and new.entity_id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
     execute function entity_revisions_keep()`,

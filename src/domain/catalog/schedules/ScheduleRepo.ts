@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import { isoTime, journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
 import { columnsOf } from "../../modules/RecordColumns.ts"
 import { type DueChange, PublishingSchedule } from "./Schedule.ts"
 
@@ -68,7 +68,7 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
           refusal = null, scheduled_by = excluded.scheduled_by, updated_at = now()
         returning *),
       entry as (${
-      journalRows(sql, actor, {
+      changeLogRows(sql, actor, {
         type: "catalog.schedule",
         entityType: "catalog_entity",
         entityId: "x.entity_id::text",

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import type { Conflict } from "../../errors/ApiErrors.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { conflictOn } from "../UniqueRepo.ts"
@@ -81,7 +81,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
         select (v->>'id')::uuid, made.organization_id, made.id, v->>'value', v->>'value', n - 1
         from made, jsonb_array_elements(${values}::jsonb) with ordinality as x(v, n)
         returning *),
-      entry as (${journalRows(sql, actor, typeCreated)})
+      entry as (${changeLogRows(sql, actor, typeCreated)})
       select ${sql.literal(typeColumns)} from made`.pipe(orConflict)
     return rows[0]
   })
@@ -94,7 +94,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
           (select coalesce(max(sort_order) + 1, 0) from option_values where option_type_id = t.id)
         from option_types t where t.id = ${optionTypeId}::uuid and t.organization_id = ${actor.organizationId}
         for key share of t returning *),
-      entry as (${journalRows(sql, actor, valueCreated)})
+      entry as (${changeLogRows(sql, actor, valueCreated)})
       select ${sql.literal(valueColumns)} from made`.pipe(orConflict)
     return rows[0]
   })

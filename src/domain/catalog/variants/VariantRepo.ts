@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor } from "../../access/Actor.ts"
 import type { Conflict } from "../../errors/ApiErrors.ts"
-import { journalRows } from "../../events/JournalRepo.ts"
+import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { conflictOn } from "../UniqueRepo.ts"
@@ -48,6 +48,12 @@ const orConflict = conflictOn({
   variants_entity_id_combination_key: "This entity already has a variant with these options."
 })
 
+/** A null id: the entity exists and has all of the combinations. */
+interface MissingRow extends Omit<StoredVariant, "id"> {
+  readonly id: string | null
+  readonly combination: string
+}
+
 const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: string, combination: Combination, input: NewVariant) {
@@ -62,7 +68,10 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
           select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
         entry as (${
-        journalRows(sql, actor, { ...variantCreated, payload: variantJson(sql, sql`to_jsonb(${combination}::text[])`) })
+        changeLogRows(sql, actor, {
+          ...variantCreated,
+          payload: variantJson(sql, sql`to_jsonb(${combination}::text[])`)
+        })
       })
         select ${sql.literal(columns)} from made`.pipe(orConflict)
       return rows[0] === undefined ? undefined : { ...rows[0], optionValueIds: combination }
@@ -81,12 +90,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
         values: valueIds
       }))
       // Insert in key order: of two calls with the same combinations the second waits and skips, instead of a deadlock.
-      /** A null id: the entity exists and has all of the combinations. */
-      interface Row extends Omit<StoredVariant, "id"> {
-        readonly id: string | null
-        readonly combination: string
-      }
-      const rows = yield* sql<Row>`with input as (
+      const rows = yield* sql<MissingRow>`with input as (
           select (i->>'id')::uuid as id, i->>'combination' as combination, (i->>'position')::int as position,
             i->'values' as value_ids
           from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
@@ -103,7 +107,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
           select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v),
         entry as (${
-        journalRows(sql, actor, {
+        changeLogRows(sql, actor, {
           ...variantCreated,
           payload: variantJson(sql, sql`i.value_ids`),
           from: "made x join input i on i.id = x.id"

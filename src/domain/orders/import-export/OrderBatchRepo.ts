@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import { journalInsert } from "../../events/JournalRepo.ts"
+import { changeLogInsert } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import type { Order } from "../Order.ts"
 import { orderRecordJson } from "./OrderRecordJson.ts"
@@ -45,7 +45,7 @@ export class OrderBatchRepo extends Context.Service<OrderBatchRepo, {
     numbers: ReadonlyArray<string>,
     years: ReadonlyArray<number>
   ) => Effect.Effect<OrderBatchState, never, CurrentActor>
-  /** Orders, lines, history, counters and journal, in one statement; it dies where another request took a number first. */
+  /** Orders, lines, history, counters and change log, in one statement; it dies where another request took a number first. */
   readonly write: (orders: ReadonlyArray<ImportedOrder>) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/orders/import-export/OrderBatchRepo") {
   static readonly layer = Layer.effect(
@@ -131,6 +131,6 @@ const makeWrite = (sql: SqlClient.SqlClient): OrderBatchRepo["Service"]["write"]
       counted as (update order_counters c set imported_to = greatest(c.imported_to, x.highest)
         from (select year, max(sequence) as highest from input where year is not null group by year) x
         where c.organization_id = ${of} and c.year = x.year),
-      entries as (${journalInsert(sql, actor, orders.map(importedEntry))})
+      entries as (${changeLogInsert(sql, actor, orders.map(importedEntry))})
       select 1`
   }, Effect.orDie)

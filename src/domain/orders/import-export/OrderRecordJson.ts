@@ -1,4 +1,4 @@
-import { isoTime } from "../../events/JournalRepo.ts"
+import { isoTime } from "../../events/ChangeLogRepo.ts"
 
 /** The product of a line `l`: the slug of its entity, and the options of a variant without SKU; null where it is gone. */
 const product = `'slug', (select e.slug from catalog_entities e

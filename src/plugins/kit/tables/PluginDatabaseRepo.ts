@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
+import { changeLogInsert } from "../../../domain/events/ChangeLogRepo.ts"
 import type { PluginType } from "../../../domain/events/Event.ts"
-import { journalInsert } from "../../../domain/events/JournalRepo.ts"
 import { PluginDatabase } from "./PluginDatabase.ts"
 import type { Table } from "./Table.ts"
 import { tableHandle } from "./TableHandleRepo.ts"
@@ -38,7 +38,7 @@ export const pluginDatabase = (sql: SqlClient.SqlClient, { events, id, tables }:
       const actor = yield* CurrentActor
       // Names of events are those of the manifest, which the types of the core cannot know.
       const change = { ...of, type: event as PluginType, entityType: of.entityType as PluginType }
-      yield* Effect.orDie(sql`with entry as (${journalInsert(sql, actor, [change])}) select 1`)
+      yield* Effect.orDie(sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`)
     }),
     sql
   })

@@ -15,7 +15,7 @@ export interface TableOptions<Name extends string = string> {
   /** Conditions in SQL that each row meets, by name: `{ adds_up: "payout = subtotal - commission" }`. */
   readonly checks?: Readonly<Record<string, string>>
   /** False: changes have no entries in the change log, because entries of another table cover them. */
-  readonly journal?: boolean
+  readonly changeLog?: boolean
 }
 
 type NameOf<C> = (keyof C & string) | "id" | "createdAt" | "updatedAt"

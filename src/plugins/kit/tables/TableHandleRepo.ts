@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
 import { Conflict, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
-import { journalRows } from "../../../domain/events/JournalRepo.ts"
-import { mark } from "../../../domain/idempotency/MarkRepo.ts"
+import { changeLogRows } from "../../../domain/events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../../../domain/idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../../../domain/ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
 import { type ChangeOf, columnName, type NewRowOf, type RowOf, type Table } from "./Table.ts"
@@ -20,7 +20,7 @@ export type OrderOf<T> = ReadonlyArray<keyof RowOf<T> & string | `-${keyof RowOf
 /**
  * The rows of one table that belong to the organization of the request, and no others: reads do not see them, writes do
  * not reach them, and what is inserted is the organization's. Rows of a child table are those whose parent is. Each
- * write bears its entry in the journal of changes (`<plugin>/<table>.create`, `.update`, `.delete`) in the same statement.
+ * write bears its entry in the change log (`<plugin>/<table>.create`, `.update`, `.delete`) in the same statement.
  */
 export interface TableHandle<T> {
   /** 409 when a unique value is taken; 422 when a row it refers to does not exist, or a condition of the table is not met. */
@@ -114,8 +114,8 @@ const entry = (
   from: string,
   [now, before]: readonly [now: string, before?: string]
 ) =>
-  table.options.journal === false ? sql.literal("") : sql`, entry as (${
-    journalRows(sql, actor, {
+  table.options.changeLog === false ? sql.literal("") : sql`, entry as (${
+    changeLogRows(sql, actor, {
       type: `${subject}.${operation}`,
       entityType: subject,
       entityId: `${now}.id::text`,
@@ -144,7 +144,7 @@ const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string
   return sql<Rows[number]>`with made as (
       insert into ${sql(table.name)} (${sql.literal(named.map(([name]) => columnOf(table, name)).join(", "))})
       select ${sql.csv(values)} ${guard} returning *)${entry(context, actor, "create", "made", ["made"])}${
-    mark(sql, actor, "made")
+    idempotencyRecord(sql, actor, "made")
   }
     select * from made`
 }
@@ -167,7 +167,7 @@ const updateSql = (
   } t where ${where} for update of t),
     made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old where t.id = old.id returning t.*)${
     entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
-  }${mark(sql, actor, "made")}
+  }${idempotencyRecord(sql, actor, "made")}
     select * from made`
 }
 
@@ -175,7 +175,7 @@ const deleteSql = (context: Context, actor: Actor, id: string) => {
   const { sql, table } = context
   return sql<Rows[number]>`with gone as (delete from ${sql(table.name)} t where t.id = ${id}::uuid
       and ${own(sql, table, actor.organizationId)} returning t.*)${entry(context, actor, "delete", "gone", ["gone"])}${
-    mark(sql, actor, "gone")
+    idempotencyRecord(sql, actor, "gone")
   }
     select * from gone`
 }

@@ -1,5 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { isoTime } from "../../../domain/events/JournalRepo.ts"
+import { isoTime } from "../../../domain/events/ChangeLogRepo.ts"
 import type { ColumnKind } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 

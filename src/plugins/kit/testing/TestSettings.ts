@@ -1,5 +1,5 @@
 import { Effect, Option, Redacted } from "effect"
-import { developmentKeyring } from "../../../domain/webhooks/SecretBox.ts"
+import { developmentKeyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { testAccess } from "../../../layers/config/AccessConfig.ts"
 import type { AppSettings } from "../../../layers/config/AppConfig.ts"
 import { testAuth } from "../../../layers/config/AuthConfig.ts"

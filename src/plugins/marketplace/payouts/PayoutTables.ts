@@ -45,4 +45,4 @@ export const payouts = table("marketplace_vendor_payouts", {
 export const payoutPeriods = table("marketplace_payout_periods", {
   vendorId: uuid.references(vendors).unique(),
   periodStart: timestamp
-}, { journal: false })
+}, { changeLog: false })

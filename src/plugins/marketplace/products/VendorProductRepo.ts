@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import {
+  changeLogRows,
   CurrentActor,
   currentOrganization,
   type Database,
-  journalRows,
   offsetOf,
   type PageRequest,
   rowJson
@@ -90,11 +90,11 @@ export interface ProductLink {
 
 const subject = "marketplace/marketplace_vendor_entities"
 
-/** Writes links with their entries in the journal, in one statement. */
+/** Writes links with their entries in the change log, in one statement. */
 export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
   function*(sql: Database, links: ReadonlyArray<ProductLink>) {
     const actor = yield* CurrentActor
-    const told = journalRows(sql, actor, {
+    const recorded = changeLogRows(sql, actor, {
       type: `${subject}.create`,
       entityType: subject,
       entityId: "made.id::text",
@@ -109,7 +109,7 @@ export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
         join marketplace_vendors v on v.id = i.vendor_id and v.organization_id = ${actor.organizationId}
         on conflict (organization_id, entity_id) do nothing
         returning *),
-      told as (${told})
+      recorded as (${recorded})
       select 1`
   },
   Effect.orDie

@@ -82,4 +82,4 @@ export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_o
   maxFeeCents: amount.nullable,
   /** Of the whole line, before refunds. */
   commissionAmount: amount
-}, { indexes: [{ columns: ["subOrderId"] }], journal: false })
+}, { indexes: [{ columns: ["subOrderId"] }], changeLog: false })

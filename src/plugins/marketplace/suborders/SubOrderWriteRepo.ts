@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Actor, CurrentActor, journalRows, type PluginDatabase, rowJson } from "stoa/plugin"
+import { type Actor, changeLogRows, CurrentActor, type PluginDatabase, rowJson } from "stoa/plugin"
 import type { WantedSubOrder } from "./SubOrderState.ts"
 import { subOrders } from "./SubOrderTables.ts"
 
@@ -47,7 +47,7 @@ const linesPart = (sql: Sql, name: string, lines: string, only: string) =>
 
 const createdPart = (sql: Sql, name: string, actor: Actor, made: string) =>
   sql`${sql.literal(name)} as (${
-    journalRows(sql, actor, {
+    changeLogRows(sql, actor, {
       type: `${subject}.create`,
       entityType: subject,
       entityId: `${made}.id::text`,
@@ -72,7 +72,7 @@ export const newSubOrderParts = Effect.fnUntraced(
 )
 
 /**
- * Writes sub-orders as they have to be, with lines and journal, in one statement for any number of them. Their orders and
+ * Writes sub-orders as they have to be, with lines and change log, in one statement for any number of them. Their orders and
  * they themselves are locked by the caller.
  */
 export const writeSubOrders = Effect.fnUntraced(
@@ -96,7 +96,7 @@ export const writeSubOrders = Effect.fnUntraced(
       ${linesPart(sql, "lines", lines, "")},
       ${createdPart(sql, "created", actor, "made")},
       updated as (${
-      journalRows(sql, actor, {
+      changeLogRows(sql, actor, {
         type: `${subject}.update`,
         entityType: subject,
         entityId: "changed.id::text",

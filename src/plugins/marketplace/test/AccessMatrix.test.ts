@@ -35,7 +35,7 @@ const actors: Readonly<Record<string, TestActor | undefined>> = {
   staff: testStaffActor,
   operator: withPermissions(["marketplace:admin"], testStaffActor),
   admin: testAdminActor,
-  stranger: inOrganization("org_elsewhere", testAdminActor)
+  outsider: inOrganization("org_elsewhere", testAdminActor)
 }
 
 describe("every route of the marketplace", () => {

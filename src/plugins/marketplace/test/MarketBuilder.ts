@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onDatabase } from "../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, type ProductOptions, putInto } from "../../../../test/support/Purchase.ts"
 import { api, asAdmin, asCustomer, inOrganization, theOrganization } from "../../../../test/support/TestApp.ts"
 import type { Actor } from "../../../domain/access/Actor.ts"

@@ -39,7 +39,7 @@ export const anApprovedVendor = Effect.fnUntraced(function*(body: object = {}) {
 export const suspend = (id: string) => admin("POST", `/${id}/suspend`, { reason: "Nothing arrives." })
 
 /** The administrator of another store. */
-export const stranger = inOrganization("org_other", asAdmin)
+export const outsider = inOrganization("org_other", asAdmin)
 
 export const portal = (vendorId: string, method: string, rest: string, body?: unknown) =>
   api(

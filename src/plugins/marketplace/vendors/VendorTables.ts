@@ -45,4 +45,4 @@ export const vendorSecrets = table("marketplace_vendor_secrets", {
   storeAccessToken: longText.nullable,
   storeConsumerSecret: longText.nullable,
   storeWebhookSecret: longText.nullable
-}, { journal: false })
+}, { changeLog: false })

@@ -140,7 +140,7 @@ const make = Effect.gen(function*() {
   return Vendors.of({ list, get, create, change, changeOwn, ...moves })
 })
 
-/** Tells webhooks and readers of the journal, in the caller's transaction (contract, plugins §1.8). */
+/** Tells webhooks and readers of the change log, in the caller's transaction (contract, plugins §1.8). */
 export const announceApproval = (db: PluginDatabase["Service"], row: VendorRow) =>
   db.announce("vendor.approved", { entityType: "vendor", entityId: row.id, payload: toView(row) })
 

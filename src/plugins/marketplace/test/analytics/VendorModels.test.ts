@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { rowsOf } from "../../../../../test/analytics/Questions.ts"
-import { onDatabase, refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asCustomer, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import { asVendor } from "../MarketBuilder.ts"

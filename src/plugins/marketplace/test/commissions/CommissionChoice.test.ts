@@ -76,8 +76,8 @@ describe("the rule of a commission", () => {
     ]
     assert.strictEqual(rateOf([old, newer]), 1000)
     assert.strictEqual(rateOf([{ ...old, priority: 1 }, newer]), 1)
-    const twins = [rule({ categorySlug: "shoes", rateBps: 7 }), rule({ categorySlug: "shoes", rateBps: 8 })]
-    assert.deepStrictEqual([rateOf(twins), rateOf(twins.toReversed())], [7, 7])
+    const pairs = [rule({ categorySlug: "shoes", rateBps: 7 }), rule({ categorySlug: "shoes", rateBps: 8 })]
+    assert.deepStrictEqual([rateOf(pairs), rateOf(pairs.toReversed())], [7, 7])
   })
 
   it("holds for its vendor, tier and volume only; bounds are inclusive", () => {

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import { anOrderOf, aProductOf, aVendor, insertVendor, subOrderOf } from "../MarketBuilder.ts"
@@ -85,11 +85,11 @@ withMarket("commission rules", (it) => {
       refused(yield* api("PATCH", `${rules}/${id}`, { as: elsewhere, body: { rateBps: 2 } }), 404, "NOT_FOUND")
       refused(yield* api("DELETE", `${rules}/${id}`, { as: elsewhere }), 404, "NOT_FOUND")
       assert.deepStrictEqual((yield* api("GET", rules, { as: elsewhere })).list("data"), [])
-      const stranger = yield* onDatabase((sql) =>
+      const outsider = yield* onDatabase((sql) =>
         Effect.provideService(insertVendor({ organizationId: "org_other" }), SqlClient.SqlClient, sql)
       )
-      refused(yield* make({ type: "promotional", vendorId: stranger }), 422, "VALIDATION_FAILED")
-      refused(yield* preview({ vendorId: stranger }), 404, "NOT_FOUND")
+      refused(yield* make({ type: "promotional", vendorId: outsider }), 422, "VALIDATION_FAILED")
+      refused(yield* preview({ vendorId: outsider }), 404, "NOT_FOUND")
       yield* api("DELETE", `${rules}/${id}`, { as: asAdmin })
     }))
 

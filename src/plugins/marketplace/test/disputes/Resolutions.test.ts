@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { aDispute, aSale, inDatabase, isOnHold, refundsOf, type Sale } from "../SaleBuilder.ts"
@@ -20,7 +20,7 @@ const given = (sale: Sale) =>
 const announced = (id: string) =>
   inDatabase(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly status: string }>`select payload->>'status' as status from journal_entries
+      sql<{ readonly status: string }>`select payload->>'status' as status from outbox_events
       where type = 'dispute.resolved' and entity_id = ${id}`)
   )
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { admin, aDocument, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
 
 const handIn = (vendorId: string, type = "identity") =>
@@ -68,10 +68,10 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       assert.include(early.text("error.message"), "tax_form")
       assert.notInclude(early.text("error.message"), "identity")
       assert.deepStrictEqual(yield* state(id), ["pending", "documents_submitted"])
-      const told = yield* onDatabase((sql) =>
-        sql`select 1 from journal_entries where type = 'vendor.approved' and entity_id = ${id}`
+      const recorded = yield* onDatabase((sql) =>
+        sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${id}`
       )
-      assert.strictEqual(told.length, 0)
+      assert.strictEqual(recorded.length, 0)
       yield* judge(id, yield* handIn(id, "tax_form"), "approve")
       assert.deepStrictEqual(yield* state(id), ["pending", "verified"])
       assert.strictEqual((yield* admin("POST", `/${id}/approve`)).status, 201)
@@ -113,10 +113,10 @@ withMarketplace({ requiredDocuments: ["identity"], vendorApprovalMode: "auto" })
         assert.deepStrictEqual(yield* state(id), ["pending", "documents_submitted"])
         yield* judge(id, yield* handIn(id), "approve")
         assert.deepStrictEqual(yield* state(id), ["approved", "verified"])
-        const told = yield* onDatabase((sql) =>
-          sql`select 1 from journal_entries where type = 'vendor.approved' and entity_id = ${id}`
+        const recorded = yield* onDatabase((sql) =>
+          sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${id}`
         )
-        assert.strictEqual(told.length, 1)
+        assert.strictEqual(recorded.length, 1)
       }))
   }
 )

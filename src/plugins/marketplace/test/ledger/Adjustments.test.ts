@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase, openElsewhere } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin, asStaff, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { asVendor, aVendor, entriesOf, owedTo } from "../MarketBuilder.ts"
@@ -48,7 +48,7 @@ withMarketplace()(
           "the entry",
           Effect.map(
             onDatabase((sql) =>
-              sql<{ actor_id: string }>`select actor_id from journal_entries
+              sql<{ actor_id: string }>`select actor_id from outbox_events
                 where type = 'marketplace/marketplace_adjustments.create' and entity_id = ${made.text("data.id")}`
             ),
             ([found]) => found
@@ -80,7 +80,7 @@ withMarketplace()(
         assert.strictEqual((yield* adjust(vendorId, 300, {}, { "idempotency-key": key })).status, 201)
         // What a process that dies between commit and answer leaves: work that is under way, and whose time is over.
         yield* onDatabase((sql) =>
-          sql`update idempotency_keys set status = 'running', response_status = null, sealed_answer = null,
+          sql`update idempotency_keys set status = 'running', response_status = null, encrypted_response = null,
             locked_until = now() - interval '1 second' where status = 'done'`
         )
         const again = yield* adjust(vendorId, 300, {}, { "idempotency-key": key })
@@ -134,8 +134,8 @@ withMarketplace()(
         assert.strictEqual((yield* adjust(randomUUID(), 1)).status, 404)
         yield* openElsewhere
         const body = { amountCents: 5, currency: "USD", reason: "x" }
-        const stranger = inOrganization("org_other", asAdmin)
-        for (const [as, status] of [[stranger, 404], [asStaff, 403], [asVendor(vendorId), 403]] as const) {
+        const outsider = inOrganization("org_other", asAdmin)
+        for (const [as, status] of [[outsider, 404], [asStaff, 403], [asVendor(vendorId), 403]] as const) {
           assert.strictEqual((yield* api("POST", path(vendorId), { as, body })).status, status)
           assert.strictEqual((yield* api("GET", path(vendorId), { as })).status, status)
         }

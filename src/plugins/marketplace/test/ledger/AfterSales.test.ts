@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, asCustomer, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
 import { marketplace } from "../../index.ts"
 import type { PayoutAdapter } from "../../payouts/PayoutAdapter.ts"
-import { dice } from "../Dice.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
+import { random } from "../Random.ts"
 
 /** How many random steps are made, and which; a long run has `STOA_CHAOS_MARKET=2000`. */
 const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 40)
@@ -24,7 +24,7 @@ const bank = (roll: (sides: number) => number): PayoutAdapter => ({
 })
 
 const withMarket = layer(
-  testAppLayer({ plugins: [marketplace({ payoutAdapter: bank(dice(seed)) })] }),
+  testAppLayer({ plugins: [marketplace({ payoutAdapter: bank(random(seed)) })] }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
@@ -119,7 +119,7 @@ withMarket("deliveries, disputes, returns, refunds and payouts in any order", (i
     "leave every account the sum of its entries, and after all money went back owe what was paid out, to the unit",
     () =>
       Effect.gen(function*() {
-        const roll = dice(seed)
+        const roll = random(seed)
         const spec = { payoutMinimumCents: 0 }
         const vendors = [yield* aVendor({ ...spec, commissionRateBps: 1234 }), yield* aVendor(spec)]
         const things = yield* Effect.forEach(vendors, (vendor, at) =>

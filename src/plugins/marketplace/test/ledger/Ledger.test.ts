@@ -109,9 +109,9 @@ it.layer(Layer.provideMerge(Ledger.layer, MarketDatabase), { excludeTestServices
 
   it.effect("knows no vendor of another organization", () =>
     Effect.gen(function*() {
-      const stranger = yield* insertVendor({ organizationId: "org_other" })
-      assert.strictEqual((yield* Effect.exit(post(posting(stranger, 100))))._tag, "Failure")
-      assert.strictEqual((yield* Effect.exit(lock(stranger)))._tag, "Failure")
-      assert.deepStrictEqual(yield* accountOf(stranger), { balance: 0, entries: 0, sum: 0, exact: true })
+      const outsider = yield* insertVendor({ organizationId: "org_other" })
+      assert.strictEqual((yield* Effect.exit(post(posting(outsider, 100))))._tag, "Failure")
+      assert.strictEqual((yield* Effect.exit(lock(outsider)))._tag, "Failure")
+      assert.deepStrictEqual(yield* accountOf(outsider), { balance: 0, entries: 0, sum: 0, exact: true })
     }))
 })

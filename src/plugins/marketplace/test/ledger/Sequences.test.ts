@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { dice } from "../Dice.ts"
 import { flaky, mood } from "../FlakyPayments.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
+import { random } from "../Random.ts"
 
 /** How many random steps are made; a long run: `STOA_CHAOS_MARKET=3000 npx vitest run src/plugins/marketplace/test/ledger`. */
 const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 24)
@@ -95,7 +95,7 @@ withMarket("whatever happens to orders", (it) => {
     "every account is the sum of its entries at each step, and where it began once all money went back",
     () =>
       Effect.gen(function*() {
-        const roll = dice(seed)
+        const roll = random(seed)
         const vendors = [yield* aVendor({ commissionRateBps: 1234 }), yield* aVendor({ commissionRateBps: 777 })]
         const things = yield* Effect.forEach([...vendors, vendors[0], undefined], (vendor, index) => {
           const options = { price: [331, 1009, 77, 250][index] ?? 100, stock: 100_000 }

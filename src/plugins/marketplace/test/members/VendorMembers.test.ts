@@ -2,11 +2,11 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { type SignedIn, signIn } from "../../../../../test/access/People.ts"
-import { onDatabase, openElsewhere } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, appBeside, asAdmin, TestApp } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
-import { admin, aVendor, path, refusal, stranger, withMarketplace } from "../VendorShop.ts"
+import { admin, aVendor, outsider, path, refusal, withMarketplace } from "../VendorShop.ts"
 
 /** Somebody who has signed in and has a profile in the store. */
 const aShopper = Effect.fnUntraced(function*() {
@@ -96,8 +96,8 @@ withMarketplace({})("people of a vendor", (it) => {
       yield* onDatabase((sql) =>
         sql`insert into members (organization_id, user_id, role) values ('org_other', ${person.userId}::uuid, 'staff')`
       )
-      const made = yield* api("POST", path(), { as: stranger, body: { name: "Elsewhere" } })
-      const there = yield* api("POST", path(`/${made.text("data.id")}/members`), { as: stranger, body })
+      const made = yield* api("POST", path(), { as: outsider, body: { name: "Elsewhere" } })
+      const there = yield* api("POST", path(`/${made.text("data.id")}/members`), { as: outsider, body })
       assert.strictEqual(there.status, 409)
       assert.strictEqual(yield* vendorOf(person), acting)
       const members = yield* onDatabase((sql) =>
@@ -121,7 +121,7 @@ withMarketplace({})("people of a vendor", (it) => {
       assert.strictEqual((yield* add(vendorId, { userId: clerk.userId })).status, 201)
       yield* openElsewhere
       const spy = yield* signIn({ role: "staff", organization: "org_other" })
-      const there = api("POST", path(`/${vendorId}/members`), { as: stranger, body: { userId: spy.userId } })
+      const there = api("POST", path(`/${vendorId}/members`), { as: outsider, body: { userId: spy.userId } })
       assert.deepStrictEqual(yield* refusal(there), [404, "NOT_FOUND"])
       assert.strictEqual(yield* vendorOf(spy), null)
     }))

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type SignedIn, signIn } from "../../../../../test/access/People.ts"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asStaff } from "../../../../../test/support/TestApp.ts"
 import { vendorRoles } from "../../parties/VendorPortal.ts"

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import {
   api,
   asAdmin,
+  asAnonymous,
   asCustomer,
-  asNobody,
   inOrganization,
   testAppLayer
 } from "../../../../../test/support/TestApp.ts"
@@ -84,7 +84,7 @@ withMarket("what a vendor is owed", (it) => {
       yield* sold(vendorId)
       yield* paidBy({ vendorIds: [vendorId] })
       const { id } = yield* payoutOf(vendorId)
-      for (const as of [asVendor(vendorId), asCustomer("c1"), asNobody]) {
+      for (const as of [asVendor(vendorId), asCustomer("c1"), asAnonymous]) {
         for (const path of [`vendors/${vendorId}/balance`, "payouts", `payouts/${id}`]) {
           refused(yield* api("GET", `/api/marketplace/${path}`, { as }), 403, "FORBIDDEN")
         }

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin, type Call } from "../../../../../test/support/TestApp.ts"
 import { systemActor } from "../../../../domain/access/Actor.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { fileURLToPath } from "node:url"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { freshDatabase } from "../../../../../test/support/Postgres.ts"
 import { restart, type Service, startService, talkingTo } from "../../../../../test/support/Service.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../../../../../test/support/OrderBuilder.ts"
 import { testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"

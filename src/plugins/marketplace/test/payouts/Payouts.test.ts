@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { onDatabase, refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, asNobody, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { api, asAdmin, asAnonymous, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
 import { marketplace } from "../../index.ts"
 import { accountsOf, entriesOf, heldWhileAllWait } from "./HeldRows.ts"
@@ -55,11 +55,11 @@ withMarket("a payout run", (it) => {
         { idempotencyKey: payout.id, payoutId: payout.id, vendorId, amount: net, currency: "USD", bankAccount: null }
       ])
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
-      const told = yield* onDatabase((sql) =>
-        sql<{ type: string }>`select type from journal_entries
+      const recorded = yield* onDatabase((sql) =>
+        sql<{ type: string }>`select type from outbox_events
           where entity_id = ${payout.id} and type = 'payout.completed'`
       )
-      assert.strictEqual(told.length, 1)
+      assert.strictEqual(recorded.length, 1)
       assert.deepStrictEqual(yield* paidBy({ vendorIds: [vendorId] }), [])
     }))
 
@@ -178,15 +178,15 @@ withMarket("a payout run", (it) => {
       const vendorId = yield* aVendor()
       yield* sold(vendorId)
       const suspended = yield* aVendor({ status: "suspended" })
-      const stranger = yield* aVendor({ organizationId: "org_elsewhere" })
+      const outsider = yield* aVendor({ organizationId: "org_elsewhere" })
       refused(yield* run({ vendorIds: [vendorId, newId()] }), 404, "NOT_FOUND")
-      refused(yield* run({ vendorIds: [vendorId, stranger] }), 404, "NOT_FOUND")
-      const told = yield* run({ vendorIds: [vendorId, suspended] })
-      refused(told, 422, "VALIDATION_FAILED")
-      assert.strictEqual(told.at("error.message"), "vendorIds.1: is suspended")
+      refused(yield* run({ vendorIds: [vendorId, outsider] }), 404, "NOT_FOUND")
+      const recorded = yield* run({ vendorIds: [vendorId, suspended] })
+      refused(recorded, 422, "VALIDATION_FAILED")
+      assert.strictEqual(recorded.at("error.message"), "vendorIds.1: is suspended")
       refused(yield* run({ vendorIds: "all" }), 422, "VALIDATION_FAILED")
       refused(yield* run({ force: 1 }), 422, "VALIDATION_FAILED")
-      refused(yield* run({ vendorIds: [vendorId] }, asNobody), 403, "FORBIDDEN")
+      refused(yield* run({ vendorIds: [vendorId] }, asAnonymous), 403, "FORBIDDEN")
       assert.deepStrictEqual(yield* payoutsOf(vendorId), [])
     }))
 

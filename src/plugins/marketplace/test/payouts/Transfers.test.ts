@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, asNobody, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { api, asAdmin, asAnonymous, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
 import { marketplace } from "../../index.ts"
 import { accountsOf, heldWhileAllWait } from "./HeldRows.ts"
@@ -214,7 +214,7 @@ withMarket("the transfer of a payout", (it) => {
       const { payout } = yield* paidWith("hold")
       for (const path of ["complete", "fail", "retry"]) {
         const body = { reference: "slip", reason: "lost" }
-        const asked = yield* api("POST", `/api/marketplace/payouts/${payout.id}/${path}`, { as: asNobody, body })
+        const asked = yield* api("POST", `/api/marketplace/payouts/${payout.id}/${path}`, { as: asAnonymous, body })
         refused(asked, 403, "FORBIDDEN")
         refused(
           yield* api("POST", `/api/marketplace/payouts/${newId()}/${path}`, { as: asAdmin, body }),

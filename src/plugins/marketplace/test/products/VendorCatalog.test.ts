@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { aForeignProduct, openElsewhere } from "../../../../../test/checkout/ShopFloor.ts"
+import { aForeignProduct, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import {
   type Answer,
@@ -14,7 +14,7 @@ import {
 import { beforeHook } from "../../../../domain/hooks/Hook.ts"
 import { marketplace } from "../../index.ts"
 import { asVendor } from "../MarketBuilder.ts"
-import { admin, anApprovedVendor, aVendor, path, refusal, stranger, suspend, withMarketplace } from "../VendorShop.ts"
+import { admin, anApprovedVendor, aVendor, outsider, path, refusal, suspend, withMarketplace } from "../VendorShop.ts"
 
 let things = 0
 
@@ -57,8 +57,8 @@ withMarketplace()("a thing of the catalog", (it) => {
   it.effect("is refused for a vendor that is unknown, of another store, or not approved; nothing is made", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const elsewhere = (yield* api("POST", path(), { as: stranger, body: { name: "Far" } })).text("data.id")
-      yield* api("POST", path(`/${elsewhere}/approve`), { as: stranger })
+      const elsewhere = (yield* api("POST", path(), { as: outsider, body: { name: "Far" } })).text("data.id")
+      yield* api("POST", path(`/${elsewhere}/approve`), { as: outsider })
       const suspended = yield* anApprovedVendor()
       yield* suspend(suspended)
       const before = (yield* api("GET", "/api/catalog/entities", { as: asAdmin })).number("meta.pagination.total")
@@ -127,7 +127,7 @@ withMarketplace()("a thing of the catalog", (it) => {
         assert.strictEqual((yield* admin("POST", `/${one}/products`, { entityId: unknown })).status, 404)
       }
       assert.strictEqual((yield* admin("POST", `/${randomUUID()}/products`, { entityId })).status, 404)
-      const there = yield* api("POST", path(`/${one}/products`), { as: stranger, body: { entityId: foreign } })
+      const there = yield* api("POST", path(`/${one}/products`), { as: outsider, body: { entityId: foreign } })
       assert.strictEqual(there.status, 404)
       assert.notInclude(yield* productsOf(one), foreign)
     }))

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { counts, imported, jsonl, reasons } from "../../../../../test/import-export/ImportCalls.ts"
 import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { admin, anApprovedVendor, aVendor, withMarketplace } from "../VendorShop.ts"
@@ -33,7 +33,7 @@ withMarketplace()("an import of products", (it) => {
       assert.deepStrictEqual([yield* slugsOf(one), yield* slugsOf(two)], [["jug"], ["pot"]])
       assert.match((yield* reasons(done.text("data.id"))).join(" "), /4:.*not approved.*5:.*not the id.*6:.*not the id/)
       const links = yield* onDatabase((sql, organizationId) =>
-        sql`select 1 from journal_entries where type = 'marketplace/marketplace_vendor_entities.create'
+        sql`select 1 from outbox_events where type = 'marketplace/marketplace_vendor_entities.create'
           and organization_id = ${organizationId}`
       )
       assert.strictEqual(links.length, 2)

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../../../../../test/support/Purchase.ts"
 import { admin, anApprovedVendor, aVendor, suspend, withMarketplace } from "../VendorShop.ts"
 

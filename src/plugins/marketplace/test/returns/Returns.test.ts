@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import { aReturn, aSale, refundsOf, type Sale } from "../SaleBuilder.ts"
@@ -24,7 +24,7 @@ const steps = {
   refund: (id: string, sale: Sale) => api("POST", `${returns}/${id}/refund`, { as: sale.vendor })
 }
 
-const told = (answer: Answer) => [answer.status, answer.at("data.status") ?? answer.at("error.code")]
+const recorded = (answer: Answer) => [answer.status, answer.at("data.status") ?? answer.at("error.code")]
 const amounts = (sale: Sale) => Effect.map(refundsOf(sale), (all) => all.map(({ amount }) => amount))
 
 layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }), {
@@ -37,17 +37,17 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       const [line] = sale.lines
       const lineItems = [{ entityId: line?.entityId, quantity: 1, reason: "A crack." }]
       const asked = yield* ask(sale, { lineItems, customerId: sale.vendorId })
-      assert.deepStrictEqual(told(asked), [201, "requested"])
+      assert.deepStrictEqual(recorded(asked), [201, "requested"])
       assert.deepStrictEqual([asked.at("data.customerId"), asked.at("data.lineItems")], [sale.customerId, lineItems])
       const days = (Date.parse(asked.text("data.deadlineAt")) - Date.now()) / 86_400_000
       assert.isTrue(days > 3.99 && days <= 4.01)
       const id = asked.text("data.id")
-      assert.deepStrictEqual(told(yield* steps.approve(id, sale)), [201, "vendor_approved"])
+      assert.deepStrictEqual(recorded(yield* steps.approve(id, sale)), [201, "vendor_approved"])
       const shipped = yield* steps.shipBack(id, sale)
-      assert.deepStrictEqual([...told(shipped), shipped.at("data.trackingNumber")], [201, "shipped_back", "1Z 999"])
-      assert.deepStrictEqual(told(yield* steps.receive(id, sale)), [201, "received"])
+      assert.deepStrictEqual([...recorded(shipped), shipped.at("data.trackingNumber")], [201, "shipped_back", "1Z 999"])
+      assert.deepStrictEqual(recorded(yield* steps.receive(id, sale)), [201, "received"])
       const refunded = yield* steps.refund(id, sale)
-      assert.deepStrictEqual([...told(refunded), refunded.at("data.refundAmountCents")], [201, "refunded", 1_000])
+      assert.deepStrictEqual([...recorded(refunded), refunded.at("data.refundAmountCents")], [201, "refunded", 1_000])
       const [refund, ...others] = yield* refundsOf(sale)
       assert.deepStrictEqual([refund?.id, refund?.amount, others], [refunded.at("data.refundId"), 1_000, []])
       const record = yield* api("GET", `/api/orders/${sale.orderId}/refunds`, { as: asAdmin })
@@ -110,7 +110,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       yield* steps.shipBack(second, free)
       yield* steps.receive(second, free)
       const end = yield* steps.refund(second, free)
-      assert.deepStrictEqual([...told(end), end.at("data.refundId")], [201, "refunded", null])
+      assert.deepStrictEqual([...recorded(end), end.at("data.refundId")], [201, "refunded", null])
       assert.deepStrictEqual(yield* amounts(free), [])
     }))
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asCustomer, testAppLayer } from "../../../../../test/support/TestApp.ts"
 import { marketplace } from "../../index.ts"
 import type { MarketplaceSettings } from "../../MarketplaceOptions.ts"

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, subOrderOf } from "../MarketBuilder.ts"

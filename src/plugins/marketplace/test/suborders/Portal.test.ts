@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../test/checkout/ShopFloor.ts"
+import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { api, asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, entriesOf, owedTo, subOrderOf } from "../MarketBuilder.ts"
@@ -50,11 +50,11 @@ withMarket("a vendor", (it) => {
       const sale = yield* aSale()
       yield* act(sale, "confirm")
       assert.strictEqual((yield* act(sale, "ship", { trackingNumber: "T2" })).status, 201)
-      const told = yield* onDatabase((sql) =>
-        sql`select payload->>'trackingNumber' as tracking from journal_entries
+      const recorded = yield* onDatabase((sql) =>
+        sql`select payload->>'trackingNumber' as tracking from outbox_events
           where type = 'suborder.shipped' and entity_id = ${sale.id}`
       )
-      assert.deepStrictEqual(told, [{ tracking: "T2" }])
+      assert.deepStrictEqual(recorded, [{ tracking: "T2" }])
     }))
 
   it.effect("goes no step that the table of its part does not know", () =>

@@ -8,7 +8,7 @@ import {
   owedOf,
   type SoldOrder
 } from "../../suborders/SubOrderShares.ts"
-import { dice } from "../Dice.ts"
+import { random } from "../Random.ts"
 
 const line = (id: string, totalPrice: number, rest: object = {}) => ({
   id,
@@ -58,7 +58,7 @@ describe("what of a line went back", () => {
   })
 
   it("is everything once the whole payment went back, in whatever parts", () => {
-    const roll = dice(7)
+    const roll = random(7)
     for (let round = 0; round < 2000; round++) {
       const shippingTotal = roll(3) * 499
       const lines = Array.from({ length: 1 + roll(5) }, (_, index) => {
@@ -84,7 +84,7 @@ describe("what a vendor is owed", () => {
   const state = { isCancelled: false, isCaptured: true }
 
   it("adds up, and the commission goes back with what it was taken for", () => {
-    const roll = dice(11)
+    const roll = random(11)
     for (let round = 0; round < 2000; round++) {
       const rate = plainTerms(roll(10_001))
       const lines = Array.from({ length: 1 + roll(4) }, () => {

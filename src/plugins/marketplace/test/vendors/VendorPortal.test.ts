@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase, openElsewhere } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { asVendor } from "../MarketBuilder.ts"

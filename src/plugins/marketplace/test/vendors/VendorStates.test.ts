@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../../test/checkout/ShopFloor.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { admin, aDocument, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
 
 type Step = "approve" | "reject" | "suspend" | "reinstate"
@@ -29,9 +29,9 @@ const vendorThatIs = Effect.fnUntraced(function*(status: keyof typeof ways) {
   return id
 })
 
-const approvalsTold = (id: string) =>
+const recordedApprovals = (id: string) =>
   Effect.map(
-    onDatabase((sql) => sql`select 1 from journal_entries where type = 'vendor.approved' and entity_id = ${id}`),
+    onDatabase((sql) => sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${id}`),
     (rows) => rows.length
   )
 
@@ -61,7 +61,7 @@ withMarketplace()("the status of a vendor", (it) => {
       assert.isString(away.at("data.suspendedAt"))
       const back = yield* step(id, "reinstate")
       assert.deepInclude(back.at("data"), { status: "approved", suspensionReason: null, suspendedAt: null })
-      assert.strictEqual(yield* approvalsTold(id), 1)
+      assert.strictEqual(yield* recordedApprovals(id), 1)
     }))
 
   it.effect("becomes pending again with a new document of a rejected vendor", () =>
@@ -88,7 +88,7 @@ withMarketplace()("the status of a vendor", (it) => {
       const id = yield* aVendor()
       const answers = yield* Effect.all(Array.from({ length: 8 }, () => step(id, "approve")), { concurrency: 8 })
       assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, ...Array(7).fill(422)])
-      assert.strictEqual(yield* approvalsTold(id), 1)
+      assert.strictEqual(yield* recordedApprovals(id), 1)
     }))
 
   it.effect("needs a reason where something is taken away", () =>

@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase, openElsewhere } from "../../../../../test/checkout/ShopFloor.ts"
-import { api, asAdmin, asCustomer, asNobody } from "../../../../../test/support/TestApp.ts"
-import { admin, aDocument, aVendor, path, refusal, stranger, withMarketplace } from "../VendorShop.ts"
+import { onDatabase, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
+import { api, asAdmin, asAnonymous, asCustomer } from "../../../../../test/support/TestApp.ts"
+import { admin, aDocument, aVendor, outsider, path, refusal, withMarketplace } from "../VendorShop.ts"
 
 const account = { accountHolder: "Ada", iban: "CH93 0076 2011 6238 5295 7" }
 const hidden = {
@@ -47,7 +47,7 @@ withMarketplace()("vendors", (it) => {
         [409, "CONFLICT"]
       )
       yield* openElsewhere
-      assert.strictEqual((yield* api("POST", path(), { as: stranger, body: { name: "Twin" } })).status, 201)
+      assert.strictEqual((yield* api("POST", path(), { as: outsider, body: { name: "Twin" } })).status, 201)
       assert.match((yield* admin("POST", "", { name: "工房" })).text("data.slug"), /^vendor-[0-9a-f]{12}$/)
     }))
 
@@ -120,7 +120,7 @@ withMarketplace()("vendors", (it) => {
       assert.strictEqual(page.at("data.0.id"), gold)
       assert.strictEqual((yield* admin("GET", "?status=unheard-of")).status, 422)
       yield* openElsewhere
-      const elsewhere = yield* api("GET", path("?search=quokka"), { as: stranger })
+      const elsewhere = yield* api("GET", path("?search=quokka"), { as: outsider })
       assert.deepStrictEqual([elsewhere.at("data"), elsewhere.at("meta.pagination.total")], [[], 0])
     }))
 
@@ -148,11 +148,11 @@ withMarketplace()("vendors", (it) => {
           from marketplace_vendor_secrets where vendor_id = ${id}::uuid`
       )
       assert.deepStrictEqual([kept?.account, kept?.token], [{ ...account, swift: "POFICHBE" }, hidden.storeAccessToken])
-      const journal = yield* onDatabase((sql) =>
-        sql<{ found: bigint }>`select count(*) as found from journal_entries
+      const changeLog = yield* onDatabase((sql) =>
+        sql<{ found: bigint }>`select count(*) as found from outbox_events
           where payload::text ~ 'of-the-shop|POFICHBE' or before::text ~ 'of-the-shop|POFICHBE'`
       )
-      assert.strictEqual(Number(journal[0]?.found), 0)
+      assert.strictEqual(Number(changeLog[0]?.found), 0)
     }))
 
   it.effect("are shown and changed by nobody but whoever runs the marketplace of their store", () =>
@@ -180,7 +180,7 @@ withMarketplace()("vendors", (it) => {
         ["POST", `/${id}/products`, { entityId: other }],
         ["DELETE", `/${id}/products/${other}`]
       ]
-      const trusted = { ...asNobody, permissions: ["marketplace:vendor", "marketplace:read", "orders:*"] }
+      const trusted = { ...asAnonymous, permissions: ["marketplace:vendor", "marketplace:read", "orders:*"] }
       const before = yield* admin("GET", `/${id}`)
       for (const [method, rest, body] of [...routes, ["GET", ""] as const, ["POST", "", { name: "X" }] as const]) {
         const sent = body === undefined ? {} : { body }
@@ -191,11 +191,11 @@ withMarketplace()("vendors", (it) => {
         }
       }
       for (const [method, rest, body] of routes) {
-        const answer = yield* api(method, path(rest), body === undefined ? { as: stranger } : { as: stranger, body })
+        const answer = yield* api(method, path(rest), body === undefined ? { as: outsider } : { as: outsider, body })
         assert.strictEqual(answer.status, 404, `${method} ${rest} of another store`)
       }
       assert.deepStrictEqual((yield* admin("GET", `/${id}`)).at("data"), before.at("data"))
-      assert.strictEqual((yield* api("GET", path("?limit=100"), { as: stranger })).list("data").length, 1)
+      assert.strictEqual((yield* api("GET", path("?limit=100"), { as: outsider })).list("data").length, 1)
     }))
 })
 
@@ -218,9 +218,9 @@ withMarketplace({
       })
       const special = yield* admin("POST", "", { name: "Special", commissionRateBps: 0, holdbackDays: 0 })
       assert.deepInclude(special.at("data"), { commissionRateBps: 0, holdbackDays: 0 })
-      const told = yield* onDatabase((sql) =>
-        sql`select 1 from journal_entries where type = 'vendor.approved' and entity_id = ${made.text("data.id")}`
+      const recorded = yield* onDatabase((sql) =>
+        sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${made.text("data.id")}`
       )
-      assert.strictEqual(told.length, 1)
+      assert.strictEqual(recorded.length, 1)
     }))
 })

@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { changeLogInsert } from "./ChangeLogRepo.ts"
+import type { Change } from "./Event.ts"
+
+/**
+ * Deletes a row of the organization of the request by its id; the change log tells what is gone, and the request's mark
+ * stands with it, in the same transaction. Gives the row, undefined when there is none such.
+ */
+export const deleteRecorded = <A extends object>(
+  sql: SqlClient.SqlClient,
+  { columns, table }: { readonly columns: string; readonly table: string },
+  id: string,
+  recorded: (deleted: A) => Change
+) =>
+  sql.withTransaction(Effect.gen(function*() {
+    const actor = yield* CurrentActor
+    const [row] = yield* sql<A>`delete from ${sql(table)}
+      where id = ${id}::uuid and organization_id = ${actor.organizationId} returning ${sql.literal(columns)}`
+    if (row !== undefined) {
+      yield* sql`with event as (${changeLogInsert(sql, actor, [recorded(row)])})${
+        idempotencyRecord(sql, actor)
+      } select 1`
+    }
+    return row
+  }))

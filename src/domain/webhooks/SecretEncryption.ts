@@ -1,0 +1,67 @@
+import { Redacted } from "effect"
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+
+const cipher = "aes-256-gcm"
+const nonceBytes = 12
+const tagBytes = 16
+
+/** A key of the deployment, known by the beginning of its digest, so that rows can say which one sealed them. */
+export interface SecretsKey {
+  readonly id: string
+  readonly bytes: Redacted.Redacted<Uint8Array>
+}
+
+/** The keys of a deployment: the first seals, all of them open. */
+export type Keyring = readonly [SecretsKey, ...ReadonlyArray<SecretsKey>]
+
+const keyOf = (bytes: Uint8Array): SecretsKey => ({
+  id: createHash("sha256").update(bytes).digest("hex").slice(0, 8),
+  bytes: Redacted.make(bytes, { label: "secrets key" })
+})
+
+/** Seals where there is nothing to keep secret, in tests and where no mail is sent: its key stands in the source. */
+export const developmentKeyring: Keyring = [keyOf(createHash("sha256").update("stoa development").digest())]
+
+const encoded = /^[A-Za-z0-9+/]{43}=$/
+
+/**
+ * Reads `STOA_SECRETS_KEY`: one or more keys of 32 bytes in base64, separated by commas, the newest first. Undefined
+ * when one of them is not such a key.
+ */
+export const readKeyring = (text: string): Keyring | undefined => {
+  const parts = text.split(",").map((part) => part.trim())
+  if (!parts.every((part) => encoded.test(part))) return undefined
+  const [first, ...others] = parts.map((part) => keyOf(Buffer.from(part, "base64")))
+  return first === undefined ? undefined : [first, ...others]
+}
+
+/** A secret as it lies in a row: which key opens it, and nonce, tag and text in base64. */
+export interface Encrypted {
+  readonly keyId: string
+  readonly text: string
+}
+
+/** `owner` says whose secret it is and is sealed with it: a row that was copied to another owner does not open there. */
+export const encryptSecret = ([key]: Keyring, owner: string, secret: string): Encrypted => {
+  const nonce = randomBytes(nonceBytes)
+  const sealing = createCipheriv(cipher, Redacted.value(key.bytes), nonce).setAAD(Buffer.from(owner))
+  const encrypted = [sealing.update(secret, "utf8"), sealing.final()]
+  return { keyId: key.id, text: Buffer.concat([nonce, sealing.getAuthTag(), ...encrypted]).toString("base64") }
+}
+
+/** The secret of a row; undefined when no key of the deployment opens it or it was changed. */
+export const openSecret = (keyring: Keyring, owner: string, { keyId, text }: Encrypted): string | undefined => {
+  const key = keyring.find(({ id }) => id === keyId)
+  const bytes = Buffer.from(text, "base64")
+  if (key === undefined || bytes.length < nonceBytes + tagBytes) return undefined
+  const opening = createDecipheriv(cipher, Redacted.value(key.bytes), bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes
+  }).setAAD(Buffer.from(owner))
+  opening.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+  try {
+    const opened = [opening.update(bytes.subarray(nonceBytes + tagBytes)), opening.final()]
+    return Buffer.concat(opened).toString("utf8")
+  } catch {
+    return undefined
+  }
+}

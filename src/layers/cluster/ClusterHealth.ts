@@ -1,0 +1,98 @@
+import { Clock, Duration, Effect, Layer, Option } from "effect"
+import { ShardingConfig, Snowflake } from "effect/cluster"
+import type { SqlClient } from "effect/sql"
+import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../../domain/health/HealthChecks.ts"
+import { lookupSql } from "../../domain/modules/LookupRepo.ts"
+import { lockNamespace, lockNumbers } from "./ShardLockNumbers.ts"
+
+/** A database that takes longer for a look does not count as answering. */
+const timeout = "2 seconds"
+
+interface Row {
+  readonly runners: ReadonlyArray<string>
+  readonly owned: ReadonlyArray<string>
+  readonly waiting_id: string | null
+  readonly delayed_id: string | null
+  readonly delayed_until: string | null
+}
+
+const sentAt = (id: string): number => Snowflake.timestamp(Snowflake.Snowflake(id))
+
+/** A delayed message waits from its time on, or from when it was sent if that came later. */
+const earliest = ({ delayed_id, delayed_until, waiting_id }: Row): number | undefined => {
+  const since = [
+    ...waiting_id === null ? [] : [sentAt(waiting_id)],
+    ...delayed_id === null ? [] : [Math.max(Number(delayed_until), sentAt(delayed_id))]
+  ]
+  return since.length === 0 ? undefined : Math.min(...since)
+}
+
+/** Which shards there are, and which of them somebody owns: by lock, or by row where advisory locks are switched off. */
+const shardsOf = (sql: SqlClient.SqlClient, config: ShardingConfig.ShardingConfig["Service"], seconds: number) => {
+  const shards = new Map(
+    [...lockNumbers(config)].map(([shard, number]) =>
+      [config.shardLockDisableAdvisory ? shard : String(number), number] as const
+    )
+  )
+  const owned = config.shardLockDisableAdvisory
+    ? sql`select shard_id from cluster_locks where acquired_at > now() - make_interval(secs => ${seconds})`
+    : sql`select objid::text from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+        and classid = ${String(lockNamespace >>> 0)}::oid
+        and database = (select oid from pg_database where datname = current_database())`
+  return { shards, owned }
+}
+
+const make = Effect.gen(function*() {
+  const sql = (yield* lookupSql).withoutTransforms()
+  const config = yield* ShardingConfig.ShardingConfig
+  const seconds = Duration.toSeconds(Duration.fromInputUnsafe(config.shardLockExpiration))
+  const { owned, shards } = shardsOf(sql, config, seconds)
+  const self = Option.getOrUndefined(Option.map(config.runnerAddress, ({ host, port }) => `${host}:${port}`))
+
+  // What a claim would take now, mirrored from it; a message that a runner has taken is at work, maybe for minutes.
+  const claimable = sql.literal(`c.processed = false and c.kind = 0 and c.last_read is null and not exists (
+    select 1 from cluster_replies r where r.request_id = c.request_id and (r.kind = 0 or r.acked = false))`)
+
+  // Planned anew each time, which is once a second at most: no plan made on an empty table stays.
+  const rows = (now: number) =>
+    sql<Row>`
+      select
+        array(select address from cluster_runners
+          where healthy and last_heartbeat > now() - make_interval(secs => ${seconds})) as runners,
+        array(${owned}) as owned,
+        waiting.id as waiting_id, delayed.id as delayed_id, delayed.deliver_at as delayed_until
+      from (values (1)) one
+      left join lateral (
+        select c.id::text from cluster_messages c where ${claimable} and c.deliver_at is null order by c.rowid limit 1
+      ) waiting on true
+      left join lateral (
+        select c.id::text, c.deliver_at::text from cluster_messages c
+        where ${claimable} and c.deliver_at <= ${String(now)}::text::bigint order by c.deliver_at limit 1
+      ) delayed on true`.unprepared
+
+  const look = Effect.gen(function*() {
+    const [row] = yield* rows(yield* Clock.currentTimeMillis)
+    if (row === undefined) return yield* new HealthUnknown({ cause: "no row" })
+    const healthChecks: HealthChecks = {
+      runners: row.runners,
+      self,
+      shards: [...shards.values()],
+      owned: new Set(row.owned.flatMap((name) => shards.get(name) ?? [])),
+      waitingSince: earliest(row)
+    }
+    return healthChecks
+  })
+  return DeploymentHealth.of({
+    look: look.pipe(
+      Effect.timeout(timeout),
+      Effect.mapError((cause) => new HealthUnknown({ cause })),
+      Effect.withTracerEnabled(false)
+    )
+  })
+})
+
+/**
+ * The deployment's vitals from the cluster's tables and locks: runners by their heartbeat, shards by the locks on them,
+ * and the oldest message that a runner could take and none has. Reads open messages only, through their indexes.
+ */
+export const clusterHealth = Layer.effect(DeploymentHealth, make)

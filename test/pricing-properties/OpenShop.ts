@@ -1,0 +1,120 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
+import { type Answer, api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
+import { groupIn, type Shop, type ShopProduct, type ShopRate, type ShopZone, type Wish } from "./Shop.ts"
+
+/** A shop that is open: its things have the ids that the service gave them. */
+export interface OpenShop {
+  readonly shop: Shop
+  readonly organizationId: string
+  /** Its administrator, who sells there. */
+  readonly as: typeof asAdmin
+}
+
+/** A customer for each set of groups; the administrator is in none and buys too. */
+export const buyerOf = (
+  { as, organizationId }: Omit<OpenShop, "shop">,
+  { groups }: Pick<Wish, "groups">
+): typeof asAdmin => groups.length === 0 ? as : inOrganization(organizationId, asCustomer(`buyer-${groups.join("-")}`))
+
+type Asker = (path: string, body: object) => Effect.Effect<Answer, never, never>
+
+const made = (answer: Answer): string => {
+  assert.isBelow(answer.status, 300, JSON.stringify(answer.body))
+  return answer.text("data.id")
+}
+
+const eachOf = <A, B, R>(list: ReadonlyArray<A>, body: (one: A, index: number) => Effect.Effect<B, never, R>) =>
+  Effect.forEach(list, body, { concurrency: 4 })
+
+/** Opens a generated shop in an organization of its own, through the API. */
+export const openShop = Effect.fnUntraced(function*(organizationId: string, plan: Shop) {
+  yield* onDatabase((sql) =>
+    sql`insert into organizations (id, slug, name) values (${organizationId}, ${organizationId}, ${organizationId})`
+  )
+  const as = inOrganization(organizationId, asAdmin)
+  const context = yield* Effect.context<Effect.Services<ReturnType<typeof api>>>()
+  const post: Asker = (path, body) => Effect.provide(api("POST", `/api/${path}`, { as, body }), context)
+  const warehouseId = made(yield* post("inventory/warehouses", { name: "Main", code: "MAIN" }))
+  const categories = new Map<string | null, string>()
+  for (const slug of ["shoes", "hats"]) {
+    categories.set(slug, made(yield* post("catalog/categories", { slug })))
+  }
+
+  const groups = yield* eachOf(
+    plan.groups,
+    (_, n) => Effect.map(post("customers/groups", { name: `Group ${n}` }), made)
+  )
+  for (const wanted of [[0], [1], [0, 1]]) {
+    const buyer = buyerOf({ as, organizationId }, { groups: wanted })
+    const customerId = (yield* api("GET", "/api/me/profile", { as: buyer })).text("data.id")
+    for (const group of wanted) {
+      const path = `customers/groups/${groupIn(groups, group)}/members/${customerId}`
+      assert.isBelow((yield* post(path, {})).status, 300)
+    }
+  }
+
+  const variantOf = Effect.fnUntraced(function*(entityId: string) {
+    made(yield* post(`catalog/entities/${entityId}/options`, { name: "Size", values: ["S"] }))
+    return made(yield* post(`catalog/entities/${entityId}/variants`, { options: { Size: "S" } }))
+  })
+
+  const productOf = Effect.fnUntraced(function*(plan: ShopProduct, n: number) {
+    const { category, prices, taxClass, type, weightGrams } = plan
+    const attributes = { title: `Thing ${n}` }
+    const entity = { type, slug: `thing-${n}`, status: "active", metadata: { weightGrams }, taxClass, attributes }
+    const id = made(yield* post("catalog/entities", entity))
+    const variantId = plan.variantId === null ? null : yield* variantOf(id)
+    const categoryId = categories.get(category)
+    if (categoryId !== undefined) {
+      assert.isBelow((yield* post(`catalog/entities/${id}/categories/${categoryId}`, {})).status, 300)
+    }
+    for (const { amount, currency, group, minQuantity, ofVariant } of prices) {
+      made(
+        yield* post("pricing/prices", {
+          entityId: id,
+          currency,
+          amount,
+          minQuantity,
+          customerGroupId: groupIn(groups, group),
+          variantId: ofVariant ? variantId : null
+        })
+      )
+    }
+    const stock = { entityId: id, variantId, warehouseId, type: "restock", quantity: 1_000_000 }
+    assert.isBelow((yield* post("inventory/adjust", stock)).status, 300)
+    return { ...plan, id, variantId }
+  })
+
+  const zoneOf = Effect.fnUntraced(function*(zone: ShopZone, n: number) {
+    const { countries, states } = zone
+    const zoneId = made(yield* post("shipping/zones", { name: `Zone ${n}`, countries, states, priority: n }))
+    const rates = yield* eachOf(
+      zone.rates,
+      ({ id, ...rate }) =>
+        Effect.map(post("shipping/rates", { ...rate, name: id, zoneId }), (answer): ShopRate => ({
+          ...rate,
+          id: made(answer)
+        }))
+    )
+    return { ...zone, id: zoneId, rates }
+  })
+
+  const products = yield* eachOf(plan.products, productOf)
+  for (const { group, minSubtotal, product, ...modifier } of plan.modifiers) {
+    const customerGroupId = groupIn(groups, group)
+    const entityId = product === null ? null : products[product]?.id
+    const conditions = minSubtotal === null ? {} : { minSubtotal }
+    made(yield* post("pricing/modifiers", { ...modifier, name: modifier.type, entityId, customerGroupId, conditions }))
+  }
+  yield* eachOf(
+    plan.promotions,
+    (promotion) => Effect.map(post("promotions", { ...promotion, name: promotion.code }), made)
+  )
+  const zones = yield* eachOf(plan.zones, zoneOf)
+  yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), made))
+  yield* eachOf(plan.tax.rates, (one, n) => Effect.map(post("tax/rates", { ...one, name: `Tax ${n}` }), made))
+  const open: OpenShop = { shop: { ...plan, groups, products, zones }, organizationId, as }
+  return open
+})

@@ -1,0 +1,222 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CatalogPageRepo } from "../../src/domain/catalog/import-export/CatalogPageRepo.ts"
+import { CatalogStateRepo } from "../../src/domain/catalog/import-export/CatalogStateRepo.ts"
+import { FieldStateRepo } from "../../src/domain/catalog/import-export/FieldStateRepo.ts"
+import { GroupImportRepo } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
+import { BatchRepo, type Work } from "../../src/domain/import-export/BatchRepo.ts"
+import { ExportRepo, exportStart } from "../../src/domain/import-export/ExportRepo.ts"
+import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
+import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
+import { RefusalRepo } from "../../src/domain/import-export/RefusalRepo.ts"
+import { MediaBatchRepo } from "../../src/domain/media/MediaBatchRepo.ts"
+import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
+import { importExportRepos } from "../../src/layers/modules/import-export.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import { elsewhere, here, openElsewhere, outsider } from "./Anonymous.ts"
+
+const Repos = Layer.provideMerge(importExportRepos, TestDatabase)
+
+const options: ImportOptions = {
+  kind: "catalog",
+  format: "jsonl",
+  fileName: null,
+  dryRun: false,
+  currency: null,
+  warehouse: null
+}
+
+const row = { line: 1, text: "{}", problem: null }
+
+const refusing: Work = (rows) =>
+  Effect.succeed({
+    results: rows.map(({ line, row }) => ({ row, line, key: "k", result: { _tag: "refused" as const, issues: [] } })),
+    afterCommit: Effect.void
+  })
+
+/** Rows of ours, each of which refers to the one before; then the same again in the other store's name, below ours. */
+const things = (store: string, name: string): ReadonlyArray<string> => {
+  const id = (what: string) => `md5('${what}')::uuid`
+  const own = (what: string) => `md5('${what}${name}')::uuid`
+  return [
+    `insert into entity_attributes (id, organization_id, entity_id, locale, title)
+      values (${own("words")}, '${store}', ${id("entity")}, 'l${name}', 'T${name}')`,
+    `insert into categories (id, organization_id, slug, parent_id)
+      values (${own("category")}, '${store}', 'c${name}', ${name === "1" ? "null" : id("category1")})`,
+    `insert into brands (id, organization_id, slug, display_name) values (${
+      own("brand")
+    }, '${store}', 'b${name}', 'B')`,
+    `insert into entity_categories values ('${store}', ${id("entity")}, ${own("category")}, 0)`,
+    `insert into entity_brands values ('${store}', ${id("entity")}, ${own("brand")}, 0)`,
+    `insert into option_types (id, organization_id, entity_id, name, display_name)
+      values (${own("type")}, '${store}', ${id("entity")}, 'n${name}', 'N')`,
+    `insert into option_values (id, organization_id, option_type_id, value, display_value)
+      values (${own("value")}, '${store}', ${id("type1")}, 'v${name}', 'V')`,
+    `insert into variants (id, organization_id, entity_id, sku, combination)
+      values (${own("variant")}, '${store}', ${id("entity")}, ${name === "1" ? "null" : "'sku2'"}, '${name}')`,
+    `insert into variant_option_values values ('${store}', ${id("variant1")}, ${own("value")})`,
+    `insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required, is_unique,
+        is_filterable, is_public, rules)
+      values (${own("field")}, '${store}', 'product', 'f${name}', 'F', 'reference', true, true, false, true, '{}')`,
+    `insert into entity_field_values (organization_id, entity_id, definition_id, value, reference_id)
+      values ('${store}', ${id("entity")}, ${own("field")}, '"x"', ${id("entity")})`,
+    `insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest)
+      values (${own("asset")}, '${store}', 'k${name}', 'f', 'image/png', 1, 'd')`,
+    `insert into entity_media values ('${store}', ${id("entity")}, null, ${own("asset")}, 'gallery', 0, now())`,
+    `insert into prices (id, organization_id, entity_id, variant_id, currency, amount)
+      values (${own("price")}, '${store}', ${id("entity")}, ${id("variant1")}, 'USD', ${name})`,
+    `insert into warehouses (id, organization_id, name, code) values (${own("house")}, '${store}', 'W', 'W${name}')`,
+    `insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id)
+      values (${own("level")}, '${store}', ${id("entity")}, ${own("house")}, ${id("entity")})`,
+    `insert into customer_groups (id, organization_id, name) values (${own("group")}, '${store}', 'G${name}')`,
+    `insert into customer_group_members (organization_id, group_id, customer_id)
+      values ('${store}', ${own("group")}, ${id("customer")})`,
+    `insert into customer_addresses (id, organization_id, customer_id, type, first_name, last_name, line1, city, country)
+      values (${own("address")}, '${store}', ${id("customer")}, 'shipping', 'A', 'B', '${name}', 'T', 'NL')`,
+    `insert into order_lines (id, organization_id, order_id, position, entity_id, variant_id, entity_type, title,
+        quantity, unit_price, total_price)
+      values (${own("line")}, '${store}', ${id("order")}, ${name}, ${id("entity")}, ${
+      id("variant1")
+    }, 'product', 'T', 1,
+        1, 1)`
+  ]
+}
+
+/** Rows of ours that name what will be the other store's: a name of it must not show. */
+const strays: ReadonlyArray<string> = [
+  `insert into prices (id, organization_id, entity_id, variant_id, customer_group_id, currency, amount)
+    values (md5('price3')::uuid, 'org_default', md5('entity')::uuid, md5('variant2')::uuid, md5('group2')::uuid::text,
+      'USD', 3)`,
+  `insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id)
+    values (md5('level3')::uuid, 'org_default', md5('entity')::uuid, md5('house2')::uuid, md5('entity')::uuid)`,
+  `insert into order_lines (id, organization_id, order_id, position, entity_id, variant_id, entity_type, title, quantity,
+      unit_price, total_price)
+    values (md5('line3')::uuid, 'org_default', md5('order')::uuid, 3, md5('entity-twin')::uuid, md5('variant3')::uuid,
+      'product', 'T', 1, 1, 1)`,
+  `insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
+      shipping_total, discount_total, grand_total)
+    values (md5('order3')::uuid, 'org_default', 'N3', md5('customer-twin')::uuid, 'pending', 'USD', 1, 0, 0, 0, 1)`
+]
+
+/** The other store's, which those of ours name; the variant has no SKU, but options. */
+const named: ReadonlyArray<string> = [
+  `insert into variants (id, organization_id, entity_id, combination)
+    values (md5('variant3')::uuid, 'org_elsewhere', md5('entity-twin')::uuid, '3')`,
+  `insert into entity_media values ('org_elsewhere', md5('entity-twin')::uuid, null, md5('asset2')::uuid, 'gallery', 0,
+    now())`,
+  `insert into variant_option_values values ('org_elsewhere', md5('variant3')::uuid, md5('value2')::uuid)`
+]
+
+/** Records that have the others, each in a store of its own. */
+const roots = (store: string, name: string): ReadonlyArray<string> => [
+  `insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+    values (md5('entity${name}')::uuid, '${store}', 'product', 'e${name}', 'active', true)`,
+  ...(name === "" ? [] : [
+    `insert into entity_field_values (organization_id, entity_id, definition_id, value, unique_key)
+      values ('${store}', md5('entity${name}')::uuid, md5('field1')::uuid, to_jsonb(md5('entity')::uuid),
+        md5('entity')::uuid::text)`
+  ]),
+  `insert into customers (id, organization_id, email) values (md5('customer${name}')::uuid, '${store}', 'a${name}@b.c')`,
+  `insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
+      shipping_total, discount_total, grand_total)
+    values (md5('order${name}')::uuid, '${store}', 'N${name}', md5('customer${name}')::uuid, 'pending', 'USD', 1, 0, 0, 0, 1)`
+]
+
+const written = Effect.fnUntraced(function*(statements: ReadonlyArray<string>) {
+  const sql = yield* SqlClient.SqlClient
+  // Past the keys and triggers that would not have rows of two stores hang together.
+  yield* sql.withTransaction(Effect.andThen(
+    sql`set local session_replication_role = replica`,
+    Effect.forEach(statements, (text) => sql.unsafe(text))
+  ))
+})
+
+/** All that our files would hold. */
+const filesOf = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const catalog = yield* CatalogPageRepo
+  const pages = yield* ExportRepo
+  const [media, groups] = [yield* MediaBatchRepo, yield* GroupImportRepo]
+  const [ours] = yield* sql<{ readonly id: string }>`select md5('entity')::uuid as id`
+  const assets = yield* sql<{ readonly id: string }>`select id from media_assets`
+  const state = yield* (yield* CatalogStateRepo).read([{
+    slug: "e",
+    categories: ["c1", "c2"],
+    brands: ["b1", "b2"],
+    variants: [{ sku: "sku2" }]
+  }, { slug: "e-twin" }])
+  const fields = yield* (yield* FieldStateRepo).read([
+    { type: "product", fields: { f1: "e" } },
+    { type: "product", fields: { f1: "e-twin" } }
+  ])
+  return JSON.stringify({
+    fields: [[...fields.definitions], [...fields.referables], [...fields.owners]],
+    entities: yield* catalog.after(undefined, 9, { except: [] }),
+    references: yield* catalog.references,
+    locales: yield* catalog.locales,
+    state: [[...state.entities], [...state.categories], [...state.brands], [...state.skus]],
+    media: yield* media.attachedTo([ours?.id ?? ""]),
+    showing: [...yield* media.showing(["e", "e-twin"])],
+    assets: [...yield* media.known(assets.map(({ id }) => id))],
+    pages: yield* Effect.forEach(
+      ["categories", "brands", "prices", "stock", "customers", "orders"] as const,
+      (kind) => pages.page(kind, exportStart(kind), 9)
+    ),
+    numbers: [...(yield* (yield* OrderBatchRepo).read(["N", "N-twin"], [])).orders],
+    brands: [...yield* groups.brands(["b1", "b2"])],
+    categories: [...(yield* groups.categories([{ slug: "c1" }, { slug: "c2" }])).bySlug]
+  })
+})
+
+/** The services in front of these repositories look first, and so would hide a repository that does not. */
+it.layer(Repos, { excludeTestServices: true })("files of another organization, asked past their services", (it) => {
+  it.effect("hold what is its own, also where rows of one store hang on those of another", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      yield* written([...roots("org_default", ""), ...things("org_default", "1"), ...strays])
+      const alone = yield* here(filesOf)
+      assert.notInclude(alone, `"sku2"`)
+      yield* written([...roots("org_elsewhere", "-twin"), ...things("org_elsewhere", "2"), ...named])
+      assert.strictEqual(yield* here(filesOf), alone)
+      const theirs = yield* elsewhere(filesOf)
+      assert.include(theirs, "e-twin")
+      for (const own of [`"slug":"e"`, `"c1"`]) assert.notInclude(theirs, own)
+    }))
+
+  it.effect("are read while the other one is at all of its rows", () =>
+    Effect.gen(function*() {
+      const [catalog, groups] = [yield* CatalogStateRepo, yield* GroupImportRepo]
+      const state = yield* outsider(catalog.read([{ slug: "e", categories: ["c1"], brands: ["b1"] }]))
+      assert.deepStrictEqual([state.entities.size, state.categories.size, state.brands.size], [0, 0, 0])
+      assert.strictEqual((yield* outsider(groups.categories([{ slug: "c1" }]))).bySlug.size, 0)
+      const fields = yield* outsider((yield* FieldStateRepo).read([{ type: "product", fields: { f2: "e" } }]))
+      assert.strictEqual(fields.referables.size, 0)
+      assert.strictEqual((yield* outsider(groups.brands(["b1"]))).size, 0)
+    }))
+
+  it.effect("are neither received, read, worked on nor ended here", () =>
+    Effect.gen(function*() {
+      yield* openElsewhere
+      const [imports, batches, refusals] = [yield* ImportRepo, yield* BatchRepo, yield* RefusalRepo]
+      const id = yield* here(imports.begin(options))
+      assert.isFalse(yield* elsewhere(imports.stage(id, 0, [row], 2)))
+      yield* elsewhere(imports.discard(id))
+      assert.isTrue(yield* here(imports.stage(id, 0, [row], 2)))
+      assert.isUndefined(yield* elsewhere(imports.queue(id, null, "hash")))
+      assert.isDefined(yield* here(imports.queue(id, "key", "hash")))
+      const foreign = yield* elsewhere(imports.begin(options))
+      // The same key of another store is another key.
+      assert.isFalse((yield* elsewhere(imports.queue(foreign, "key", "other")))?.earlier)
+      const again = yield* elsewhere(imports.queue(yield* elsewhere(imports.begin(options)), "key", "other"))
+      assert.deepStrictEqual([again?.earlier, again?.record.id], [true, foreign])
+      assert.isUndefined(yield* elsewhere(imports.find(id)))
+      assert.isUndefined(yield* elsewhere(imports.actorOf(id)))
+      assert.isUndefined(yield* elsewhere(batches.next(id, 9, refusing)))
+      assert.isUndefined(yield* elsewhere(imports.end(id, "cancelled", null)))
+      const done = yield* here(batches.next(id, 9, refusing))
+      assert.deepInclude(done?.record, { state: "completed", refused: 1 })
+      assert.lengthOf(yield* here(refusals.after(id, 0, 9)), 1)
+      assert.lengthOf(yield* elsewhere(refusals.after(id, 0, 9)), 0)
+    }))
+})
