@@ -4,10 +4,10 @@ import { maybe } from "../pricing/Bounds.ts"
 import { FreeText, Text } from "../text/Storable.ts"
 import { Phone } from "./Customer.ts"
 
-/** What an address is for. */
+/** Purpose of an address. */
 export const AddressType = Schema.Literals(["shipping", "billing"])
 
-/** An address of a customer; of each type at most one is the default (contract, platform §7). */
+/** An address of a customer. At most one of each type is the default (contract, platform §7). */
 export const Address = Schema.Struct({
   id: Uuid,
   customerId: Uuid,
@@ -27,7 +27,7 @@ export type Address = typeof Address.Type
 
 const Line = FreeText.check(Schema.isMaxLength(255))
 
-/** Body of a new address. `isDefault` takes the place of the default there was of its type. */
+/** Body of a new address. `isDefault` replaces the previous default of its type. */
 export const NewAddress = Schema.Struct({
   type: AddressType,
   firstName: Text,
@@ -43,10 +43,9 @@ export const NewAddress = Schema.Struct({
 }).annotate({ identifier: "NewAddress" })
 export type NewAddress = typeof NewAddress.Type
 
-/** Addresses that one customer may have: as many as the usual page shows. */
+/** Maximum addresses of a customer: the default page size. */
 export const maxAddresses = 20
 
-/** The record of a new address. */
 export const addressOf = (id: string, customerId: string, sent: NewAddress): Address => ({
   id,
   customerId,

@@ -39,19 +39,19 @@ const toAddress = (row: AddressRow): Address => ({
   phone: row.phone
 })
 
-/** How an attempt to add an address ended. */
+/** Result of adding an address. */
 export type AddressAdded = "added" | "too many" | "no such customer"
 
-/** All SQL of addresses. The change log tells of them as changes of their customer. */
+/** All SQL of addresses. The change log records them as changes of their customer. */
 export class AddressRepo extends Context.Service<AddressRepo, {
   /** A page of a customer's addresses, oldest first, in two statements. */
   readonly list: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, never, CurrentActor>
   /**
-   * Adds an address; as a default it takes the place of the one before. Adding waits for others who add to the same
-   * customer, so that neither the limit nor the default is exceeded.
+   * Adds an address; a default replaces the previous one. Concurrent adds for one customer wait for each other, so that
+   * neither the limit nor the single default is violated.
    */
   readonly add: (address: Address) => Effect.Effect<AddressAdded, never, CurrentActor>
-  /** Deletes an address of a customer; false when he has none such. */
+  /** Deletes an address of a customer; false when there is none. */
   readonly remove: (customerId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/customers/AddressRepo") {}
 

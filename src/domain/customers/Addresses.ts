@@ -9,13 +9,13 @@ import { Customers } from "./Customers.ts"
 
 /** Addresses of customers (spec §4 `/me/addresses`, contract, platform §7, §8). */
 export class Addresses extends Context.Service<Addresses, {
-  /** A page of one's own addresses, oldest first. */
+  /** A page of the caller's addresses, oldest first. */
   readonly own: (page: PageRequest) => Effect.Effect<PageOf<Address>, Unauthorized, CurrentActor>
-  /** A page of the addresses of any customer of the organization; 404 without him. */
+  /** A page of the addresses of any customer of the organization; 404 for an unknown customer. */
   readonly of: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, NotFound, CurrentActor>
-  /** Adds to one's own addresses; 409 when there are `maxAddresses`. */
+  /** Adds an address to the caller's profile; 409 at `maxAddresses`. */
   readonly add: (sent: NewAddress) => Effect.Effect<Address, Unauthorized | NotFound | Conflict, CurrentActor>
-  /** Deletes one's own address; 404 for anything else. */
+  /** Deletes an address of the caller; 404 for any other address. */
   readonly remove: (id: string) => Effect.Effect<void, Unauthorized | NotFound, CurrentActor>
 }>()("stoa/domain/customers/Addresses") {
   static readonly layer = Layer.effect(

@@ -4,8 +4,8 @@ import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, keyText, ShopperObject } from "../text/Storable.ts"
 
 /**
- * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null only
- * in what the change log tells of an erasure. `groupIds` decide about prices and promotions.
+ * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null
+ * only in the change log entry of an erasure. `groupIds` affect prices and promotions.
  */
 export const Customer = Schema.Struct({
   id: Uuid,
@@ -25,10 +25,10 @@ export type Customer = typeof Customer.Type
 /** A part of a person's name, or of an address. */
 export const Name = FreeText.check(Schema.isMaxLength(255))
 
-/** A telephone number, in whatever form people write it. */
+/** A telephone number in any notation. */
 export const Phone = FreeText.check(Schema.isMaxLength(64))
 
-/** As long as the mail standards allow; whether somebody reads it only a mail can tell. */
+/** Maximum length of the mail standards. Only a mail can show that the address works. */
 export const Email = FreeText.check(Schema.isMaxLength(320), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
 const own = {
@@ -38,33 +38,33 @@ const own = {
   metadata: maybe(ShopperObject)
 }
 
-/** Body of a change of one's own profile: null empties a field, `metadata` replaces all of it. */
+/** Body of a change of the caller's profile: null clears a field, `metadata` is replaced as a unit. */
 export const ProfileChange = Schema.Struct(own).annotate({ identifier: "ProfileChange" })
 export type ProfileChange = typeof ProfileChange.Type
 
-/** Body of a change by staff: like one's own, and the e-mail address. */
+/** Body of a change by staff: as for the caller's profile, and the e-mail address. */
 export const CustomerChange = Schema.Struct({ ...own, email: maybe(Email) }).annotate({ identifier: "CustomerChange" })
 export type CustomerChange = typeof CustomerChange.Type
 
-/** Body of a new customer; without `userId` he is a walk-in, who has no login (contract, platform §8). */
+/** Body of a new customer; without `userId` they are a walk-in without a login (contract, platform §8). */
 export const NewCustomer = Schema.Struct({ ...own, email: maybe(Email), userId: maybe(keyText(255)) })
   .annotate({ identifier: "NewCustomer" })
 export type NewCustomer = typeof NewCustomer.Type
 
 const spaces = /\s+/
 
-/** The name of a login as a profile has it: what comes first, and the rest. */
+/** Splits the name of a login into first and last name. */
 export const nameParts = (name: string): Pick<Customer, "firstName" | "lastName"> => {
   const [first = "", ...rest] = name.trim().split(spaces)
   return { firstName: first === "" ? null : first, lastName: rest.length === 0 ? null : rest.join(" ") }
 }
 
-/** Whose a new profile is. */
+/** The owner of a new profile. */
 export interface NewRecord extends Pick<Customer, "id" | "organizationId" | "userId"> {
   readonly now: Date
 }
 
-/** A new profile of which nothing is known yet. */
+/** A new profile with empty details. */
 export const blankCustomer = ({ id, now, organizationId, userId }: NewRecord): Customer => ({
   id,
   organizationId,

@@ -3,7 +3,7 @@ import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, StorableObject, Text } from "../text/Storable.ts"
 
-/** A group of customers; prices and promotions name it by its id (contract, platform §8). */
+/** A group of customers; prices and promotions reference it by id (contract, platform §8). */
 export const CustomerGroup = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -25,7 +25,7 @@ export const NewCustomerGroup = Schema.Struct({
 }).annotate({ identifier: "NewCustomerGroup" })
 export type NewCustomerGroup = typeof NewCustomerGroup.Type
 
-/** Body of a change: null empties a field, `metadata` replaces all of it. */
+/** Body of a change: null clears a field, `metadata` is replaced as a unit. */
 export const CustomerGroupChange = Schema.Struct({ ...NewCustomerGroup.fields, name: Schema.optional(Text) })
   .annotate({ identifier: "CustomerGroupChange" })
 export type CustomerGroupChange = typeof CustomerGroupChange.Type

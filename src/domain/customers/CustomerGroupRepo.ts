@@ -28,19 +28,22 @@ const toGroup = (row: GroupRow): CustomerGroup => ({
   updatedAt: row.updated_at
 })
 
-/** All SQL of customer groups themselves; who is in them is `GroupMemberRepo`'s. */
+/** All SQL of customer groups; `GroupMemberRepo` has their members. */
 export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo, {
   readonly find: (id: string) => Effect.Effect<CustomerGroup | undefined, never, CurrentActor>
   /** A page by name, in two statements. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<CustomerGroup>, never, CurrentActor>
-  /** Writes a new group; 409 when its name is taken. */
+  /** Writes a new group; 409 when the name is taken. */
   readonly insert: (group: CustomerGroup) => Effect.Effect<void, Conflict, CurrentActor>
-  /** Changes a group by a rule that sees it as it stands, with the row locked. Undefined for an unknown one; 409. */
+  /**
+   * Applies a rule to the current group with the row locked. Undefined for an unknown group; 409 when the name is
+   * taken.
+   */
   readonly change: (
     id: string,
     rule: (before: CustomerGroup) => CustomerGroup
   ) => Effect.Effect<CustomerGroup | undefined, Conflict, CurrentActor>
-  /** Deletes a group; false for an unknown one, 409 while somebody is in it. */
+  /** Deletes a group; false for an unknown group, 409 while it has members. */
   readonly remove: (id: string) => Effect.Effect<boolean, Conflict, CurrentActor>
 }>()("stoa/domain/customers/CustomerGroupRepo") {}
 
@@ -55,7 +58,7 @@ const orRefused = (error: SqlError.SqlError) => {
   if (reason._tag === "UniqueViolation" && reason.constraint === "customer_groups_name") {
     return Effect.fail(Conflict.of("A customer group with this name already exists."))
   }
-  // The key of its memberships: whoever joins in this very moment keeps the group.
+  // The foreign key of memberships: a customer who joins at this moment keeps the group.
   return reason._tag === "ConstraintError"
     ? Effect.fail(Conflict.of("There are customers in this group."))
     : Effect.die(error)

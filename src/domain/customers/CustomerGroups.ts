@@ -10,22 +10,22 @@ import type { CustomerGroup, CustomerGroupChange, NewCustomerGroup } from "./Cus
 import { CustomerGroupRepo } from "./CustomerGroupRepo.ts"
 import { GroupMemberRepo } from "./GroupMemberRepo.ts"
 
-/** Groups of customers and who is in them (contract, platform §8). */
+/** Customer groups and their members (contract, platform §8). */
 export class CustomerGroups extends Context.Service<CustomerGroups, {
   readonly get: (id: string) => Effect.Effect<CustomerGroup, NotFound, CurrentActor>
   /** A page by name. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<CustomerGroup>, never, CurrentActor>
-  /** A new group; 409 when its name is taken. */
+  /** Creates a group; 409 when the name is taken. */
   readonly create: (sent: NewCustomerGroup) => Effect.Effect<CustomerGroup, Conflict, CurrentActor>
   readonly change: (
     id: string,
     sent: CustomerGroupChange
   ) => Effect.Effect<CustomerGroup, NotFound | Conflict, CurrentActor>
-  /** 409 while somebody is in it: he would lose his prices without anybody saying so. */
+  /** 409 while the group has members: they would silently lose their prices. */
   readonly remove: (id: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
-  /** A page of the customers in a group, the last to join first. */
+  /** A page of the customers in a group, last joined first. */
   readonly members: (id: string, page: PageRequest) => Effect.Effect<PageOf<Customer>, NotFound, CurrentActor>
-  /** Puts a customer into a group or takes him out; repeating it changes nothing. Runs `customers.afterUpdate`. */
+  /** Adds a customer to a group or removes them; idempotent. Runs `customers.afterUpdate`. */
   readonly setMember: (
     id: string,
     customerId: string,

@@ -122,7 +122,7 @@ const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, 
   return changedCustomer(before, change, "replace", now)
 }
 
-/** Puts the customer into exactly the groups of the record, and makes those that are missing. */
+/** Sets the customer's groups to those of the record, and creates missing groups. */
 const putGroups = (profile: Customer, record: CustomerRecord, state: State, draft: ImportBatch): Customer => {
   if (record.groups === undefined) return profile
   const ids = record.groups.map((name) => state.groups.get(name) ?? newGroup(name, state, draft))
@@ -162,7 +162,7 @@ const contentOf = (one: NewAddress) =>
     one.phone ?? null
   ])
 
-/** Addresses that are not there yet. An existing default of a type stays the default. */
+/** Addresses that do not exist yet. An existing default of a type stays the default. */
 const newAddresses = (customerId: string, record: CustomerRecord, known: ReadonlyArray<Address>) => {
   const contents = new Set(known.map(contentOf))
   const defaults = new Set(known.filter(({ isDefault }) => isDefault).map(({ type }) => type))

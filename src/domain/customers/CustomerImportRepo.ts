@@ -6,11 +6,11 @@ import type { Customer } from "./Customer.ts"
 import type { CustomerRecord } from "./CustomerRecord.ts"
 import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
-/** What a batch of customers starts from. */
+/** The current state for a batch of customers. */
 export interface CustomerState {
   /** The clock of the database. */
   readonly now: Date
-  /** By e-mail address in lower case; more than one may have the same. */
+  /** By e-mail address in lower case; several customers may share one. */
   readonly customers: ReadonlyMap<string, ReadonlyArray<Customer>>
   /** By customer. */
   readonly addresses: ReadonlyMap<string, ReadonlyArray<Address>>
@@ -20,13 +20,15 @@ export interface CustomerState {
 
 /** Reads customers for imports. */
 export class CustomerImportRepo extends Context.Service<CustomerImportRepo, {
-  /** Locks and reads in four statements; one batch of an organization at a time, because e-mail is no unique key. */
+  /**
+   * Locks and reads in four statements. One batch of an organization runs at a time, because e-mail is no unique key.
+   */
   readonly read: (records: ReadonlyArray<CustomerRecord>) => Effect.Effect<CustomerState, never, CurrentActor>
-  /** Ids by e-mail address in lower case: of an address with one profile, entered by staff or with a verified login. */
+  /** Ids by e-mail address in lower case: for addresses with one profile, entered by staff or with a verified login. */
   readonly ownersOf: (
     emails: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
-  /** Ids of groups by their names. */
+  /** Ids of groups by name. */
   readonly groupsNamed: (
     names: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>

@@ -5,8 +5,8 @@ import { NewAddress } from "./Address.ts"
 import { Email, Name, Phone } from "./Customer.ts"
 
 /**
- * A customer as files carry him: known by his e-mail address, whatever its case. Absent keys keep what is there; `groups`
- * takes the place of the groups he is in, by their names; addresses are added to those that are there.
+ * A customer in an import file, identified by e-mail address, case-insensitive. Absent keys keep the current value;
+ * `groups` replaces the customer's groups, by name; addresses are added.
  */
 export const CustomerRecord = Schema.Struct({
   email: Email,

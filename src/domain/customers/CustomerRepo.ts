@@ -9,48 +9,48 @@ import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { blankCustomer, type Customer, nameParts } from "./Customer.ts"
 import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
-/** A profile, and whether it was made just now. */
+/** A profile, and whether this call created it. */
 export interface Profile {
   readonly customer: Customer
   readonly made: boolean
 }
 
-/** A profile after a change; `changed` is false when the rule left it as it was and nothing was written. */
+/** A profile after a change; `changed` is false when nothing was different and nothing was written. */
 export interface CustomerChanged {
   readonly customer: Customer
   readonly changed: boolean
 }
 
-/** All SQL of customer profiles. A profile that was erased is nobody's and found by nobody. */
+/** All SQL of customer profiles. Queries exclude erased profiles. */
 export class CustomerRepo extends Context.Service<CustomerRepo, {
   /**
-   * The profile of a signed-in user, made on first use with the event `customers.create`; one statement, and one
-   * profile however many requests come first. Null for anonymous visitors and API keys, who are nobody's customers.
+   * The profile of a signed-in user, created on first use with the event `customers.create`. One statement, and one
+   * profile for any number of concurrent requests. Null for anonymous visitors and API keys.
    */
   readonly profileOf: (actor: Actor) => Effect.Effect<Customer | null>
-  /** The same, and whether it is this request that made it. */
+  /** The same, and whether this request created it. */
   readonly openProfile: (actor: Actor) => Effect.Effect<Profile | null>
-  /** The profile that a signed-in user has already; null before its first use, and for whoever is nobody's customer. */
+  /** The existing profile of a signed-in user; null before its first use, and for visitors and API keys. */
   readonly existingProfileOf: (actor: Actor) => Effect.Effect<Customer | null>
-  /** A profile by its id; undefined when the organization has none such. */
+  /** A profile by id; undefined when the organization has no such profile. */
   readonly find: (id: string) => Effect.Effect<Customer | undefined, never, CurrentActor>
   /** A page of profiles, newest first, in two statements. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
-  /** Writes a new profile with its event; 409 when its login has one already. */
+  /** Writes a new profile with its event; 409 when its login has a profile. */
   readonly insert: (customer: Customer) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a profile by a rule that sees it as it stands, with the event `customers.update`. The row is locked
-   * meanwhile, so that of two changes the later one builds on the earlier one. Undefined for an unknown profile.
+   * Applies a rule to the current profile, with the event `customers.update`. The row is locked, so that the later of
+   * two changes builds on the earlier one. Undefined for an unknown profile.
    */
   readonly change: (
     id: string,
     rule: (before: Customer) => Customer
   ) => Effect.Effect<CustomerChanged | undefined, never, CurrentActor>
-  /** Groups a profile is in: they decide about prices and promotions. Empty for an unknown profile. */
+  /** Groups of a profile, for prices and promotions. Empty for an unknown profile. */
   readonly groupsOf: (id: string) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/customers/CustomerRepo") {}
 
-/** The columns of a new row and their values, to be selected from wherever the statement wants. */
+/** The columns of a new row and their values, for an `insert … select`. */
 const newCustomerRow = (sql: SqlClient.SqlClient, c: Customer) => ({
   columns: sql.literal(
     "id, organization_id, user_id, email, phone, first_name, last_name, metadata, created_at, updated_at"
@@ -66,8 +66,8 @@ const openingOf = (sql: SqlClient.SqlClient) =>
     const now = DateTime.toDateUtc(yield* DateTime.now)
     const profile = { ...blankCustomer({ id: newId(), organizationId, userId, now }), ...nameParts(actor.name), email }
     const { columns, values } = newCustomerRow(sql, profile)
-    // Of two requests that both find nothing, one inserts; the other's insert waits, meets the row and only reads it
-    // (the update changes nothing but makes the row visible to this statement).
+    // Of two concurrent requests that find nothing, one inserts. The other insert waits, meets the row and only reads
+    // it: the update changes nothing but makes the row visible to this statement.
     const rows = yield* sql<CustomerRow>`with found as (
         select * from customers where organization_id = ${organizationId} and user_id = ${userId}),
       made as (

@@ -1,7 +1,7 @@
 import type { Change } from "../events/Event.ts"
 import type { Customer } from "./Customer.ts"
 
-/** A row of `customers` as the driver gives it. */
+/** A row of `customers` from the driver. */
 export interface CustomerRow {
   readonly id: string
   readonly organization_id: string
@@ -16,7 +16,6 @@ export interface CustomerRow {
   readonly updated_at: Date
 }
 
-/** The record of a row. */
 export const toCustomer = (row: CustomerRow): Customer => ({
   id: row.id,
   organizationId: row.organization_id,
@@ -31,7 +30,7 @@ export const toCustomer = (row: CustomerRow): Customer => ({
   updatedAt: row.updated_at
 })
 
-/** What the change log is told of a profile: `customers.create` where there was none before. */
+/** The change log entry of a profile: `customers.create` for a new one. */
 export const customerChange = (customer: Customer, before: Customer | null): Change => ({
   type: before === null ? "customers.create" : "customers.update",
   entityType: "customer",

@@ -2,7 +2,7 @@ import { Equal } from "effect"
 import { over } from "../pricing/Bounds.ts"
 import { blankCustomer, type Customer, type CustomerChange, type NewCustomer, type NewRecord } from "./Customer.ts"
 
-/** How the metadata of a change meets those of the record: in their place, or laid over them at the top level. */
+/** How the metadata of a change apply: they replace the record's, or merge into them at the top level. */
 export type MetadataMode = "replace" | "merge"
 
 const metadataAfter = (before: Customer["metadata"], sent: CustomerChange["metadata"], mode: MetadataMode) => {
@@ -10,7 +10,7 @@ const metadataAfter = (before: Customer["metadata"], sent: CustomerChange["metad
   return mode === "replace" ? sent ?? {} : { ...before, ...sent }
 }
 
-/** A profile after a change; the record itself when nothing is different, so that nothing is written or told. */
+/** A profile after a change. Returns the same record when nothing differs, so that nothing is written or emitted. */
 export const changedCustomer = (before: Customer, sent: CustomerChange, mode: MetadataMode, now: Date): Customer => {
   const after = {
     ...before,
@@ -23,7 +23,7 @@ export const changedCustomer = (before: Customer, sent: CustomerChange, mode: Me
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
-/** A customer as staff enters him. Whoever has no login gets a name for one that no login ever has. */
+/** A customer that staff enters. Without a login they get a `userId` that no login ever has. */
 export const newCustomer = (sent: NewCustomer, record: Omit<NewRecord, "userId">): Customer => {
   const login = sent.userId ?? null
   return {

@@ -8,22 +8,22 @@ import type { Customer, CustomerChange, NewCustomer, ProfileChange } from "./Cus
 import { CustomerRepo } from "./CustomerRepo.ts"
 import { changedCustomer, type MetadataMode, newCustomer } from "./CustomerRules.ts"
 
-/** Customer profiles: one's own, and those that staff keeps (spec §4 `/me`; contract §2, platform §7, §8). */
+/** Customer profiles: the caller's, and those that staff manages (spec §4 `/me`; contract §2, platform §7, §8). */
 export class Customers extends Context.Service<Customers, {
   /**
-   * Profile of the signed-in user of the request, made on first use, when `customers.afterCreate` runs; null for anonymous
+   * Profile of the signed-in user, created on first use, which runs `customers.afterCreate`; null for anonymous
    * visitors and API keys.
    */
   readonly ownProfileId: Effect.Effect<string | null, never, CurrentActor>
-  /** The profile that the signed-in user of the request has already, for whoever only asks; none is made. */
+  /** The existing profile of the signed-in user, for reads; does not create one. */
   readonly existingProfile: Effect.Effect<Customer | null, never, CurrentActor>
   /** The same as a record; 401 for visitors and API keys. */
   readonly ownProfile: Effect.Effect<Customer, Unauthorized, CurrentActor>
-  /** Changes one's own profile; runs `customers.afterUpdate` when something is different then. */
+  /** Changes the caller's profile; runs `customers.afterUpdate` when something differs. */
   readonly changeOwn: (sent: ProfileChange) => Effect.Effect<Customer, Unauthorized | NotFound, CurrentActor>
-  /** A customer that staff enters; 409 when his login has a profile. Runs `customers.afterCreate`. */
+  /** Creates a customer for staff; 409 when the login has a profile. Runs `customers.afterCreate`. */
   readonly create: (sent: NewCustomer) => Effect.Effect<Customer, Conflict, CurrentActor>
-  /** Changes any profile of the organization; runs `customers.afterUpdate` when something is different then. */
+  /** Changes any profile of the organization; runs `customers.afterUpdate` when something differs. */
   readonly change: (
     customerId: string,
     sent: CustomerChange,
@@ -35,7 +35,7 @@ export class Customers extends Context.Service<Customers, {
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
   /** 404 unless the organization has this customer. */
   readonly mustExist: (customerId: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** Groups stored for a profile; empty for an unknown one. What a client claims to be in never counts here. */
+  /** Stored groups of a profile; empty for an unknown one. Groups that a client claims never count here. */
   readonly groupsOf: (customerId: string) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/customers/Customers") {
   static readonly layer = Layer.effect(
@@ -47,7 +47,7 @@ export class Customers extends Context.Service<Customers, {
 
       const opened = Effect.gen(function*() {
         const actor = yield* CurrentActor
-        // Nearly everybody has one: the statement that would make it, with its entry, is a long one.
+        // Nearly every user has a profile: the statement that would create it, with its entry, is more expensive.
         const known = yield* repo.existingProfileOf(actor)
         if (known !== null) return known
         const profile = yield* repo.openProfile(actor)
@@ -80,7 +80,7 @@ export class Customers extends Context.Service<Customers, {
 
       const changeOwn = Effect.fn("Customers.changeOwn")(
         function*({ firstName, lastName, metadata, phone }: ProfileChange) {
-          // Field by field: whoever calls this with more than a profile's owner may set changes no more than that.
+          // Copy field by field: a caller with more fields than the owner may set must not change those.
           return yield* change((yield* ownProfile).id, { firstName, lastName, metadata, phone }, "replace")
         }
       )

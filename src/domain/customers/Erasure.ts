@@ -5,7 +5,7 @@ import { Hooks } from "../hooks/Hooks.ts"
 import { Customers } from "./Customers.ts"
 import { ErasureRepo } from "./ErasureRepo.ts"
 
-/** How many of the orders a refusal names. */
+/** Maximum orders that a refusal names. */
 const named = 5
 
 const stillOpen = (numbers: ReadonlyArray<string>): string =>
@@ -14,12 +14,12 @@ const stillOpen = (numbers: ReadonlyArray<string>): string =>
     : `Orders are still open: ${numbers.slice(0, named).join(", ")}${numbers.length > named ? " and more" : ""}. ` +
       "They have to be fulfilled or cancelled first."
 
-/** The right to be forgotten (docs/customers.md). */
+/** The right to erasure (docs/customers.md). */
 export class Erasure extends Context.Service<Erasure, {
   /**
-   * Erases the signed-in person from the organization: nothing is left that says who he was. Runs `customers.afterUpdate`
-   * with what is left of the profile. His login is not touched; if it comes again it gets a new profile. 409 while an order
-   * of his is not at its end, since the shop needs to know where to send it.
+   * Erases the personal data of the signed-in person from the organization and runs `customers.afterUpdate` with the
+   * rest of the profile. The login stays; its next visit creates a new profile. 409 while an order is open, since the
+   * shop needs the address to ship it.
    */
   readonly eraseOwn: Effect.Effect<void, Unauthorized | NotFound | Conflict, CurrentActor>
 }>()("stoa/domain/customers/Erasure") {

@@ -8,24 +8,23 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
 import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
-/** What became of an erasure; nothing was changed where an order or a checkout of his is still under way. */
+/** Result of an erasure; nothing was changed where an order or a checkout of the customer is still open. */
 export type Erased =
   | { readonly _tag: "Erased"; readonly left: Customer }
   | { readonly _tag: "Open"; readonly orderNumbers: ReadonlyArray<string> }
   | { readonly _tag: "Nobody" }
 
-/** Takes a person out of the database (docs/customers.md). */
+/** Erases a person from the database (docs/customers.md). */
 export class ErasureRepo extends Context.Service<ErasureRepo, {
   /**
-   * Erases the person behind a profile in one transaction: profile, addresses, notes and groups go, orders and carts stay
-   * without a word about him, and so do the entries of the journal. Announces `customers.update`
-   * with what is left, which it gives. Nobody when the organization has no such profile (any more); Open, with the numbers of
-   * the orders, while something is still to be paid for or to be sent to him.
+   * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
+   * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. Returns the numbers
+   * of open orders while something is still to be paid or shipped.
    */
   readonly erase: (customerId: string, now: Date) => Effect.Effect<Erased, never, CurrentActor>
 }>()("stoa/domain/customers/ErasureRepo") {}
 
-/** What belongs to him alone. The profile keeps its id, which orders refer to, and nothing else. */
+/** Deletes rows that only the customer uses. The profile keeps its id, which orders reference. */
 const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, profile: Customer, now: Date) {
   const his = sql`customer_id = ${profile.id}::uuid and organization_id = ${actor.organizationId}`
   const addresses = yield* sql`delete from customer_addresses where ${his} returning 1`
@@ -37,7 +36,7 @@ const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
   return { addresses: addresses.length, interactions: interactions.length }
 })
 
-/** His orders or carts, locked in the order of their ids as whoever locks several of them does. */
+/** The customer's orders or carts, locked in the order of their ids, as every transaction that locks several does. */
 const locked = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, table: "orders" | "carts", actor: Actor, customerId: string) {
     const rows = yield* sql<{ readonly id: string }>`select id from ${
@@ -49,9 +48,9 @@ const locked = Effect.fnUntraced(
 )
 
 /**
- * The numbers of his orders that are not at their end, and an empty one for a checkout. Asked when his orders and carts are
- * locked, orders first as a cancellation does: a checkout that placed its order meanwhile shows it to this statement, and
- * one that did not cannot take its cart before the erasure has ended it.
+ * The numbers of the customer's open orders, and an empty one for a checkout. Runs after their orders and carts are
+ * locked, orders first as in a cancellation. A checkout that created its order meanwhile is visible to this statement,
+ * and one that did not cannot claim its cart before the erasure has ended it.
  */
 const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, customerId: string) {
   const rows = yield* sql<{ readonly number: string }>`select order_number as number from orders
@@ -68,14 +67,14 @@ interface Owned {
   readonly cartIds: ReadonlyArray<string>
 }
 
-/** What was written down for orders. */
+/** Notes about orders. */
 interface OrderRecords {
   readonly refunds: ReadonlyArray<string>
   readonly fulfillments: ReadonlyArray<string>
   readonly failures: ReadonlyArray<string>
 }
 
-/** The ids of what was made for his orders, for the entries of the change log about it. */
+/** The ids of records that belong to the orders, for their change log entries. */
 const recordsOf = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
     const ids = (table: string) =>
@@ -93,8 +92,8 @@ const recordsOf = Effect.fnUntraced(
 )
 
 /**
- * What staff wrote about his orders, and the numbers by which a carrier knows where he lives, go; what was paid, given back
- * and sent stays, and so do invoices, which the law has the shop keep as they were issued.
+ * Deletes staff notes about the orders and tracking numbers, by which a carrier can find the address. Payments, refunds
+ * and shipments stay, and so do invoices, which the shop must keep as issued by law.
  */
 const anonymizeRecords = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
@@ -108,7 +107,7 @@ const anonymizeRecords = Effect.fnUntraced(
   }
 )
 
-/** Orders and carts without a word about him. A cart's version moves, so that its actor reads it again. */
+/** Redacts orders and carts. The cart's version increases, so that its entity reads it again. */
 const anonymize = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -136,7 +135,7 @@ export const erasureRepoLayer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const erase = Effect.fn("ErasureRepo.erase")(
       function*(customerId: string, now: Date) {
-        // What the change log keeps of the erasure itself does not say where it came from either.
+        // The change log entry of the erasure drops the origin as well.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
         const rows = yield* sql<CustomerRow>`select * from customers where id = ${customerId}::uuid
@@ -157,7 +156,7 @@ export const erasureRepoLayer = Layer.effect(
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
           createdAt: profile.createdAt
         }
-        // Of what was before only what the change log keeps anyway: whose login it was, as the one who did this.
+        // Of the previous profile, keep only the login, which the change log stores as the actor anyway.
         const { groupIds, updatedAt, userId } = profile
         const about = { entityType: "customer", entityId: customerId } as const
         const counts = { ...own, orders: orderIds.length, carts: cartIds.length }

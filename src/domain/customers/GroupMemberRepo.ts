@@ -7,21 +7,21 @@ import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Customer } from "./Customer.ts"
 import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
 
-/** What became of a membership that was asked for. */
+/** Result of a membership change. */
 export type MembershipOutcome =
   | { readonly _tag: "Unknown"; readonly what: "group" | "customer" }
-  /** It was so already, and nothing was written. */
+  /** Already in that state; nothing was written. */
   | { readonly _tag: "Unchanged" }
   | { readonly _tag: "Changed"; readonly customer: Customer }
 
 /**
- * Who is in which customer group. The profile has the ids of its groups beside it, written by the table's trigger, so
- * that carts and checkouts read them with the profile; a changed membership is a change of the profile.
+ * Members of customer groups. The table's trigger stores the group ids in the profile, so that carts and checkouts read
+ * them with it. A membership change is therefore a change of the profile.
  */
 export class GroupMemberRepo extends Context.Service<GroupMemberRepo, {
-  /** A page of the customers in a group, the last to join first, in two statements. */
+  /** A page of the customers in a group, last joined first, in two statements. */
   readonly list: (groupId: string, page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
-  /** Puts a customer into a group or takes him out, with the event `customers.update`, in one transaction. */
+  /** Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. */
   readonly set: (
     groupId: string,
     customerId: string,
@@ -42,7 +42,7 @@ const setting = (sql: SqlClient.SqlClient) => {
     function*(groupId: string, customerId: string, member: boolean) {
       const actor = yield* CurrentActor
       const organization = actor.organizationId
-      // Of both rows: a group that is deleted in this moment, or a person who is erased, gets no member.
+      // Lock both rows: a group that is being deleted, or a customer who is being erased, gets no member.
       const groups = yield* sql`select 1 from customer_groups
       where id = ${groupId}::uuid and organization_id = ${organization} for key share`
       if (groups.length === 0) return { _tag: "Unknown", what: "group" } as const

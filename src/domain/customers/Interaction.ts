@@ -3,10 +3,10 @@ import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, StorableObject } from "../text/Storable.ts"
 
-/** How a customer and the store met. */
+/** Kind of contact between a customer and the store. */
 export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fitting", "follow_up", "message"])
 
-/** What staff notes about a meeting with a customer (contract, platform §8). `createdBy` is the login that noted it. */
+/** A staff note about contact with a customer (contract, platform §8). `createdBy` is the login of the author. */
 export const Interaction = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -32,7 +32,7 @@ export const NewInteraction = Schema.Struct({
 }).annotate({ identifier: "NewCustomerInteraction" })
 export type NewInteraction = typeof NewInteraction.Type
 
-/** Body of a change: null empties a field, `metadata` replaces all of it. */
+/** Body of a change: null clears a field, `metadata` is replaced as a unit. */
 export const InteractionChange = Schema.Struct({
   ...NewInteraction.fields,
   kind: Schema.optional(InteractionKind),

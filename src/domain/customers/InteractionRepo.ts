@@ -33,13 +33,13 @@ const toInteraction = (row: InteractionRow): Interaction => ({
   updatedAt: row.updated_at
 })
 
-/** All SQL of interactions. The change log tells of them as changes of their customer. */
+/** All SQL of interactions. The change log records them as changes of their customer. */
 export class InteractionRepo extends Context.Service<InteractionRepo, {
   /** A page of a customer's interactions, newest first, in two statements. */
   readonly list: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Interaction>, never, CurrentActor>
   /** False, and nothing written, when the organization has no such customer. */
   readonly insert: (interaction: Interaction) => Effect.Effect<boolean, never, CurrentActor>
-  /** Changes an interaction by a rule that sees it as it stands, with the row locked. Undefined for an unknown one. */
+  /** Applies a rule to the current interaction with the row locked. Undefined for an unknown one. */
   readonly change: (
     customerId: string,
     id: string,
@@ -58,7 +58,7 @@ const toChange = (
 const writing = (sql: SqlClient.SqlClient) => {
   const insert = Effect.fn("InteractionRepo.insert")(function*(i: Interaction) {
     const actor = yield* CurrentActor
-    // The lock keeps the person from being erased meanwhile.
+    // The lock prevents a concurrent erasure of the customer.
     const rows = yield* sql`with owner as materialized (select id from customers where id = ${i.customerId}::uuid
         and organization_id = ${actor.organizationId} and erased_at is null for no key update),
       made as (insert into customer_interactions (id, organization_id, customer_id, kind, notes, related_entity_id,

@@ -8,7 +8,7 @@ import { Customers } from "./Customers.ts"
 import type { Interaction, InteractionChange, NewInteraction } from "./Interaction.ts"
 import { InteractionRepo } from "./InteractionRepo.ts"
 
-/** What staff notes about customers (contract, platform §8). 404 for a customer or a note that is not there. */
+/** Staff notes about customers (contract, platform §8). 404 for an unknown customer or note. */
 export class Interactions extends Context.Service<Interactions, {
   /** A page, newest first. */
   readonly list: (

@@ -5,7 +5,7 @@ import { Time } from "../pricing/Bounds.ts"
 const Amount = Schema.Int
 const text = Schema.NullOr(Schema.String)
 
-/** What was written about a person's order, as he is shown it: not who of the staff wrote it. */
+/** A note about a customer's order as the customer sees it, without its author. */
 export const WrittenNote = Schema.Struct({
   id: Uuid,
   orderId: Uuid,
@@ -14,7 +14,7 @@ export const WrittenNote = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "WrittenNote" })
 
-/** Money given back, or on its way; minor units of the order's currency. */
+/** A refund, paid or pending; minor units of the order's currency. */
 export const GivenBack = Schema.Struct({
   id: Uuid,
   orderId: Uuid,
@@ -24,7 +24,7 @@ export const GivenBack = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "GivenBack" })
 
-/** What was sent or handed over, and by what the carrier knows it. */
+/** A shipment or handover, and its tracking data. */
 export const HandedOver = Schema.Struct({
   id: Uuid,
   orderId: Uuid,
@@ -37,7 +37,7 @@ export const HandedOver = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "HandedOver" })
 
-/** An invoice as it was issued; `number` is its number in the organization. */
+/** An invoice as issued; `number` is its number in the organization. */
 export const IssuedDocument = Schema.Struct({
   orderId: Uuid,
   number: Schema.Int,
@@ -45,7 +45,7 @@ export const IssuedDocument = Schema.Struct({
   content: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "IssuedDocument" })
 
-/** What is kept about a person's orders beside the orders themselves, each kind newest first. */
+/** Records that belong to a customer's orders, each kind newest first. */
 export const OrderRecords = Schema.Struct({
   notes: Schema.Array(WrittenNote),
   refunds: Schema.Array(GivenBack),

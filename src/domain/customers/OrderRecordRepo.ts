@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { OrderRecords } from "./OrderRecord.ts"
 
-/** Reads what is kept about a person's orders beside the orders themselves. */
+/** Reads the records that belong to a customer's orders. */
 export class OrderRecordRepo extends Context.Service<OrderRecordRepo, {
   /** Four statements for any number of orders; the newest `limit` of each kind. */
   readonly of: (customerId: string, limit: number) => Effect.Effect<OrderRecords, never, CurrentActor>

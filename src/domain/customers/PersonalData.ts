@@ -7,7 +7,7 @@ import { Customer } from "./Customer.ts"
 import { Interaction } from "./Interaction.ts"
 import { OrderRecords } from "./OrderRecord.ts"
 
-/** Everything that the store keeps of a person, each kind newest first. */
+/** All data that the store holds about a customer, each kind newest first. */
 export const PersonalData = Schema.Struct({
   exportedAt: Time,
   profile: Customer,

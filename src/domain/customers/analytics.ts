@@ -1,9 +1,9 @@
 import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
 
-/** The rows of people who were erased stay, for their orders; nobody counts them any more. */
+/** Rows of erased customers stay for their orders; analytics exclude them. */
 const isThere = "customers.erased_at is null"
 
-/** More than one order; the second one that an index finds ends the search. */
+/** More than one order; the search stops at the second one in the index. */
 const isReturning = `exists (select 1 from orders o where o.organization_id = customers.organization_id
   and o.customer_id = customers.id offset 1)`
 
@@ -13,7 +13,7 @@ const Customers: AnalyticsModel = {
   table: "customers",
   measures: {
     customerCount: { type: "count", filter: isThere },
-    // New in the time that a query asks about by `createdAt`.
+    // New in the period that a query selects by `createdAt`.
     newCustomers: { type: "count", filter: isThere },
     returningCustomers: { type: "count", filter: `${isThere} and ${isReturning}` }
   },

@@ -2,7 +2,7 @@ import { statements } from "../modules/StatementsRepo.ts"
 
 export const migrations = {
   "0001_customers": statements(
-    // A row stays when its person is erased, because orders refer to it: without a login and without a word about him.
+    // The row stays when the customer is erased, because orders reference it, but without login and personal data.
     `create table customers (
       id uuid primary key,
       organization_id text not null references organizations,
@@ -21,7 +21,7 @@ export const migrations = {
         and phone is null and first_name is null and last_name is null and metadata = '{}'))
     )`,
     `create index customers_created on customers (organization_id, created_at desc, id desc) where erased_at is null`,
-    // By the beginning of what somebody says at the desk; sorted by bytes, whatever the collation.
+    // Prefix search in the admin; byte order, independent of the collation.
     `create index customers_email on customers (organization_id, lower(email) text_pattern_ops) where erased_at is null`,
     `create index customers_full_name on customers (organization_id,
       lower(coalesce(first_name, '') || ' ' || coalesce(last_name, '')) text_pattern_ops) where erased_at is null`,
@@ -56,7 +56,7 @@ export const migrations = {
       updated_at timestamptz not null default now(),
       constraint customer_groups_name unique (organization_id, name)
     )`,
-    // Prices and promotions name groups: one that has members is not deleted under them.
+    // Prices and promotions reference groups, so a group with members cannot be deleted.
     `create table customer_group_members (
       organization_id text not null,
       group_id uuid not null references customer_groups on delete restrict,
@@ -66,7 +66,7 @@ export const migrations = {
     )`,
     `create index customer_group_members_joined on customer_group_members (group_id, joined_at desc, customer_id desc)`,
     `create index customer_group_members_customer on customer_group_members (customer_id)`,
-    // Each membership moves its own id in the profile, so that two at once do not overwrite each other.
+    // Each membership updates a single id in the profile, so that two at once do not overwrite each other.
     `create function customer_group_ids() returns trigger language plpgsql as $$
       begin
         update customers set updated_at = now(), group_ids = case tg_op

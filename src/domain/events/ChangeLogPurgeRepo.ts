@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Takes old entries out of the journal. */
+/** Removes old entries from the change log. */
 export class ChangeLogPurgeRepo extends Context.Service<ChangeLogPurgeRepo, {
   /**
-   * Deletes the oldest entries of all organizations that are older than this, at most `limit` a call; gives how many.
-   * The head of each change log says how many entries were purged, which the audit trail subtracts from its total.
+   * Deletes the oldest entries of all organizations that are older than this, at most `limit` per call, and returns how
+   * many. The head of each change log counts its purged entries, which the audit trail subtracts from its total.
    */
   readonly purge: (limit: number, olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/events/ChangeLogPurgeRepo") {}
@@ -19,7 +19,10 @@ interface DueRow {
 export const changeLogPurgeRepoLayer = Layer.effect(
   ChangeLogPurgeRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    /** The next organization with something to purge, its head locked, and up to which position: never over a younger entry. It waits for the relay, which holds a head for moments. */
+    /**
+     * Finds and locks the next organization with entries to purge, and the position up to which all entries are old
+     * enough. Waits for the relay, which holds a head only briefly.
+     */
     const due = (limit: number, days: number) =>
       sql<DueRow>`select h.organization_id, old.upto from outbox_cursors h
         join outbox_events first on first.organization_id = h.organization_id
@@ -35,7 +38,7 @@ export const changeLogPurgeRepoLayer = Layer.effect(
       if (next === undefined) return 0
       const { organization_id: organization, upto } = next
       yield* sql`select set_config('stoa.outbox_purge', 'on', true)`
-      // The head first: the trigger refuses a delete past what it says.
+      // Update the head first: the trigger refuses deletes past the position in it.
       yield* sql`update outbox_cursors set purged_position = ${upto}::bigint where organization_id = ${organization}`
       const gone = yield* sql`delete from outbox_events where organization_id = ${organization}
         and position <= ${upto}::bigint returning 1`

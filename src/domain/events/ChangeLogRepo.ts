@@ -9,12 +9,12 @@ const columns =
   `id, organization_id, type, entity_type, entity_id, payload, before, actor_id, actor_type, request_id, ip,
   user_agent, source`
 
-/** Where the entries of an insert go: `insert into ${change log(sql)} select …`, in the order of the columns. */
+/** Target of an insert: `insert into ${changeLog(sql)} select …`, in the order of the columns. */
 export const changeLog = (sql: SqlClient.SqlClient) => sql.literal(`outbox_events (${columns})`)
 
 /**
- * Whose change it is: the last six columns, for a statement that serves one actor. `id` is an SQL text where the rows
- * themselves say who it was.
+ * The actor and origin of a change: the last six columns, for a statement that serves one actor. `id` is an SQL text
+ * where the rows name the actor.
  */
 export const byActor = (sql: SqlClient.SqlClient, actor: Actor, id?: string) =>
   sql`${id === undefined ? sql`${actor.userId ?? actor.keyId ?? null}::text` : sql.literal(id)}, ${actor.type}::text,
@@ -22,7 +22,7 @@ export const byActor = (sql: SqlClient.SqlClient, actor: Actor, id?: string) =>
     actor.source ?? "local"
   }::text`
 
-/** The same as a value of a row's JSON, for a statement that serves many actors. */
+/** The same as a JSON value of a row, for a statement that serves many actors. */
 export const originOf = (actor: Actor) => ({
   id: actor.userId ?? actor.keyId ?? null,
   type: actor.type,
@@ -32,17 +32,16 @@ export const originOf = (actor: Actor) => ({
   source: actor.source ?? "local"
 })
 
-/** Reads `originOf` again from the column `origin` of a statement's input `i`. */
+/** Reads `originOf` back from the column `origin` of a statement's input `i`. */
 export const byOrigin = (sql: SqlClient.SqlClient) =>
   sql.literal(`i.origin->>'id', i.origin->>'type', i.origin->>'request', i.origin->>'ip', i.origin->>'agent',
     i.origin->>'source'`)
 
 /**
- * Writes changes into the change log as a part of the statement that makes them, `with e as (${…})`, so that nothing is
- * told that was not committed and nothing committed stays untold. Which place they have in the organization's chain is
- * decided after commit by the relay: a counter here would make all writers of an organization wait for one another.
- * `guard` names the part of that statement which must have written a row for the changes to have happened at all. What
- * changed nothing (`isChange`) is not written.
+ * Writes change log entries within the statement that makes the changes, `with e as (${…})`, so that an entry exists
+ * exactly when its change is committed. The relay assigns positions after commit: a counter here would serialize all
+ * writers of an organization. `guard` names the part of the statement that must have written a row. Records that did
+ * not change (`isChange`) get no entry.
  */
 export const changeLogInsert = (
   sql: SqlClient.SqlClient,
@@ -58,19 +57,19 @@ export const changeLogInsert = (
   }::jsonb) o
     ${guard === undefined ? sql.literal("") : sql.literal(`where exists (select 1 from ${guard})`)}`
 
-/** A change that only the statement knows in full: SQL texts over the rows of `from`, one entry for each of them. */
+/** A change that only the statement can describe in full: SQL texts over the rows of `from`, one entry per row. */
 export interface Written {
-  /** A name, or an SQL text that gives one. */
+  /** A name, or an SQL text that returns one. */
   readonly type: ChangeType | { readonly sql: string }
   readonly entityType: Subject
   readonly entityId: string
   readonly payload: string | Statement.Fragment
   readonly before?: string | Statement.Fragment | undefined
-  /** Name of the part that gives the rows, or a join of parts; no conditions. */
+  /** Name of the part that returns the rows, or a join of parts; no conditions. */
   readonly from: string
-  /** Which of the rows are told; absent: all of them. */
+  /** Which rows get an entry; absent: all. */
   readonly only?: string | undefined
-  /** Who did it and whose change log tells of it, where the rows say so and not the actor of the request. */
+  /** The actor and the organization, where the rows name them instead of the actor of the request. */
   readonly actorId?: string | undefined
   readonly organizationId?: string | undefined
 }
@@ -78,7 +77,7 @@ export interface Written {
 const fragment = (sql: SqlClient.SqlClient, text: string | Statement.Fragment) =>
   typeof text === "string" ? sql.literal(text) : text
 
-/** What `isChange` says, where only the statement knows the records. */
+/** The result of `isChange`, where only the statement can compare the records. */
 const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Written) =>
   only !== undefined
     ? sql.literal(`where ${only}`)
@@ -86,7 +85,7 @@ const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Wr
     ? sql.literal("")
     : sql`where ((${fragment(sql, payload)}) - 'updatedAt') is distinct from ((${fragment(sql, before)}) - 'updatedAt')`
 
-/** Like `changeLogInsert`, for changes whose rows only the statement itself learns. */
+/** Like `changeLogInsert`, for changes whose rows only the statement can read. */
 export const changeLogRows = (sql: SqlClient.SqlClient, actor: Actor, written: Written) =>
   sql`insert into ${changeLog(sql)}
     select gen_random_uuid(), ${sql`coalesce(${
@@ -97,5 +96,5 @@ export const changeLogRows = (sql: SqlClient.SqlClient, actor: Actor, written: W
       ${fragment(sql, written.before ?? "null::jsonb")}, ${byActor(sql, actor, written.actorId)}
     from ${sql.literal(written.from)} ${ifChanged(sql, written)}`
 
-/** A time as the API shows it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */
+/** A time as the API formats it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */
 export const isoTime = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

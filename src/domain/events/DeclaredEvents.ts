@@ -1,12 +1,14 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { eventTypes } from "./Event.ts"
 
-/** A plugin, as far as its events go. */
+/** The events that a plugin declares. */
 interface Announcing {
   readonly events: ReadonlyArray<string>
 }
 
-/** Names of the changes that are announced: those of the core, and those that plugins declare. Others are only audited. */
+/**
+ * Names of the changes that are emitted as events: those of the core and of plugins. Other changes are only audited.
+ */
 export class DeclaredEvents extends Context.Service<DeclaredEvents, {
   readonly names: ReadonlySet<string>
 }>()("stoa/domain/events/DeclaredEvents") {}
@@ -17,7 +19,7 @@ export const declaredEvents = (plugins: ReadonlyArray<Announcing>) =>
     names: new Set<string>([...eventTypes, ...plugins.flatMap(({ events }) => events)])
   })
 
-/** Those of this process; of the core alone where a part of it is built by itself, as some tests do. */
+/** The events of this process. Defaults to those of the core, for layers that tests build without plugins. */
 export const announcedNames: Effect.Effect<ReadonlySet<string>> = Effect.map(
   Effect.serviceOption(DeclaredEvents),
   Option.match({ onNone: (): ReadonlySet<string> => new Set(eventTypes), onSome: ({ names }) => names })

@@ -1,4 +1,4 @@
-/** Names of the events a store announces (spec §6): webhooks deliver them and `GET /api/events` tells them. */
+/** Names of the events a store emits (spec §6). Webhooks deliver them and `GET /api/events` lists them. */
 export const eventTypes = [
   "orders.create",
   "orders.statusChange",
@@ -16,13 +16,13 @@ export const eventTypes = [
   "cart.afterAddItem"
 ] as const
 
-/** Name of an announced event. */
+/** Name of an emitted event. */
 export type EventType = typeof eventTypes[number]
 
 /** The same, or the name of an event that a plugin declares. */
 export type EventName = EventType | (string & {})
 
-/** Changes that the audit trail tells of and nobody is sent: `<module>.<operation>`. */
+/** Changes that appear in the audit trail but are not emitted: `<module>.<operation>`. */
 export type AuditedType =
   | "apiKeys.create"
   | "apiKeys.delete"
@@ -135,13 +135,15 @@ export type AuditedType =
   | "webhooks.rotateSecret"
   | "webhooks.disable"
 
-/** A change of a row of a plugin's table, `<plugin>/<table>.create`, or an event that a plugin declares, `<plugin>/…`. */
+/**
+ * A change of a row of a plugin's table, `<plugin>/<table>.create`, or an event that a plugin declares, `<plugin>/…`.
+ */
 export type PluginType = `${string}/${string}`
 
-/** Name of a change: an event, or one that is only audited. */
+/** Name of a change: an event, or a change that is only audited. */
 export type ChangeType = EventType | AuditedType | PluginType
 
-/** Kind of record a change is about (contract §0.6). */
+/** Kind of record that a change is about (contract §0.6). */
 export type Subject =
   | PluginType
   | "order"
@@ -180,9 +182,9 @@ export type Subject =
   | "tax_rate"
 
 /**
- * Something that happened to a record: what the change log keeps, the audit trail shows and, for an event, webhooks
- * deliver. `payload` is the record after the change as the API shows it, `before` the record as it was; absent where
- * there was none. Keys that name secrets do not enter the change log, whoever writes them.
+ * A change of a record as the change log stores it, the audit trail shows it and webhooks deliver it. `payload` is the
+ * record after the change as the API shows it, `before` the record before it; absent where there was none. The database
+ * strips keys that name secrets, for every writer.
  */
 export interface Change {
   readonly type: ChangeType

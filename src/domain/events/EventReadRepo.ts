@@ -5,15 +5,15 @@ import { lookupSql } from "../modules/LookupRepo.ts"
 import type { EventName, Subject } from "./Event.ts"
 import type { SequencedEvent } from "./EventSubscribers.ts"
 
-/** Where a reader of an organization's events is: it has read up to this sequence. */
+/** The position of a reader of an organization's events: the last sequence it has read. */
 export interface Cursor {
   readonly organizationId: string
   readonly after: number
 }
 
-/** Reads announced events in their order. */
+/** Reads emitted events in order. */
 export class EventReadRepo extends Context.Service<EventReadRepo, {
-  /** The events after a sequence, oldest first, at most `limit`; only those of a type where one is named. */
+  /** The events after a sequence, oldest first, at most `limit`, optionally of one type. */
   readonly after: (
     sequence: number,
     limit: number,
@@ -21,7 +21,7 @@ export class EventReadRepo extends Context.Service<EventReadRepo, {
   ) => Effect.Effect<ReadonlyArray<SequencedEvent>, never, CurrentActor>
   /** Sequence of the newest event of the organization; 0 when there is none. */
   readonly latest: Effect.Effect<number, never, CurrentActor>
-  /** What came after each of the cursors, of each at most `limit`, in one statement. */
+  /** The events after each of the cursors, at most `limit` for each, in one statement. */
   readonly afterAll: (
     cursors: ReadonlyArray<Cursor>,
     limit: number

@@ -1,17 +1,17 @@
 import { Context, Effect, Layer } from "effect"
 import type { EventName, Subject } from "./Event.ts"
 
-/** That an event happened, and its place in the organization's stream. */
+/** An event and its position in the organization's stream. */
 export interface EventNotice {
   readonly organizationId: string
-  /** From 1, without gaps, in every organization by itself. */
+  /** Starts at 1, without gaps, per organization. */
   readonly sequence: number
-  /** UUID of the event; whoever tells the world of it says this id. */
+  /** UUID of the event; deliveries to other systems carry this id. */
   readonly id: string
   readonly type: EventName
 }
 
-/** An event with what it tells. */
+/** An event with its record. */
 export interface SequencedEvent extends EventNotice {
   readonly entityType: Subject
   readonly entityId: string
@@ -23,15 +23,15 @@ export interface SequencedEvent extends EventNotice {
 }
 
 /**
- * What is done with events, in the transaction that gives them their sequence: it happens once for each event. Most
- * events are wanted by nobody, so what they tell is left in the change log: a subscriber reads, or better copies by its own
- * statement, the records of those that it wants. A batch holds them to some megabytes.
+ * Handles events in the transaction that assigns their sequence, so that each event is handled once. Most subscribers
+ * ignore most events, so records stay in the change log: a subscriber reads, or better copies in one statement, the
+ * records it needs. A batch limits them to a few megabytes.
  */
 export type EventSubscriber = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
 
 /**
- * Who must hear of every event. The relay calls each of them with every batch, inside of its transaction, so that a
- * delivery that is enqueued there is neither lost nor doubled. A subscriber writes rows and calls nobody outside.
+ * The subscribers of every event. The relay calls each with every batch inside its transaction, so that a delivery
+ * enqueued there is neither lost nor duplicated. A subscriber only writes rows and makes no external calls.
  */
 export class EventSubscribers extends Context.Service<EventSubscribers, {
   readonly register: (subscriber: EventSubscriber) => Effect.Effect<void>

@@ -6,50 +6,50 @@ import type { SequencedEvent } from "./EventSubscribers.ts"
 
 /** Limits of one process. */
 export interface TailerLimits {
-  /** Readers that are served at once; the next one is asked to come again. */
+  /** Maximum concurrent readers; further readers get an error and retry later. */
   readonly readers: number
-  /** Events that wait for one slow reader; what is more he reads from the database when he is ready for it. */
+  /** Maximum queued events of a slow reader, who reads the rest from the database. */
   readonly buffer: number
 }
 
 const usual: TailerLimits = { readers: 500, buffer: 256 }
 
-/** How long the tailer rests when there was nothing new. */
+/** Pause of the tailer after it found nothing new. */
 const rest = "50 millis"
 
-/** Events of one look. */
+/** Maximum events per read. */
 const pageSize = 200
 
-/** One organization that is listened to: up to where it was read, and the queues of its readers. */
+/** An organization with readers: the last sequence read, and the queues of its readers. */
 interface Tail {
   cursor: number
   readonly queues: Set<Queue.Queue<SequencedEvent, Cause.Done>>
 }
 
-/** What a reader listens to. */
+/** The subscription of a reader. */
 interface Listening {
   readonly queue: Queue.Queue<SequencedEvent, Cause.Done>
   readonly tail: Tail
 }
 
 /**
- * Follows the events of this process's readers: one statement looks for all of them, however many they are. It reads
- * what the relay has placed, so that it works in every process and wherever the relay runs.
+ * Follows the events for all readers of this process with one statement per read. It reads events that the relay has
+ * positioned, so it works in every process.
  */
 export class EventTailer extends Context.Service<EventTailer, {
   /**
-   * The events of the organization after a sequence, then those that come, in their order and without gaps, until the
-   * process ends. 503 when this process serves as many readers as it can, or is about to end.
+   * The events of the organization after a sequence, then new ones, in order and without gaps until the process shuts
+   * down. 503 when the process has reached its limit of readers or is shutting down.
    */
   readonly follow: (after: number) => Effect.Effect<Stream.Stream<SequencedEvent>, Unavailable, CurrentActor>
-  /** Ends all streams after what they have given, and admits no more: for the end of the process. */
+  /** Ends all streams after their queued events and admits no new ones, for shutdown. */
   readonly end: Effect.Effect<void>
 }>()("stoa/domain/events/EventTailer") {
   static readonly layerOf = (limits: Partial<TailerLimits> = {}) =>
     Layer.effect(EventTailer, make({ ...usual, ...limits }))
 }
 
-/** Offers what came to the readers of each organization; a queue that is full drops it, and its reader notices the gap. */
+/** Offers new events to the readers of each organization. A full queue drops events, and its reader detects the gap. */
 const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<SequencedEvent>) => {
   for (const event of events) {
     const tail = tails.get(event.organizationId)
@@ -59,7 +59,7 @@ const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<Sequence
   }
 }
 
-/** Those of the events that follow on to the cursor one by one. */
+/** The events that follow the cursor without a gap. */
 const contiguous = (cursor: number, events: ReadonlyArray<SequencedEvent>): ReadonlyArray<SequencedEvent> => {
   const fresh = events.filter(({ sequence }) => sequence > cursor)
   const gap = fresh.findIndex(({ sequence }, index) => sequence !== cursor + 1 + index)
@@ -67,8 +67,8 @@ const contiguous = (cursor: number, events: ReadonlyArray<SequencedEvent>): Read
 }
 
 /**
- * From the database until it has no more, then from the queue; back to the database whenever the tailer has seen more
- * than the queue could hold.
+ * Reads from the database until it has no more, then from the queue. Returns to the database when the queue has
+ * overflowed.
  */
 const pullFrom = (
   repo: EventReadRepo["Service"],
@@ -82,7 +82,7 @@ const pullFrom = (
     const seen = tail.cursor
     const found = yield* repo.after(cursor, pageSize)
     cursor = found.at(-1)?.sequence ?? cursor
-    // Whatever was seen before a short page is given by now, or purged.
+    // Events before a short page were delivered by now, or purged.
     if (found.length < pageSize) cursor = Math.max(cursor, seen)
     return found
   })

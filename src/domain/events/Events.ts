@@ -5,24 +5,24 @@ import type { EventName } from "./Event.ts"
 import { EventReadRepo } from "./EventReadRepo.ts"
 import type { SequencedEvent } from "./EventSubscribers.ts"
 
-/** Which events somebody asks for: those behind a sequence, at most so many, of one type or of all. */
+/** The events to read: after a sequence, at most `limit`, of one type or of all. */
 export interface EventQuery {
   readonly after: number
   readonly limit: number
   readonly type: EventName | undefined
 }
 
-/** Events and the cursor to go on with. */
+/** Events and the cursor of the next page. */
 export interface EventBatch {
   readonly events: ReadonlyArray<SequencedEvent>
   readonly next: number
 }
 
-/** The announced events of an organization (spec §6, docs/events.md). */
+/** The emitted events of an organization (spec §6, docs/events.md). */
 export class Events extends Context.Service<Events, {
-  /** Whether there is an event of this name. */
+  /** Whether an event of this name exists. */
   readonly announces: (name: EventName) => boolean
-  /** A batch, oldest first. Its cursor lies behind everything that was looked at, whatever its type. */
+  /** A batch, oldest first. The cursor is after all events that were read, including those of other types. */
   readonly list: (query: EventQuery) => Effect.Effect<EventBatch, never, CurrentActor>
 }>()("stoa/domain/events/Events") {
   static readonly layer = Layer.effect(
@@ -32,7 +32,7 @@ export class Events extends Context.Service<Events, {
       const names = yield* announcedNames
 
       const list = Effect.fn("Events.list")(function*({ after, limit, type }: EventQuery) {
-        // Looked up first: what comes meanwhile may be missing below and must not be passed over.
+        // Read the newest sequence first: events that arrive meanwhile may be missing below and must not be skipped.
         const latest = type === undefined ? after : Math.max(after, yield* repo.latest)
         const events = yield* repo.after(after, limit, type)
         const last = events.at(-1)?.sequence ?? after

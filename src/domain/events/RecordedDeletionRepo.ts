@@ -6,8 +6,8 @@ import { changeLogInsert } from "./ChangeLogRepo.ts"
 import type { Change } from "./Event.ts"
 
 /**
- * Deletes a row of the organization of the request by its id; the change log tells what is gone, and the request's mark
- * stands with it, in the same transaction. Gives the row, undefined when there is none such.
+ * Deletes a row of the organization of the request by its id, and writes the change log entry and the idempotency
+ * record in the same transaction. Returns the row, or undefined when there is none.
  */
 export const deleteRecorded = <A extends object>(
   sql: SqlClient.SqlClient,

@@ -1,21 +1,21 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** A person whose words are to leave the change log of an organization, and what its entries about him are about. */
+/** A person to redact from the change log of an organization, and the records that their entries are about. */
 export interface Redaction {
   readonly organizationId: string
   readonly customerId: string
   readonly orderIds: ReadonlyArray<string>
   readonly cartIds: ReadonlyArray<string>
-  /** What was made for his orders, by the name that the change log has for its kind. */
+  /** Ids of records that belong to their orders, by the change log's name for the kind. */
   readonly others: ReadonlyArray<{ readonly entityType: string; readonly ids: ReadonlyArray<string> }>
-  /** His login: of whatever he changed, address and program are forgotten. */
+  /** Their login: the client address and program are removed from all changes they made. */
   readonly actorId: string
 }
 
 /**
- * Entries by what they are about, and by who made them: of a cart that was purged only they know whose it was. Those
- * without a place yet lie in another index.
+ * Selects entries by subject and by author: for a purged cart only the entry still names its customer. Entries without
+ * a position are in another index.
  */
 const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
   const { actorId, cartIds, customerId, orderIds, organizationId, others } = redaction
@@ -40,8 +40,8 @@ const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
 }
 
 /**
- * Takes what the change log says of a person out of its entries, as a part of the transaction that erases them. Returns how
- * many entries it changed. It waits for the relay, which holds the head.
+ * Removes a person from the change log within the transaction that erases them, and returns how many entries it
+ * changed. Waits for the relay, which locks the head.
  */
 export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
   const { actorId, organizationId } = redaction

@@ -7,7 +7,7 @@ const refundJson = (row: string) =>
   `jsonb_build_object('id', ${row}.id, 'orderId', ${row}.order_id, 'kind', ${row}.kind, 'amount', ${row}.amount,
     'shipping', ${row}.shipping_amount, 'reason', ${row}.reason, 'status', ${row}.status, 'providerReference', ${row}.provider_reference, 'failure', ${row}.failure)`
 
-/** What a refund was before each of its changes; where it began there was nothing. */
+/** The refund before each of its changes; null for a new refund. */
 const before: Readonly<Record<RefundChange, string | undefined>> = {
   "refunds.create": undefined,
   "refunds.complete": "pending",
@@ -19,9 +19,9 @@ const before: Readonly<Record<RefundChange, string | undefined>> = {
 type RefundChange = Extract<AuditedType, `refunds.${string}`>
 
 /**
- * The change log's entry of every refund in the part `from`, rows of `refunds`. Orders decide refunds and payments settle
- * them, so that both write it. `lines` are those of a refund that begins. What a refund moves on its order follows from
- * it and has no entry of its own.
+ * The change log entry of every refund in the part `from`, rows of `refunds`. Orders decide refunds and payments settle
+ * them, so both write it. `lines` are those of a new refund. The effect on the order follows from the refund and gets
+ * no separate entry.
  */
 export const refundNoted = (
   sql: SqlClient.SqlClient,

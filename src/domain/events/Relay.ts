@@ -2,29 +2,29 @@ import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { type EventNotice, EventSubscribers } from "./EventSubscribers.ts"
 import { RelayRepo } from "./RelayRepo.ts"
 
-/** Most entries of one transaction. */
+/** Maximum entries per transaction. */
 const batchSize = 500
 
 /**
- * Bytes of their records, as they are stored, after which a transaction takes no further entry: it has to be over long
- * before the database's time limit, whatever people write into their metadata.
+ * Stored bytes of the records after which a transaction takes no further entry. Metadata can be large, and the
+ * transaction must end long before the database's time limit.
  */
 const batchBytes = 8_000_000
 
 /**
- * How long the relay rests before it looks again, unless more is waiting than one batch takes: the time that a change
- * waits for its place, at most. Without it a busy store would have a transaction for every two or three entries.
+ * Pause between reads unless a full batch is waiting, and so the longest time a change waits for its position. Without
+ * it a busy store would need a transaction for every two or three entries.
  */
 const rest = 25
 
 /**
- * The same once nothing was written for a second: the looks of a store at rest are most of what its process does, and the
- * first change after a pause waits for a tenth of a second at most.
+ * The pause once nothing was written for a second. These reads are most of the work of an idle process, so the first
+ * change after a pause waits up to a tenth of a second.
  */
 const quietRest = 100
 const quietAfter = 1_000
 
-/** Pause after the n-th failure in a row, milliseconds: doubled up to half a minute. */
+/** Pause after the n-th failure in a row, in milliseconds: doubled up to half a minute. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
 
 const encrypted = Metric.counter("stoa_outbox_relayed_total", {
@@ -37,13 +37,13 @@ const failures = Metric.counter("stoa_outbox_relay_failures_total", {
 })
 
 /**
- * Gives every committed entry of the change log its place and tells the subscribers of the events among them. One process
- * of the deployment runs it. Two at once do no harm, and what one leaves half done, when it dies, was never done.
+ * Assigns positions to committed entries of the change log and passes the events among them to the subscribers. One
+ * process of the deployment runs it. Two at once are safe, and a batch is lost in full when its process dies.
  */
 export class Relay extends Context.Service<Relay, {
-  /** One batch; gives how many entries it was. */
+  /** Processes one batch and returns how many entries it had. */
   readonly once: Effect.Effect<number>
-  /** Batch after batch, for ever; a batch that fails is logged and tried again. */
+  /** Processes batches forever; logs and retries a batch that fails. */
   readonly run: Effect.Effect<never>
 }>()("stoa/domain/events/Relay") {
   static readonly layer = Layer.effect(
@@ -59,8 +59,8 @@ export class Relay extends Context.Service<Relay, {
         Effect.tap((count) => Metric.update(encrypted, count))
       )
 
-      // Looked for outside of a transaction: at rest the relay costs one short statement and no commit. In a busy store
-      // the next entries are nearly always there, and the look is spared.
+      // Check outside of a transaction: an idle relay costs one short statement and no commit. In a busy store the next
+      // entries are nearly always there, and the check is skipped.
       let busy = false
       const turn = Effect.suspend(() => busy ? Effect.succeed(true) : repo.waits).pipe(
         Effect.flatMap((waits) => waits ? once : Effect.succeed(0)),

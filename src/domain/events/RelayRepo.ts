@@ -3,23 +3,24 @@ import { SqlClient } from "effect/sql"
 import { announcedNames } from "./DeclaredEvents.ts"
 import type { EventNotice } from "./EventSubscribers.ts"
 
-/** What is done with the events of a batch before it is committed. */
+/** Handles the events of a batch before it is committed. */
 export type Tell = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
 
-/** How much a batch may be. The first entry is taken however large it is. */
+/** Limits of a batch. The first entry is taken however large it is. */
 export interface BatchLimit {
   readonly entries: number
-  /** Of the records before and after the changes, as they are stored, compressed where the database did that. */
+  /** Stored bytes of the records before and after the changes, compressed where the database compresses them. */
   readonly bytes: number
 }
 
-/** Gives entries of the change log their places. */
+/** Assigns positions to entries of the change log. */
 export class RelayRepo extends Context.Service<RelayRepo, {
-  /** Whether an entry waits for its place. */
+  /** Whether an entry waits for its position. */
   readonly waits: Effect.Effect<boolean>
   /**
-   * Gives the oldest waiting entries, within the limit, their places in the change logs of their organizations, and tells
-   * of the events among them, in one transaction. Returns the number of entries. Two relays take turns per organization.
+   * Assigns the oldest waiting entries, within the limit, their positions in the change logs of their organizations and
+   * passes the events among them on, in one transaction. Returns the number of entries. Two relays take turns per
+   * organization.
    */
   readonly assignPositions: (limit: BatchLimit, tell: Tell) => Effect.Effect<number>
 }>()("stoa/domain/events/RelayRepo") {}
@@ -30,7 +31,7 @@ interface HeadRow {
   readonly event_sequence: bigint
 }
 
-/** Where the change log of an organization ends. */
+/** The head of an organization's change log. */
 interface End {
   readonly position: number
   readonly sequence: number
@@ -43,8 +44,8 @@ interface WaitingRow {
 }
 
 /**
- * Reads behind the locks of the heads, so that what another relay has just placed is not seen as waiting. The sizes are
- * added up without opening a record.
+ * Reads after the heads are locked, so that entries which another relay has just positioned do not count as waiting.
+ * Adds up the sizes without decompressing a record.
  */
 const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, { bytes, entries }: BatchLimit) => {
   const next = sql`position is null and organization_id = any(${organizations}::text[])`
@@ -58,7 +59,10 @@ const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>,
     order by entry_number limit ${entries}`
 }
 
-/** Locks the heads of the organizations whose entries are next, in the order of their names; makes missing ones. */
+/**
+ * Locks the heads of the organizations whose entries are next, ordered by name against deadlocks; creates missing
+ * heads.
+ */
 const lockHeads = (sql: SqlClient.SqlClient, limit: number) =>
   sql<HeadRow>`insert into outbox_cursors as h (organization_id)
     select distinct organization_id from (select organization_id from outbox_events where position is null
@@ -93,7 +97,7 @@ const number = (
   for (const row of rows) {
     const { id, organization_id: organizationId, type } = row
     const before = last.get(organizationId)
-    // Only organizations whose heads are locked were asked for.
+    // Only organizations whose heads are locked were read.
     if (before === undefined) continue
     const announced = announces.has(type)
     const link = { position: before.position + 1, sequence: before.sequence + (announced ? 1 : 0) }
@@ -108,7 +112,7 @@ const number = (
   return { placed, events, heads: moved }
 }
 
-/** Writes the places and the new heads, in one statement; what it could not write shows in the counts. */
+/** Writes the positions and the new heads in one statement; the counts reveal rows that it could not write. */
 const place = (sql: SqlClient.SqlClient, { heads, placed }: Batch) =>
   sql<{ readonly entries: number; readonly heads: number }>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(placed)}::jsonb)

@@ -2,9 +2,8 @@ import { Equal } from "effect"
 import type { Change, ChangeType } from "./Event.ts"
 
 /**
- * Changes that are none when the record is the same before and after: a request that sets what is set already is answered
- * with the record, and nobody is told. The others happen whatever the record shows: a secret that was rotated, a line
- * that is gone.
+ * Changes that do not count when the record is the same before and after: the request returns the record and no event
+ * is emitted. Other changes always count: a rotated secret, a removed line.
  */
 const settings: ReadonlySet<ChangeType> = new Set([
   "brands.update",
@@ -28,13 +27,13 @@ const settings: ReadonlySet<ChangeType> = new Set([
   "webhooks.update"
 ])
 
-/** Whether changes of this type are none when the record stays the same. */
+/** Whether changes of this type do not count when the record stays the same. */
 export const maySetTheSame = (type: ChangeType): boolean => settings.has(type)
 
-/** Whether two states of a record differ in nothing but the time of the last change. */
+/** Whether two states of a record differ only in the time of the last change. */
 export const isSameRecord = (before: object, after: object): boolean =>
   Equal.equals({ ...before, updatedAt: null }, { ...after, updatedAt: null })
 
-/** Whether something happened that the change log has to tell. */
+/** Whether the change needs a change log entry. */
 export const isChange = ({ before, payload, type }: Change): boolean =>
   !(maySetTheSame(type) && before !== undefined && before !== null && isSameRecord(before, payload))

@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** What a writer says of a change; none of it ever changes. */
+/** Columns that the writer fills; they never change. */
 const content = [
   "id",
   "entry_number",
@@ -21,19 +21,19 @@ const content = [
 
 const of = (row: string) => content.map((column) => `${row}.${column}`).join(", ")
 
-/** What of an entry no redaction changes, with its place. */
+/** Columns that no redaction changes, with the position. */
 const kept = (row: string) =>
   [...content.filter((column) => !["payload", "before", "ip", "user_agent"].includes(column)), "position"]
     .concat("event_sequence").map((column) => `${row}.${column}`).join(", ")
 
-/** Keys whose values are nobody's to read, in any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
+/** Keys whose values are secret, in any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
 const secretKey = "(passw(or)?d|passphrase|secret|token|api_?key|private_?key|authorization|card_?number|cvc|cvv" +
   "|bank_?account|iban)"
 
 const tables = [
   /*
-   * Entries get their number while they are written, behind the locks of the rows they tell of: of two changes of one
-   * record, and of one that began after another was committed, the later one has the greater number.
+   * Entries get their number while they are written, after the rows they describe are locked. So of two changes of one
+   * record, the later one has the greater number, and so has a change that began after another was committed.
    */
   `create table outbox_events (
     id uuid primary key,
@@ -55,7 +55,8 @@ const tables = [
     event_sequence bigint,
     check (event_sequence is null or position is not null)
   )`,
-  // A writer pays for the key and this index alone; the others take an entry in when the relay gives it its position.
+  // A writer maintains only the primary key and this index; the other indexes get an entry when the relay sets its
+  // position.
   `create index outbox_events_waiting on outbox_events (entry_number) where position is null`,
   `create unique index outbox_events_position on outbox_events (organization_id, position)
     where position is not null`,
@@ -69,7 +70,7 @@ const tables = [
     where position is not null`,
   `create index outbox_events_actor on outbox_events (organization_id, actor_id, created_at, entry_number)
     where position is not null`,
-  // The last place and sequence of an organization, and the last place that was purged.
+  // The last position and sequence of an organization, and the last purged position.
   `create table outbox_cursors (
     organization_id text primary key,
     position bigint not null default 0,
@@ -78,7 +79,7 @@ const tables = [
   ) with (fillfactor = 50)`
 ]
 
-/** Keys whose values say who somebody is, wherever they stand in an entry about him. */
+/** Keys whose values identify a person, anywhere in an entry about that person. */
 const personalKeys = [
   "email",
   "phone",
@@ -97,7 +98,7 @@ const personalKeys = [
   "trackingUrl"
 ]
 
-/** What metadata keep: the service's own words. The others are whatever somebody wrote there. */
+/** Metadata keys of the service. All other keys hold user input. */
 const impersonalMetadata = [
   "cartId",
   "checkoutId",
@@ -118,7 +119,7 @@ const anonymous = [
     texts(impersonalMetadata)
   }))
       else '{}' end $$`,
-  // Reasons of the service's own are words joined by underscores; what anybody wrote may name somebody.
+  // The service's reasons are words joined by underscores; other text is user input and may name a person.
   `create function reason_anonymous(reason text) returns text language sql immutable as $$
     select case when reason ~ '^[a-z]+(_[a-z]+)+$' then reason else 'erased' end $$`,
   `create function outbox_anonymous(doc jsonb) returns jsonb language plpgsql immutable as $$
@@ -136,7 +137,7 @@ const anonymous = [
     end $$`
 ]
 
-/** Whoever writes, and whatever of: values under keys that name secrets never lie in the journal. */
+/** Strips values under keys that name secrets, from every writer and every record. */
 const redaction = [
   `create function outbox_redacted(doc jsonb) returns jsonb language plpgsql immutable as $$
     begin
@@ -153,7 +154,7 @@ const redaction = [
       new.before := outbox_redacted(new.before);
       return new;
     end $$`,
-  // The test spares nearly all entries the walk.
+  // The test avoids the traversal for nearly all entries.
   `create trigger outbox_events_redact before insert on outbox_events for each row
     when (new.payload::text ~* '${secretKey}' or new.before::text ~* '${secretKey}')
     execute function outbox_redact()`
@@ -166,8 +167,8 @@ const refusals = [
         using errcode = 'restrict_violation';
     end $$`,
   /*
-   * One change of an entry is allowed, in a transaction that declares it: what the entry says of a person goes, and
-   * where it came from.
+   * One update of an entry is allowed, in a transaction that declares it: the removal of personal data and of the
+   * origin.
    */
   `create function outbox_change() returns trigger language plpgsql as $$
     begin
