@@ -2,26 +2,26 @@ import { Context, Effect } from "effect"
 import { type Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
 import { type Actor, isSignedIn, refusalOf, requireAnyOf } from "./Actor.ts"
 
-/** What a route asks of its caller. */
+/** The access requirement of a route. */
 export type AccessRule =
   /** Anyone, with or without credentials. */
   | { readonly _tag: "Open" }
-  /** Any of these permissions; the first one is named in the refusal. */
+  /** Any of these permissions; a refusal names the first one. */
   | { readonly _tag: "AnyOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
-  /** All of these permissions; the first one that is missing is named in the refusal. */
+  /** All of these permissions; a refusal names the first missing one. */
   | { readonly _tag: "AllOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
-  /** A signed-in user, who holds all of these permissions where any are named. Others are asked to sign in. */
+  /** A signed-in user with all of these permissions. Other callers are asked to sign in. */
   | { readonly _tag: "SignedIn"; readonly permissions: ReadonlyArray<string> }
-  /** Whoever a rule of the domain lets in; what he sees then depends on who he is. `missing` is named in the refusal. */
+  /** Callers that a domain rule admits; the response depends on the caller. A refusal names `missing`. */
   | { readonly _tag: "Judged"; readonly admits: (actor: Actor) => boolean; readonly missing: string }
 
 /**
- * The access rule of an endpoint, as an annotation on it. The `Access` middleware enforces it before anything of the
- * request is decoded; an endpoint without one is refused to everybody, and a test names it.
+ * The access rule of an endpoint, as an annotation on it. The `Access` middleware enforces it before it decodes the
+ * request. An endpoint without a rule refuses all callers, and a test names it.
  */
 export class Access extends Context.Service<Access, AccessRule>()("stoa/domain/access/Access") {}
 
-/** Open to everyone; what the route does decides for itself. */
+/** Open to everyone; the handler decides. */
 export const open: AccessRule = { _tag: "Open" }
 
 /** Any of the permissions suffices (spec §5, required permission per endpoint group; contract §0.3 for the aliases). */
@@ -37,12 +37,12 @@ export const allOf = (...permissions: readonly [string, ...ReadonlyArray<string>
 })
 
 /**
- * A route about the caller himself (spec §4, `/me`): 401 for visitors without credentials and for API keys, who are
- * nobody, 403 for a user without one of the permissions.
+ * A route about the caller (spec §4, `/me`): 401 for visitors without credentials and for API keys, which have no user;
+ * 403 for a user without one of the permissions.
  */
 export const signedIn = (...permissions: ReadonlyArray<string>): AccessRule => ({ _tag: "SignedIn", permissions })
 
-/** A route whose answer depends on who asks: `admits` says who sees anything at all; the permission is named to others. */
+/** A route whose response depends on the caller: `admits` decides who gets one, and a refusal names the permission. */
 export const judgedBy = (admits: (actor: Actor) => boolean, missing: string): AccessRule => ({
   _tag: "Judged",
   admits,
@@ -52,7 +52,7 @@ export const judgedBy = (admits: (actor: Actor) => boolean, missing: string): Ac
 const requireAll = (actor: Actor, permissions: ReadonlyArray<string>) =>
   Effect.forEach(permissions, (permission) => requireAnyOf(actor, [permission]), { discard: true })
 
-/** Holds an actor to a rule: 401 where credentials of another kind would help, 403 where they would not (contract §0.3). */
+/** Checks an actor against a rule: 401 where other credentials would help, 403 where they would not (contract §0.3). */
 export const admit = (actor: Actor, rule: AccessRule): Effect.Effect<void, Unauthorized | Forbidden> => {
   switch (rule._tag) {
     case "Open":
@@ -68,5 +68,5 @@ export const admit = (actor: Actor, rule: AccessRule): Effect.Effect<void, Unaut
   }
 }
 
-/** Annotation of an endpoint that serves no organization in particular: it answers also where none can be found. */
+/** Annotation of an endpoint that belongs to no organization: it also responds where none can be resolved. */
 export class Storeless extends Context.Service<Storeless, true>()("stoa/domain/access/Storeless") {}

@@ -5,26 +5,26 @@ import { type KeyScopes, scopeNamed } from "./KeyScope.ts"
 import type { Permission } from "./Permission.ts"
 import type { Roles } from "./Role.ts"
 
-/** What the deployment says of roles. */
+/** The roles of the deployment. */
 export interface AccessPolicy {
   readonly roles: Roles
   readonly defaultOrganizationId: string
-  /** Of visitors and of signed-in shoppers who are members of nothing. */
+  /** Permissions of visitors and of signed-in shoppers without a membership. */
   readonly customerPermissions: ReadonlyArray<Permission>
-  /** Of keys that have neither a role, nor a scope, nor permissions. */
+  /** Permissions of keys without a role, scope or permissions. */
   readonly keyPermissions: ReadonlyArray<Permission>
   readonly keyScopes: KeyScopes
 }
 
-/** The actor without what the request itself adds. */
+/** The actor without the fields that the request adds. */
 export type BareActor = Omit<Actor, "cartSecret" | "requestId" | "ip" | "userAgent" | "source" | "workId">
 
 const permissionsOfRole = ({ roles }: AccessPolicy, role: string): ReadonlyArray<Permission> =>
   Object.hasOwn(roles, role) ? roles[role] ?? [] : []
 
 /**
- * The organization a session is in by itself (contract, platform §2): the one its user chose, else the default one where
- * he is a member there. Undefined where only the request can say.
+ * The default organization of a session (contract, platform §2): the one its user chose, else the deployment's default
+ * one if they are a member there. Undefined where only the request can decide.
  */
 export const organizationOfSession = (
   { activeOrganizationId, memberships }: SessionFacts,
@@ -32,13 +32,13 @@ export const organizationOfSession = (
 ): string | undefined =>
   activeOrganizationId ?? (Object.hasOwn(memberships, defaultOrganizationId) ? defaultOrganizationId : undefined)
 
-/** His role in an organization; undefined for whoever is no member there. */
+/** The user's role in an organization; undefined without a membership. */
 export const membershipIn = (
   { memberships }: Pick<SessionFacts, "memberships">,
   organizationId: string
 ): string | undefined => Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
 
-/** What a member may do, or a customer: whoever has no role there. */
+/** Permissions of a member, or of a customer for a user without a role there. */
 const permissionsOfMember = (
   memberships: Readonly<Record<string, string>>,
   organizationId: string,
@@ -48,7 +48,7 @@ const permissionsOfMember = (
   return role === undefined ? policy.customerPermissions : permissionsOfRole(policy, role)
 }
 
-/** A signed-in user: a member has the permissions of his role, an unknown role none; everybody else is a customer. */
+/** A signed-in user: a member has the permissions of their role, an unknown role none; other users are customers. */
 export const actorOfSession = (session: SessionFacts, organizationId: string, policy: AccessPolicy): BareActor => {
   const role = membershipIn(session, organizationId)
   return {
@@ -64,14 +64,14 @@ export const actorOfSession = (session: SessionFacts, organizationId: string, po
   }
 }
 
-/** What a key was given: by its role or its scope as these are now, narrowed to its own; else its own alone. */
+/** Permissions of a key: those of its current role or scope, narrowed to the key's list; else the key's list alone. */
 const permissionsGiven = (key: KeyFacts, policy: AccessPolicy): ReadonlyArray<Permission> => {
   if (key.role !== null) return narrowed(permissionsOfRole(policy, key.role), key.permissions)
   if (key.scope !== null) return narrowed(scopeNamed(policy.keyScopes, key.scope)?.permissions ?? [], key.permissions)
   return key.permissions ?? policy.keyPermissions
 }
 
-/** An API key; one that somebody made for himself never may more than he may in its organization (contract §4, §23.14). */
+/** An API key. A user's key never has more permissions than the user has in its organization (contract §4, §23.14). */
 export const actorOfKey = (key: KeyFacts, organizationId: string, policy: AccessPolicy): BareActor => ({
   type: "api_key",
   userId: key.userId,

@@ -4,37 +4,37 @@ import { Uuid } from "../ids/Id.ts"
 import { maybe, Moment, Time } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 
-/** An API key of an organization, without the key itself: that was shown once, when it was made (contract, platform §4). */
+/** An API key of an organization without its secret, which is shown only at creation (contract, platform §4). */
 export const ApiKey = Schema.Struct({
   id: Uuid,
   name: Schema.NullOr(Schema.String),
-  /** The first characters of the key, by which its holder knows it again. */
+  /** The first characters of the key, by which its holder recognizes it. */
   start: Schema.NullOr(Schema.String),
   prefix: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
-  /** The name of the deployment's scope whose permissions it has; null for one with a role. */
+  /** The name of the scope with its permissions; null for a key with a role. */
   scope: Schema.NullOr(Schema.String),
-  /** What it is narrowed to; null where its role or scope alone decides. */
+  /** Permissions that it is narrowed to; null where its role or scope alone decides. */
   permissions: Schema.NullOr(Schema.Array(Schema.String)),
   enabled: Schema.Boolean,
   expiresAt: Schema.NullOr(Time),
-  /** Written down every few seconds: a use of this moment may be missing. */
+  /** Written every few seconds: the latest uses may be missing. */
   lastRequest: Schema.NullOr(Time),
   requestCount: Schema.Int,
-  /** Remarks of whoever made it, where its scope allows them. They decide nothing. */
+  /** Remarks of its author, where the scope allows them. They affect nothing. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
   createdAt: Time
 }).annotate({ identifier: "ApiKey" })
 export type ApiKey = typeof ApiKey.Type
 
-/** The record with the key itself: the answer of its creation, and no other one. */
+/** The record with the secret: only the response of the creation has it. */
 export const ApiKeyWithKey = Schema.Struct({
   ...ApiKey.fields,
   key: Schema.String.annotate({ description: "Shown in this answer only." })
 }).annotate({ identifier: "ApiKeyWithKey" })
 export type ApiKeyWithKey = typeof ApiKeyWithKey.Type
 
-/** A key to be made: of a role or of a scope, one of both. */
+/** A key to create: exactly one of role and scope. */
 export const NewApiKey = Schema.Struct({
   name: Text.check(Schema.isMaxLength(64)),
   role: maybe(Text),
@@ -47,18 +47,16 @@ export const NewApiKey = Schema.Struct({
 }).annotate({ identifier: "NewApiKey" })
 export type NewApiKey = typeof NewApiKey.Type
 
-/** Every key of ours begins with it: whoever finds one in a log or a commit knows what it is. */
+/** Prefix of all keys, so that people and secret scanners recognize one in a log or a commit. */
 export const keyPrefix = "stoa_"
 
-/** How many characters of a key are kept readable (contract §4: `start`, prefix included). */
+/** How many characters of a key stay readable (contract §4: `start`, prefix included). */
 const shown = 10
 
-/**
- * A key of 256 random bits behind its prefix, and what is stored of it. The key itself is to be shown once and kept nowhere.
- */
+/** Creates a key of 256 random bits after its prefix, and its stored form. Show the key once and store it nowhere. */
 export const newKeyText = (prefix = keyPrefix) => {
   const key = `${prefix}${randomBytes(32).toString("base64url")}`
-  // Behind a long prefix a few random letters more, by which its holder tells it from others.
+  // Keep a few random letters after a long prefix, so that its holder can tell keys apart.
   const start = key.slice(0, Math.max(shown, prefix.length + 4))
   return { key, stored: { prefix, start, hash: hash("sha256", key, "base64url") } }
 }

@@ -8,7 +8,7 @@ import type { ApiKey } from "./ApiKey.ts"
 import { permissionsOf, storedPermissions } from "./KeyPermissions.ts"
 import { noScope } from "./KeyScope.ts"
 
-/** What is kept of the text of a key. */
+/** The stored parts of a key's text. */
 export interface StoredText {
   readonly prefix: string
   readonly start: string
@@ -51,13 +51,13 @@ const toApiKey = (row: Row): ApiKey => ({
   createdAt: row.created_at
 })
 
-/** Keys of an organization. Each change announces itself to the change log in its own statement, without the key's hash. */
+/** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
 export class ApiKeyRepo extends Context.Service<ApiKeyRepo, {
   readonly insert: (key: ApiKey, text: StoredText) => Effect.Effect<void, never, CurrentActor>
   /** Newest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<ApiKey>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<ApiKey | undefined, never, CurrentActor>
-  /** Deletes a key: from now on it opens nothing. False when the organization has none such. */
+  /** Deletes a key, which is invalid from then on. False when the organization has no such key. */
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/access/ApiKeyRepo") {}
 

@@ -11,7 +11,7 @@ import { mayGive, mayGrant } from "./Granting.ts"
 import { kindAskedFor } from "./KeyRequest.ts"
 import { scopeNamed } from "./KeyScope.ts"
 
-/** A key that was just made, with its text: the only time that it is shown. */
+/** A new key with its text, which is shown only now. */
 export interface MadeApiKey {
   readonly apiKey: ApiKey
   readonly key: string
@@ -20,12 +20,15 @@ export interface MadeApiKey {
 /** The keys of an organization (contract, platform §4). */
 export class ApiKeys extends Context.Service<ApiKeys, {
   /**
-   * 422 for an unknown role or scope, an empty name, an end that has passed or permissions beyond it; 403 for a role or
-   * scope that may more than the actor, and where keys are switched off.
+   * 422 for an unknown role or scope, an empty name, an end in the past or permissions beyond the role or scope; 403
+   * for a role or scope with more permissions than the actor, and where keys are disabled.
    */
   readonly create: (input: NewApiKey) => Effect.Effect<MadeApiKey, ValidationFailed | Forbidden, CurrentActor>
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<ApiKey>, never, CurrentActor>
-  /** The key opens nothing any more, in any process. 404 without it, 403 when its role or scope may more than the actor. */
+  /**
+   * Invalidates the key in all processes. 404 for an unknown key, 403 when its role or scope has more permissions than
+   * the actor.
+   */
   readonly revoke: (id: string) => Effect.Effect<void, NotFound | Forbidden, CurrentActor>
 }>()("stoa/domain/access/ApiKeys") {
   static readonly layer = Layer.effect(
@@ -55,7 +58,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         return { apiKey, key }
       })
 
-      /** Whether the actor could have made it: a key's scope that is gone opens nothing. */
+      /** Whether the actor could have created the key. A key whose scope was removed has no permissions. */
       const mayTake = (actor: Actor, { role, scope }: ApiKey): boolean =>
         role === null
           ? scope === null || mayGive(actor, scopeNamed(settings.keyScopes, scope)?.permissions ?? [])
@@ -68,7 +71,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           return yield* Forbidden.of(`The ${kind} may more than you: you cannot take it away.`)
         }
         if (!(yield* repo.remove(id))) return yield* NotFound.of("API key not found.")
-        // The others hear of it by the trigger; here nobody waits for that.
+        // The trigger notifies other processes; this process must not wait for the notification.
         yield* caches.forgetAll
       })
 

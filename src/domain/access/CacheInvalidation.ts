@@ -2,18 +2,18 @@ import { Context, Effect, Layer } from "effect"
 import { type Dependency, InvalidatedCache } from "./InvalidatedCache.ts"
 
 /**
- * All that a process remembers of the tables of access, and of rules that every checkout reads. Whoever listens for the notifications of their triggers
- * (`layers/access/AccessNotifications.ts`) calls `listen` and `forget`; what changed something in this process may call
- * `forget` too, so as not to wait for its own notification.
+ * Invalidates the caches of access tables and of rules that every checkout reads. The listener for trigger
+ * notifications (`layers/access/AccessNotifications.ts`) calls `listen` and `forget`. Code that changes a row in this
+ * process may call `forget` too, so that it does not wait for the notification.
  */
 export class CacheInvalidation extends Context.Service<CacheInvalidation, {
-  /** A cache that is told of changes from now on. */
+  /** Registers a cache for invalidation. */
   readonly open: <A>(options: { readonly capacity: number; readonly lifeMs: number }) => InvalidatedCache<A>
-  /** Whether this process hears of changes from now on; nothing is remembered while it does not. */
+  /** Whether this process receives notifications; nothing is cached while it does not. */
   readonly listen: (listening: boolean) => Effect.Effect<void>
-  /** Something changed, named as the triggers name it; what depends on it is read anew. */
+  /** Drops the cached values that depend on a change, named as in the triggers. */
   readonly forget: (dependency: Dependency) => Effect.Effect<void>
-  /** Much may have changed, and this process shall know it at once. */
+  /** Reports many possible changes, which this process must see at once. */
   readonly forgetAll: Effect.Effect<void>
 }>()("stoa/domain/access/CacheInvalidation") {
   static readonly layer = Layer.sync(CacheInvalidation, () => {

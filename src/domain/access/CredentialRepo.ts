@@ -5,7 +5,7 @@ import { permissionsOf } from "./KeyPermissions.ts"
 import { noScope } from "./KeyScope.ts"
 import { tokenDigest } from "./SessionToken.ts"
 
-/** A live session with its user and all his memberships, role by organization. */
+/** A live session with its user and the user's memberships, role by organization. */
 export interface SessionFacts {
   readonly id: string
   readonly userId: string
@@ -20,46 +20,48 @@ export interface SessionFacts {
   readonly expiresAt: Date
 }
 
-/** A key that may be used: switched on, not run out, of an owner who exists. */
+/** A valid key: enabled, not expired, and its owner exists. */
 export interface KeyFacts {
   readonly id: string
   readonly name: string | null
-  /** The user it belongs to; null for one of an organization. */
+  /** The user that owns it; null for a key of an organization. */
   readonly userId: string | null
-  /** His memberships, role by organization; empty without him. */
+  /** The owner's memberships, role by organization; empty without an owner. */
   readonly memberships: Readonly<Record<string, string>>
-  /** He has a second factor, and the session that made the key had passed it. */
+  /** The owner has a second factor, and the session that created the key had passed it. */
   readonly twoFactor: boolean
   readonly organizationId: string | null
   readonly role: string | null
   /** Name of its scope; null without one. */
   readonly scope: string | null
-  /** Permissions of its own: with a role or a scope what it is narrowed to, else what it may do. Null for none said. */
+  /**
+   * Permissions stored with the key: with a role or a scope they narrow it, else they are all it has. Null for none.
+   */
   readonly permissions: ReadonlyArray<string> | null
   readonly expiresAt: Date | null
-  /** How often it may still be used is counted, so every use is asked for. */
+  /** The key has a limited number of uses, so each use is checked in the database. */
   readonly metered: boolean
-  /** Requests the key allows itself, and in how many milliseconds; null where it has no limit of its own. */
+  /** The key's request limit and its window in milliseconds; null without one. */
   readonly rateLimit: { readonly limit: number; readonly windowMs: number } | null
 }
 
-/** Uses of a key that were not written down yet. */
+/** Uses of a key that are not written yet. */
 export interface KeyUse {
   readonly id: string
   readonly count: number
   readonly at: Date
 }
 
-/** What verifying a credential asks of the tables of `domain/auth`. */
+/** The queries of credential verification on the tables of `domain/auth`. */
 export class CredentialRepo extends Context.Service<CredentialRepo, {
   readonly session: (token: string) => Effect.Effect<SessionFacts | undefined>
-  /** By the SHA-256 of the whole key, base64url without padding. */
+  /** By the SHA-256 of the full key, base64url without padding. */
   readonly key: (hash: string) => Effect.Effect<KeyFacts | undefined>
-  /** Moves the end of a living session that ends before `due` to `expiresAt`. False when there is none such any more. */
+  /** Extends a live session that ends before `due` to `expiresAt`. False when there is no such session. */
   readonly renew: (sessionId: string, due: Date, expiresAt: Date) => Effect.Effect<boolean>
-  /** Takes one use off a key that counts them, after refilling it when that is due. False when it is used up. */
+  /** Takes one use of a key that counts them, after a refill that is due. False when none is left. */
   readonly takeUse: (keyId: string) => Effect.Effect<boolean>
-  /** Writes down when keys were used last, and how often, all in one statement. */
+  /** Writes the last use and the number of uses of keys in one statement. */
   readonly recordUses: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void>
 }>()("stoa/domain/access/CredentialRepo") {}
 
@@ -124,7 +126,7 @@ const toKey = (row: KeyRow): KeyFacts => ({
     : { limit: row.limit_max, windowMs: row.limit_window }
 })
 
-/** Of what a key refers to, the form of a user's id: anything else is an organization. */
+/** A reference in the form of a user's id is a user; any other is an organization. */
 const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
 const looking = (sql: SqlClient.SqlClient) => ({

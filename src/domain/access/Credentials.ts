@@ -8,53 +8,53 @@ import type { SentCredential } from "./SentCredential.ts"
 import { tokenDigest, tokenForm } from "./SessionToken.ts"
 import { verifiedToken } from "./SignedToken.ts"
 
-/** What verifying credentials depends on besides the tables. */
+/** Configuration of credential verification. */
 export interface CredentialSettings {
   /** Signs session cookies and signed bearer tokens. */
   readonly secret: Redacted.Redacted<string>
-  /** How long a session lives after its beginning or its last renewal, in seconds (`auth.sessionDuration`). */
+  /** Lifetime of a session from its start or last renewal, in seconds (`auth.sessionDuration`). */
   readonly sessionSeconds: number
-  /** Whether stored keys authenticate anybody (`auth.apiKeys.enabled`). */
+  /** Whether stored keys authenticate (`auth.apiKeys.enabled`). */
   readonly keysEnabled: boolean
 }
 
-/** Whom a credential stands for. */
+/** The owner of a credential. */
 export type Known =
   | { readonly _tag: "Session"; readonly session: SessionFacts }
   | { readonly _tag: "Key"; readonly key: KeyFacts }
 
-/** What was found, and whether the session behind it was given a later end just now. */
+/** The verified credential, and whether its session was just extended. */
 export interface Verified {
   readonly known: Known
   readonly renewed: boolean
 }
 
 /**
- * Verifies credentials against the tables of `domain/auth`, through a short memory that the tables' own triggers empty
- * (contract, platform §3).
+ * Verifies credentials against the tables of `domain/auth`, with a short-lived cache that the tables' triggers
+ * invalidate (contract, platform §3).
  */
 export class Credentials extends Context.Service<Credentials, {
-  /** Undefined for a credential that is nobody's, forged, run out, revoked or used up. */
+  /** Undefined for an unknown, forged, expired, revoked or used up credential. */
   readonly verify: (sent: SentCredential) => Effect.Effect<Verified | undefined>
   /**
-   * Whether `verify` would ask the database for what may be anybody's invention: it is not remembered, and not signed. What
-   * is signed falsely is not looked up.
+   * Whether `verify` would query the database for a credential that may be a guess: it is neither cached nor signed. A
+   * credential with a bad signature is never looked up.
    */
   readonly isGuess: (sent: SentCredential) => Effect.Effect<boolean>
 }>()("stoa/domain/access/Credentials") {}
 
-/** Verified credentials that a process remembers, and for how long. */
+/** Maximum cached credentials, and their lifetime in the cache. */
 const memory = { capacity: 10_000, lifeMs: 30_000 }
 
 /**
- * Credentials that were good lately. A guess may be refused unseen; these are looked up also where others at the same
- * address show what is worth nothing.
+ * Credentials that were valid recently. Guesses may be refused without a look-up; these are looked up even when others
+ * at the same address send invalid ones.
  */
 const provenLately = () => {
   const [capacity, lifeMs] = [50_000, 86_400_000]
   const seen = new Map<string, number>()
   return {
-    /** The oldest goes when there are too many. */
+    /** Evicts the oldest when full. */
     note: (name: string, good: boolean, now: number): void => {
       seen.delete(name)
       if (good) seen.set(name, now)
@@ -65,10 +65,10 @@ const provenLately = () => {
   }
 }
 
-/** A session is given a later end when so much of its life is over, and so at most once in this time (contract §3). */
+/** A session is extended after this share of its lifetime, and so at most once in this time (contract §3). */
 const renewalAgeMs = 86_400_000
 
-/** A session that its user did not want remembered lives for a day and is not renewed; a clock may be a bit off. */
+/** A session without "remember me" lives for a day and is not renewed. The margin allows for clock skew. */
 const unrememberedMs = renewalAgeMs + 60_000
 
 const verifiedAs = (known: Known, renewed = false): Verified => ({ known, renewed })
@@ -86,7 +86,7 @@ const dependenciesOf = (known: Known, own: Dependency): ReadonlyArray<Dependency
   return [own, ...(userId === null ? [] : [`u${userId}`]), ...(organizationId === null ? [] : [`o${organizationId}`])]
 }
 
-/** The renewal of a session of which so much is over that it is due; most of the time there is nothing to do. */
+/** The renewal of a session that is due; usually there is none. */
 const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: CredentialSettings) => {
   const lifeMs = sessionSeconds * 1_000
   return Effect.fnUntraced(function*(session: SessionFacts, now: number) {
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
   const proofs = provenLately()
   const secret = Redacted.value(settings.secret)
 
-  /** The cache knows credentials by their hashes alone: what lies in memory opens nothing. */
+  /** The cache keys are hashes, so that a memory dump exposes no credentials. */
   const remembered = (name: string, now: number): Known | undefined => {
     const known = cache.find(name, now)
     return known !== undefined && endOf(known) > now ? known : undefined
@@ -139,7 +139,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
       const token = verifiedToken(value, secret)
       if (token !== undefined) return session(token, name, now)
     }
-    // Everything else that a bearer shows is a key.
+    // Any other bearer token is an API key.
     if (!tokenForm.test(value)) return key(value, name, now)
     return Effect.flatMap(
       session(value, name, now),

@@ -1,8 +1,8 @@
 /**
- * What a cached value depends on, as the triggers of the tables name it (`domain/auth/migrations.ts`): `s` and the
+ * Dependencies of a cached value, as the triggers of the tables name them (`domain/auth/migrations.ts`): `s` and the
  * SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and a user, `o` and an
- * organization; `tax:` and an organization whose classes or rates of tax changed (`domain/tax/migrations.ts`), and
- * `shipping:` and one whose zones or rates did (`domain/shipping/migrations.ts`).
+ * organization; `tax:` and an organization whose tax classes or rates changed (`domain/tax/migrations.ts`), and
+ * `shipping:` for its zones or rates (`domain/shipping/migrations.ts`).
  */
 export type Dependency = string
 
@@ -13,8 +13,8 @@ interface Entry<A> {
 }
 
 /**
- * What a process remembers of the tables of access and of an organization's rules for a short while, the oldest dropped first when there is too much. It
- * remembers only while somebody tells it of changes (`listen`): a revocation must not wait for an entry to run out.
+ * A short-lived cache of access tables and of an organization's rules; evicts the oldest values when full. It stores
+ * values only while it receives notifications (`listen`): a revocation must not wait for an entry to expire.
  */
 export class InvalidatedCache<A> {
   readonly #capacity: number
@@ -33,7 +33,7 @@ export class InvalidatedCache<A> {
     return this.#entries.size
   }
 
-  /** Counts the changes so far: what was read before the last one is not to be kept. */
+  /** Counts the changes so far: a value that was read before the last one is not stored. */
   get changes(): number {
     return this.#changes
   }
@@ -46,7 +46,7 @@ export class InvalidatedCache<A> {
     return undefined
   }
 
-  /** Keeps a value that was read when there had been `since` changes; of a later change it may know nothing. */
+  /** Stores a value that was read after `since` changes, unless a later change may affect it. */
   keep(name: string, value: A, dependencies: ReadonlyArray<Dependency>, now: number, since: number): void {
     if (!this.#listening || since !== this.#changes) return
     const known = this.#entries.get(name)
@@ -63,7 +63,7 @@ export class InvalidatedCache<A> {
     }
   }
 
-  /** Something changed: whatever depends on it is read anew. */
+  /** Drops all values that depend on a change. */
   forget(dependency: Dependency): void {
     this.#changes += 1
     for (const name of this.#dependents.get(dependency) ?? []) {
@@ -72,7 +72,7 @@ export class InvalidatedCache<A> {
     }
   }
 
-  /** Whether changes are told from now on. What was not heard of counts as changed, so everything is forgotten. */
+  /** Whether notifications arrive. Missed notifications count as changes, so the cache is cleared. */
   listen(listening: boolean): void {
     this.#listening = listening
     this.clear()

@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import { grants, type Permission } from "./Permission.ts"
 
-/** As the table has it: JSON of module to actions. */
+/** The column format: JSON of module to actions. */
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Array(Schema.String)))
 
 const decode = Schema.decodeOption(Stored)
@@ -10,7 +10,7 @@ const decode = Schema.decodeOption(Stored)
 export const permissionsOfMap = (map: Readonly<Record<string, ReadonlyArray<string>>>): ReadonlyArray<Permission> =>
   Object.entries(map).flatMap(([module, actions]) => actions.map((action) => `${module}:${action}`))
 
-/** The other way round, as JSON of the form that is stored. */
+/** The reverse, as JSON for the column. */
 export const storedPermissions = (permissions: ReadonlyArray<Permission>): string => {
   const map: Record<string, Array<string>> = {}
   for (const permission of permissions) {
@@ -21,11 +21,14 @@ export const storedPermissions = (permissions: ReadonlyArray<Permission>): strin
   return JSON.stringify(map)
 }
 
-/** The permissions of a key's stored JSON, `module:action` each; none where the JSON is not what it should be. */
+/** The permissions of a key's stored JSON, `module:action` each; none for malformed JSON. */
 export const permissionsOf = (stored: string): ReadonlyArray<Permission> =>
   permissionsOfMap(Option.getOrElse(decode(stored), () => ({})))
 
-/** What two lists both grant: of each what the other one covers. What names fewer than a role never gets more than it. */
+/**
+ * The intersection of two lists: of each, the entries that the other covers. A narrowed key never gets more than its
+ * role.
+ */
 export const narrowed = (
   role: ReadonlyArray<Permission>,
   own: ReadonlyArray<Permission> | null

@@ -7,7 +7,7 @@ import { isRole, mayGive, mayGrant } from "./Granting.ts"
 import { scopeNamed } from "./KeyScope.ts"
 import { grants, type Permission } from "./Permission.ts"
 
-/** What a key that is asked for would be. */
+/** The key that a request would create. */
 export interface AskedKind {
   readonly role: string | null
   readonly scope: string | null
@@ -55,7 +55,7 @@ const ofScope = Effect.fnUntraced(
   }
 )
 
-/** What a key is narrowed to has to lie within what its role or scope may. */
+/** A key's permissions must be within those of its role or scope. */
 const refuseWider = (asked: ReadonlyArray<Permission>, within: ReadonlyArray<Permission>) => {
   const wider = asked.find((permission) => !grants(within, permission))
   return wider === undefined
@@ -64,8 +64,8 @@ const refuseWider = (asked: ReadonlyArray<Permission>, within: ReadonlyArray<Per
 }
 
 /**
- * Judges a key that somebody asks for (contract, platform §4): 422 for what cannot be, 403 for what may more than he
- * himself, and where keys open nothing.
+ * Validates a requested key (contract, platform §4): 422 for an invalid one, 403 for one with more permissions than its
+ * requester, and where keys are disabled.
  */
 export const kindAskedFor = Effect.fnUntraced(
   function*(actor: Actor, settings: Settings, asked: NewApiKey, now: Date) {

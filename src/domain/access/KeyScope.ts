@@ -1,27 +1,27 @@
 import { permissionsOfMap } from "./KeyPermissions.ts"
 import type { Permission } from "./Permission.ts"
 
-/** What keys of one purpose have in common (`auth.apiKeyScopes`; contract, platform §4). */
+/** Shared settings of keys with one purpose (`auth.apiKeyScopes`; contract, platform §4). */
 export interface KeyScope {
-  /** Every key of the scope begins with it, and no other one does. */
+  /** The prefix of all keys of the scope, and of no others. */
   readonly prefix: string
   readonly description: string
-  /** What its keys may do, as it stands in the configuration at the time of use. */
+  /** Permissions of its keys, as configured at the time of use. */
   readonly permissions: ReadonlyArray<Permission>
-  /** Requests of each key and in how many milliseconds; null for the limit that holds for every key. */
+  /** Request limit of each key and its window in milliseconds; null for the general limit of keys. */
   readonly rateLimit: { readonly limit: number; readonly windowMs: number } | null
-  /** Days after which a key runs out that is made without an end; null for never. */
+  /** Default lifetime in days of a key without an end; null for unlimited. */
   readonly expiresAfterDays: number | null
-  /** Who may own its keys: users who make them for themselves too, or the organization alone. */
+  /** Who may own its keys: users as well, or the organization alone. */
   readonly references: "user" | "organization"
-  /** Whether its keys may carry metadata. They decide nothing. */
+  /** Whether its keys may have metadata. They affect nothing. */
   readonly metadata: boolean
 }
 
-/** Scopes by their names, which keys are stored with. */
+/** Scopes by name; keys store the name. */
 export type KeyScopes = Readonly<Record<string, KeyScope>>
 
-/** A scope as `commerce.config.ts` writes it. */
+/** A scope in `commerce.config.ts`. */
 export interface KeyScopeOption {
   readonly prefix: string
   readonly description?: string
@@ -68,10 +68,10 @@ const scopeOf = (option: KeyScopeOption): KeyScope => {
   }
 }
 
-/** The deployment's scopes over the built-in one, name by name. */
+/** Merges the deployment's scopes over the built-in one, by name. */
 export const mergedScopes = (options: Readonly<Record<string, KeyScopeOption>> = {}): KeyScopes =>
   Object.fromEntries(Object.entries({ ...builtIn, ...options }).map(([name, option]) => [name, scopeOf(option)]))
 
-/** The scope of a name; undefined for one that the deployment does not have (any more). */
+/** The scope of a name; undefined for one that the configuration does not have. */
 export const scopeNamed = (scopes: KeyScopes, name: string): KeyScope | undefined =>
   Object.hasOwn(scopes, name) ? scopes[name] : undefined

@@ -1,12 +1,12 @@
 import { Effect, type Scope } from "effect"
 import type { CredentialRepo, KeyUse } from "./CredentialRepo.ts"
 
-/** How long a use waits to be written down. */
+/** Delay before uses are written. */
 const pause = "2 seconds"
 
 /**
- * Counts the uses of keys in memory and writes them down together, every few seconds and at the end: a request must not
- * cost a write. What a process that is killed had counted is lost.
+ * Counts the uses of keys in memory and writes them in batches, every few seconds and at shutdown: a request must not
+ * cost a write. A killed process loses its unwritten counts.
  */
 export const keyUses = Effect.fnUntraced(function*(
   record: CredentialRepo["Service"]["recordUses"]

@@ -2,19 +2,19 @@ import { Clock, Effect } from "effect"
 import { type CurrentActor, currentOrganization } from "./Actor.ts"
 import { CacheInvalidation } from "./CacheInvalidation.ts"
 
-/** How many organizations a process remembers, and for how long if nobody tells it of a change. */
+/** Maximum cached organizations, and the lifetime of an entry without a notification. */
 const memory = { capacity: 1_000, lifeMs: 300_000 }
 
-/** What a process remembers of the organization of the request. */
+/** A cached value of the organization of the request. */
 export interface OrganizationCache<A> {
   readonly value: Effect.Effect<A, never, CurrentActor>
-  /** Something was changed by this process, which shall not wait for its own notification. */
+  /** Drops a value after a change by this process, which must not wait for the notification. */
   readonly forget: Effect.Effect<void, never, CurrentActor>
 }
 
 /**
- * Remembers what every checkout asks of its organization, so that it sends no statement for it. The triggers of the
- * tables tell every process of a change, as `<kind>:<organization>` over the channel `auth_changed`.
+ * Caches organization data that every checkout reads, so that a checkout sends no statement for it. Table triggers
+ * notify every process of a change, as `<kind>:<organization>` on the channel `auth_changed`.
  */
 export const organizationCache = Effect.fnUntraced(function*<A>(
   kind: "shipping" | "tax",

@@ -2,22 +2,22 @@ import { Context, Layer, Schema } from "effect"
 
 const Scope = Schema.Struct({ scope: Schema.String, description: Schema.String })
 
-/** All permissions there are: what a role can be given (contract, platform §14, `GET /api/admin/permissions`). */
+/** All permissions that a role can have (contract, platform §14, `GET /api/admin/permissions`). */
 export const Permissions = Schema.Struct({
   core: Schema.Array(Schema.String),
   plugin: Schema.Array(Schema.Struct({ ...Scope.fields, plugin: Schema.String })),
-  /** The same by module, with a sentence for whoever grants them. */
+  /** The same by module, with a description of each for the admin. */
   modules: Schema.Array(Schema.Struct({ module: Schema.String, permissions: Schema.Array(Scope) }))
 }).annotate({ identifier: "PermissionCatalogue" })
 export type Permissions = typeof Permissions.Type
 
-/** A module or plugin, as far as its permissions go. */
+/** The permissions that a module or plugin declares. */
 export interface Declaring {
   readonly id: string
   readonly permissions: ReadonlyArray<typeof Scope.Type>
 }
 
-/** The catalogue of what core modules and plugins declare. */
+/** The catalogue of the permissions that core modules and plugins declare. */
 export const catalogueOf = (core: ReadonlyArray<Declaring>, plugins: ReadonlyArray<Declaring>): Permissions => ({
   core: [...new Set(core.flatMap(({ permissions }) => permissions.map(({ scope }) => scope)))],
   plugin: plugins.flatMap(({ id, permissions }) => permissions.map((scope) => ({ ...scope, plugin: id }))),
@@ -25,7 +25,7 @@ export const catalogueOf = (core: ReadonlyArray<Declaring>, plugins: ReadonlyArr
     .map(({ id, permissions }) => ({ module: id, permissions }))
 })
 
-/** The permissions of the modules of this deployment, from their manifests. */
+/** The permissions of this deployment's modules, from their manifests. */
 export class PermissionCatalogue
   extends Context.Service<PermissionCatalogue, Permissions>()("stoa/domain/access/PermissionCatalogue")
 {

@@ -1,9 +1,9 @@
 import type { Permission } from "./Permission.ts"
 
-/** Permissions of a role by its name; a deployment's `auth.roles` is merged over these key by key (spec §5). */
+/** Permissions of a role by name; a deployment's `auth.roles` is merged over these key by key (spec §5). */
 export type Roles = Readonly<Record<string, ReadonlyArray<Permission>>>
 
-/** The roles every deployment starts with (spec §5, default roles). */
+/** The default roles of every deployment (spec §5). */
 export const defaultRoles: Roles = {
   owner: ["*:*"],
   admin: ["*:*"],

@@ -1,16 +1,16 @@
-/** Headers of a request by their lower-case names. */
+/** Headers of a request by lower-case name. */
 export type SentHeaders = Readonly<Record<string, string | undefined>>
 
-/** A credential as a request sent it, not looked at yet. */
+/** A credential of a request, not verified yet. */
 export type SentCredential =
   | { readonly _tag: "Cookie"; readonly value: string }
   /** A session token, raw or signed, or an API key. */
   | { readonly _tag: "Bearer"; readonly value: string }
   | { readonly _tag: "Key"; readonly value: string }
-  /** An `Authorization` of a scheme that the service does not know. */
+  /** An `Authorization` of an unknown scheme. */
   | { readonly _tag: "Unknown" }
 
-/** Value of a cookie by its name; undefined where it is absent or empty, as a browser has it after signing out. */
+/** Value of a cookie by name; undefined where it is absent or empty, as browsers send it after a sign-out. */
 export const cookieNamed = (header: string, name: string): string | undefined => {
   for (const part of header.split(";")) {
     const end = part.indexOf("=")
@@ -25,9 +25,8 @@ export const cookieNamed = (header: string, name: string): string | undefined =>
 const nothing: ReadonlyArray<SentCredential> = []
 
 /**
- * The credentials of a request in the order in which they count (contract, platform §2): a bearer token decides alone,
- * then a session cookie, then an API key. An `Authorization` of another scheme counts only where nothing else is sent:
- * it may be meant for a proxy in front.
+ * The credentials of a request by precedence (contract, platform §2): a bearer token, then a session cookie, then an
+ * API key. An `Authorization` of another scheme counts only where nothing else is sent: it may be meant for a proxy.
  */
 export const sentCredentials = (headers: SentHeaders, cookieName: string): ReadonlyArray<SentCredential> => {
   const [authorization, cookie, key] = [headers["authorization"], headers["cookie"], headers["x-api-key"]]

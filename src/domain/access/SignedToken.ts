@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 
 const signatureOf = (token: string, secret: string): Buffer => createHmac("sha256", secret).update(token).digest()
 
-/** `token.signature` as a session cookie and the header `set-auth-token` carry it (contract, platform §3, cookies). */
+/** `token.signature` in a session cookie and the header `set-auth-token` (contract, platform §3, cookies). */
 export const signToken = (token: string, secret: string): string =>
   `${token}.${signatureOf(token, secret).toString("base64")}`
 
-/** A percent-encoded text; undefined where it is not well formed. */
+/** Decodes a percent-encoded text; undefined where it is malformed. */
 const decoded = (text: string): string | undefined => {
   if (!text.includes("%")) return text
   try {
@@ -17,8 +17,8 @@ const decoded = (text: string): string | undefined => {
 }
 
 /**
- * The token of a signed one, percent-encoded or not; undefined unless the signature is the secret's. Compared in constant
- * time, so that the time of an answer tells nothing about the right signature.
+ * The token of a signed one, percent-encoded or not; undefined for an invalid signature. Compares in constant time, so
+ * that timing reveals nothing about the right signature.
  */
 export const verifiedToken = (signed: string, secret: string): string | undefined => {
   const text = decoded(signed)

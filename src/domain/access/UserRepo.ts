@@ -3,33 +3,33 @@ import { SqlClient } from "effect/sql"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { CurrentActor } from "./Actor.ts"
 
-/** Somebody whom an organization knows. */
+/** A user that belongs to an organization. */
 export interface KnownUser {
   readonly id: string
   readonly email: string
   readonly name: string
 }
 
-/** Whom a look-up is for: one of the two. */
+/** Looks a user up by one of the two. */
 export interface SoughtUser {
   readonly userId?: string | undefined
   readonly email?: string | undefined
 }
 
-/** For whose vendor a user acts, and from then on; `role` is what he is among its people. */
+/** The vendor that a user acts for from now on; `role` is their role there. */
 export interface ActingChange {
   readonly from: string | null
   readonly to: string | null
   readonly role: string | null
 }
 
-/** All SQL of users as other parts of the service see them; their credentials are `CredentialRepo`'s. */
+/** All SQL of users for other parts of the service; `CredentialRepo` has their credentials. */
 export class UserRepo extends Context.Service<UserRepo, {
-  /** Undefined for whoever does not exist or is unknown to the organization. */
+  /** Undefined for a user who does not exist or does not belong to the organization. */
   readonly known: (sought: SoughtUser) => Effect.Effect<KnownUser | undefined, never, CurrentActor>
   /**
-   * Says for whose vendor a user acts from now on, if it is `from` until now, and does the work in the same transaction.
-   * `done` is false when it was not: then the work is left undone. Tells the journal.
+   * Changes the vendor of a user from `from` to another, records it in the change log and runs the work in the same
+   * transaction. `done` is false, and the work not run, when the vendor is not `from`.
    */
   readonly actFor: <A, E, R>(
     userId: string,
@@ -38,7 +38,7 @@ export class UserRepo extends Context.Service<UserRepo, {
   ) => Effect.Effect<{ readonly done: true; readonly result: A } | { readonly done: false }, E, R | CurrentActor>
 }>()("stoa/domain/access/UserRepo") {}
 
-/** An organization knows its members, and whoever has a profile there. Texts over a user `u`. */
+/** Members and users with a profile belong to an organization. SQL texts over a user `u`. */
 const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
   sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
     or exists (select 1 from customers c where c.user_id = u.id::text and c.organization_id = ${organization}))`
@@ -53,7 +53,7 @@ export const userRepoLayer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const known = Effect.fn("UserRepo.known")(function*({ email, userId }: SoughtUser) {
       const { organizationId } = yield* CurrentActor
-      // Whoever can be found by an address has shown that it is his: anybody may sign up with somebody else's.
+      // A look-up by address needs a verified one: anyone can sign up with a foreign address.
       const who = userId === undefined
         ? sql`u.email = lower(${email ?? ""}) and u.email_verified`
         : sql`u.id = ${userId}::uuid`
@@ -64,7 +64,8 @@ export const userRepoLayer = Layer.effect(
 
     const change = Effect.fnUntraced(function*(userId: string, { from, role, to }: ActingChange) {
       const actor = yield* CurrentActor
-      // Nobody becomes a vendor's whom the organization does not know; whoever leaves one may have left the store before.
+      // A user joins a vendor only if they belong to the organization. Leaving is always allowed, since they may have
+      // left the store before.
       const may = to === null || to === from ? sql`true` : isKnown(sql, actor.organizationId)
       const recorded = changeLogRows(sql, actor, {
         type: "users.update",

@@ -6,16 +6,16 @@ import { CacheInvalidation } from "./CacheInvalidation.ts"
 import { type KnownUser, type SoughtUser, UserRepo } from "./UserRepo.ts"
 
 /**
- * People as plugins see them (contract, plugins §1.9). An organization reaches those only whom it knows: its members, and
- * whoever has a profile there. Everybody else reads as 404, so that nobody can look up who has signed up elsewhere.
+ * Users for plugins (contract, plugins §1.9). An organization reaches only its members and users with a profile there.
+ * All others read as 404, so that it cannot look up who has signed up elsewhere.
  */
 export class Users extends Context.Service<Users, {
-  /** By id, or by an address that he has confirmed. Undefined for whoever the organization does not know. */
+  /** By id, or by a verified address. Undefined for a user who does not belong to the organization. */
   readonly known: (sought: SoughtUser) => Effect.Effect<KnownUser | undefined, never, CurrentActor>
   /**
-   * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and does the work in the same transaction. His sessions know it at
-   * once, in all processes. 404 for whoever the organization does not know, 409 for whoever acts for a vendor already, of
-   * whichever store: a person acts for one.
+   * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and runs the work in the same transaction.
+   * Their sessions change at once in all processes. 404 for a user outside the organization, 409 for one who acts for a
+   * vendor of any store: a user acts for one only.
    */
   readonly actFor: <A, E, R>(
     userId: string,
@@ -23,13 +23,16 @@ export class Users extends Context.Service<Users, {
     work: Effect.Effect<A, E, R>,
     role?: string
   ) => Effect.Effect<A, E | NotFound | Conflict, R | CurrentActor>
-  /** Makes him something else there, in the same way; 404 for whoever does not act for this vendor. */
+  /** Changes their role there in the same way; 404 for a user who does not act for this vendor. */
   readonly actAs: <A, E, R>(
     userId: string,
     acting: { readonly vendorId: string; readonly role: string },
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | NotFound, R | CurrentActor>
-  /** Ends that and does the work in the same transaction; whoever acts for another vendor, or is gone, stays as he is. */
+  /**
+   * Ends the assignment and runs the work in the same transaction. A user who acts for another vendor, or is gone,
+   * stays unchanged.
+   */
   readonly endActing: <A, E, R>(
     userId: string,
     vendorId: string,
@@ -41,7 +44,7 @@ export class Users extends Context.Service<Users, {
     Effect.gen(function*() {
       const repo = yield* UserRepo
       const caches = yield* CacheInvalidation
-      // After the commit: what is read anew before it is the old state. Other processes hear of it by the trigger.
+      // After the commit: an earlier read would cache the old state. The trigger notifies other processes.
       const forget = (userId: string) => caches.forget(`u${userId.toLowerCase()}`)
 
       const known = (sought: SoughtUser) =>

@@ -4,33 +4,33 @@ import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import type { AuditedType, Subject } from "../events/Event.ts"
 
 /**
- * What the change log tells of the rows of a table. SQL texts over `r`, the row after the change (the one that is gone, of a
- * removal), and `w`, the row as it was. Secrets are left out by naming what is told; and so is what says who somebody is,
- * because an erasure does not find it here: of a user's name, address and picture only that they changed.
+ * Change log entries of a table's rows. SQL texts over `r`, the row after the change (or the deleted one), and `w`, the
+ * row before it. Only listed columns are recorded, so secrets stay out. An erasure does not search these entries, so a
+ * user's name, address and picture appear only as changed.
  */
 interface Telling {
   readonly entityType: Subject
   readonly entityId: string
   readonly record: (row: string) => string
-  /** Whose change it is where the row itself says it; else the signed-in user's. */
+  /** The actor, where the row names them; else the signed-in user. */
   readonly actorId?: string
-  /** Whose change log tells of it; absent: that of the organization the request was made in. */
+  /** The organization of the entry; absent: that of the request. */
   readonly organizationId?: string
   readonly created: AuditedType
-  /** What happened to a row that was updated, as an SQL text; null where nobody has to be told. */
+  /** The event of an updated row, as an SQL text; null where it is not recorded. */
   readonly updated: string
-  /** Fields that an update names when they changed, beside what the record shows. */
+  /** Fields that an update lists when they changed, besides those in the record. */
   readonly named?: ReadonlyArray<readonly [field: string, column: string]>
-  /** Absent: its removal is a part of another change, which is told. */
+  /** Absent: a removal is part of another change, which is recorded. */
   readonly deleted?: AuditedType
-  /** Which removals are told; the others sweep up what had run out. */
+  /** Which removals are recorded; the others only clean up expired rows. */
   readonly deletedIf?: string
 }
 
 const differ = (...columns: ReadonlyArray<string>): string =>
   columns.map((column) => `r.${column} is distinct from w.${column}`).join(" or ")
 
-/** His own: nobody else can change it here, and whoever signs in or up is not signed in yet. */
+/** The row's user: only they can change it here, and a user who signs in or up is not signed in yet. */
 const ofUser = { entityType: "user", entityId: "r.user_id::text", actorId: "r.user_id::text" } as const
 
 const users: Telling = {
@@ -58,13 +58,13 @@ const sessions: Telling = {
     `jsonb_build_object('id', ${row}.id, 'userId', ${row}.user_id, 'activeOrganizationId', ${row}.active_organization_id,
       'createdAt', ${isoTime(`${row}.created_at`)}, 'expiresAt', ${isoTime(`${row}.expires_at`)})`,
   created: "sessions.create",
-  // That it is given a later end by its use is nobody's change.
+  // An extension by use is not recorded.
   updated: `case when ${differ("active_organization_id")} then 'sessions.update' end`,
   deleted: "sessions.delete",
   deletedIf: "r.expires_at > now()"
 }
 
-/** How he signs in. Tokens of providers are renewed by every sign-in, and only a password is a change. */
+/** Sign-in methods. Each sign-in renews provider tokens, so only a password counts as a change. */
 const accounts: Telling = {
   ...ofUser,
   record: (row) => `jsonb_build_object('userId', ${row}.user_id, 'providerId', ${row}.provider_id)`,
@@ -73,7 +73,7 @@ const accounts: Telling = {
   deleted: "users.unlinkAccount"
 }
 
-/** That it counts, and that it does so no more, is told of the user. Wrong codes are counted and not told. */
+/** Enabling and disabling are recorded on the user. Wrong codes are counted and not recorded. */
 const factors: Telling = {
   ...ofUser,
   record: (row) => `jsonb_build_object('userId', ${row}.user_id, 'verified', ${row}.verified)`,
@@ -130,7 +130,7 @@ const keys: Telling = {
   deletedIf: "(r.expires_at is null or r.expires_at > now())"
 }
 
-/** What lies in `verifications` opens something once and runs out: what it opened is told. */
+/** Rows of `verifications` are used once and expire: the change they allow is recorded instead. */
 const tellings: ReadonlyMap<string, Telling> = new Map([
   ["users", users],
   ["sessions", sessions],
@@ -149,7 +149,7 @@ const changedFields = ({ named = [] }: Telling): string =>
       named.map(([field, column]) => `case when ${differ(column)} then '${field}' end`).join(", ")
     }], null))`
 
-/** What was done to the rows that an entry tells of. */
+/** The operation on the rows of an entry. */
 export type RowChange = "created" | "updated" | "deleted"
 
 const changeOf = (telling: Telling, change: RowChange) => {
@@ -171,10 +171,10 @@ const changeOf = (telling: Telling, change: RowChange) => {
 }
 
 /**
- * A part `, recorded as (…)` of the statement that changes rows of a table of authentication, which writes the entries of the
- * change log: so the change is not made where it cannot be told, and no transaction has to be held open around better-auth
- * while it hashes passwords. The statement calls the changed rows `r`, and of an update the rows as they were `w`. Empty
- * where nothing is told.
+ * A part `, recorded as (…)` of the statement that changes rows of an auth table, which writes the change log entries.
+ * So a change without an entry is impossible, and no transaction stays open around better-auth while it hashes
+ * passwords. The statement names the changed rows `r` and the rows before an update `w`. Empty where nothing is
+ * recorded.
  */
 export const recordedChange = (sql: SqlClient.SqlClient, actor: Actor, table: string, change: RowChange) => {
   const telling = tellings.get(table)
@@ -186,7 +186,7 @@ export const recordedChange = (sql: SqlClient.SqlClient, actor: Actor, table: st
   })`
 }
 
-/** Inserts a row of columns, with its entry of the change log, and gives it as it lies there. */
+/** Inserts a row of columns with its change log entry, and returns the stored row. */
 export const insertRecorded = <Row extends object>(
   sql: SqlClient.SqlClient,
   actor: Actor,

@@ -7,29 +7,29 @@ import { insertRecorded } from "./AuthChangeLogRepo.ts"
 type Statements = Effect.Effect<void, SqlError.SqlError, CurrentActor>
 
 /**
- * Statements like those of better-auth for somebody who does not exist (`layers/auth/Decoys.ts`). In a transaction of the
- * caller they are part of it, so that he undoes what they write.
+ * Statements like those of better-auth, for a user who does not exist (`layers/auth/Decoys.ts`). They join the caller's
+ * transaction, which must roll them back.
  */
 export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo, {
-  /** The look-up of the accounts of a user. */
+  /** Looks up the accounts of a user. */
   readonly account: Statements
-  /** A user and his password. */
+  /** Writes a user and their password. */
   readonly newAccount: Statements
-  /** The look-up of a link's token. */
+  /** Looks up a link's token. */
   readonly token: Statements
-  /** A link's token. */
+  /** Writes a link's token. */
   readonly newToken: Statements
   /**
-   * Runs what changes something and undoes it. Behind a savepoint, and what is around it is committed: so the database
-   * waits for its disk as it does for a change that stays.
+   * Runs changes and rolls them back to a savepoint. The surrounding transaction commits, so that the database waits
+   * for its disk as for a real change.
    */
   readonly undone: (work: Effect.Effect<unknown, SqlError.SqlError, CurrentActor>) => Statements
 }>()("stoa/domain/auth/AuthDecoyRepo") {}
 
-/** As long as a hash of a password is. */
+/** The length of a password hash. */
 const hash = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`
 
-/** Ends a transaction whose changes are not to stay. */
+/** Rolls back the changes. */
 class Undone extends Data.TaggedError("Undone") {}
 
 /** `AuthDecoyRepo` over the database of the process. */

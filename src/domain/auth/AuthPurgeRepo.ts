@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Removes what authentication left behind, some rows at a time; each gives how many. */
+/** Deletes expired rows of authentication in batches; each method returns how many. */
 export class AuthPurgeRepo extends Context.Service<AuthPurgeRepo, {
-  /** Sessions that have run out. */
+  /** Expired sessions. */
   readonly purgeSessions: (rows: number) => Effect.Effect<number>
-  /** Links, codes and challenges that have run out. */
+  /** Expired links, codes and challenges. */
   readonly purgeVerifications: (rows: number) => Effect.Effect<number>
 }>()("stoa/domain/auth/AuthPurgeRepo") {}
 

@@ -9,17 +9,17 @@ export interface Unproven {
   readonly email: string
   readonly name: string
   readonly verified: boolean
-  /** Digest of the nonce of the browser that signed up; null where no browser did, or not any more. */
+  /** Digest of the nonce of the browser that signed up; null without a browser, or once it is used. */
   readonly signUpBrowser: string | null
 }
 
-/** All SQL of the verification of addresses. */
+/** All SQL of address verification. */
 export class EmailVerificationRepo extends Context.Service<EmailVerificationRepo, {
   readonly find: (userId: string) => Effect.Effect<Unproven | undefined>
   /**
-   * Marks an address as verified and ends all sessions, once; false where it was already. With the hash of a new password
-   * everything else goes by which somebody could act as the user: passwords, linked accounts, second factors, keys, and
-   * what was begun and not ended.
+   * Marks an address as verified and ends all sessions, once; false where it was verified. With the hash of a new
+   * password it also removes every other way to act as the user: passwords, linked accounts, second factors, keys and
+   * pending verifications.
    */
   readonly verify: (
     userId: string,
@@ -45,7 +45,7 @@ export const emailVerificationRepoLayer = Layer.effect(
 
     const startAfresh = Effect.fnUntraced(function*(userId: string, password: string) {
       for (const table of ["user_accounts", "two_factors", "api_keys"] as const) yield* removed(table, userId)
-      // A link to a provider that was begun names its user in what it keeps.
+      // A pending link to a provider names its user in the stored value.
       yield* sql`delete from verifications where strpos(value, ${userId}) > 0`
       const account = { account_id: userId, provider_id: "credential", user_id: userId, password }
       yield* insertRecorded(sql, yield* CurrentActor, "user_accounts", account)

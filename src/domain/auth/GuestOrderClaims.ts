@@ -1,18 +1,18 @@
 import { Context, type Effect } from "effect"
 
-/** A user whose address is proven to be his. */
+/** A user with a verified address. */
 export interface VerifiedUser {
   readonly userId: string
   readonly email: string
   readonly name: string
-  /** Where his orders are looked for. */
+  /** The organization whose orders are searched. */
   readonly organizationId: string
 }
 
 /**
- * What happens when somebody proves that an e-mail address is his: orders that were placed with it as a guest become his
- * (contract, platform §7). Asked after each verification and at each sign-in with a verified address, so it must be cheap and
- * do no harm when repeated. It does not fail: whoever verifies his address or signs in does so in any case.
+ * Assigns guest orders to the user who verified their e-mail address (contract, platform §7). Runs after each
+ * verification and each sign-in with a verified address, so it must be cheap and idempotent. It never fails: the
+ * verification or sign-in succeeds in any case.
  */
 export class GuestOrderClaims extends Context.Service<GuestOrderClaims, {
   readonly claim: (user: VerifiedUser) => Effect.Effect<void>

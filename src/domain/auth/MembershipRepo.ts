@@ -3,18 +3,18 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { recordedChange } from "./AuthChangeLogRepo.ts"
 
-/** All SQL of memberships and organizations beside better-auth's own. */
+/** All SQL of memberships and organizations besides better-auth's. */
 export class MembershipRepo extends Context.Service<MembershipRepo, {
-  /** His role there; undefined for whoever is no member. */
+  /** The user's role there; undefined without a membership. */
   readonly roleOf: (userId: string, organizationId: string) => Effect.Effect<string | undefined>
   /**
-   * Deletes an organization with its memberships and invitations, in one statement, and tells its journal. False when it
-   * holds anything else: a store is not deleted.
+   * Deletes an organization with its memberships and invitations, and records it in the change log, in one statement.
+   * False when other rows reference it: a store cannot be deleted.
    */
   readonly removeEmpty: (organizationId: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/auth/MembershipRepo") {}
 
-/** Still referred to by rows of a store. */
+/** Rows of a store still reference it. */
 const isInUse = (error: unknown): boolean => JSON.stringify(error)?.includes("\"23503\"") === true
 
 /** `MembershipRepo` over the database of the process. */
@@ -32,7 +32,7 @@ export const membershipRepoLayer = Layer.effect(
         const removal = sql`with r as (delete from organizations where id = ${organizationId} returning *)${
           recordedChange(sql, actor, "organizations", "deleted")
         } select 1`
-        // Behind a savepoint: that it is in use is told, and the transaction goes on.
+        // Behind a savepoint, so that the transaction continues after a foreign key error.
         const removed = Effect.as(sql.withTransaction(removal), true)
         return yield* Effect.catch(removed, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
       }, Effect.orDie)

@@ -3,11 +3,11 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { recordedChange } from "./AuthChangeLogRepo.ts"
 
-/** All SQL of keys that users made for themselves, beside better-auth's own and the verification of credentials. */
+/** All SQL of users' API keys, besides better-auth's and the verification of credentials. */
 export class OwnKeyRepo extends Context.Service<OwnKeyRepo, {
   /**
-   * Deletes all keys of a user: they open nothing any more, in any process (a trigger tells them). Each has its entry in
-   * the change log; repeating it changes nothing.
+   * Deletes all keys of a user, with a change log entry for each; a trigger invalidates them in every process.
+   * Idempotent.
    */
   readonly endAll: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/auth/OwnKeyRepo") {}

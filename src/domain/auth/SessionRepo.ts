@@ -3,11 +3,11 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { recordedChange } from "./AuthChangeLogRepo.ts"
 
-/** All SQL of sessions beside better-auth's own and the verification of credentials. */
+/** All SQL of sessions besides better-auth's and the verification of credentials. */
 export class SessionRepo extends Context.Service<SessionRepo, {
   /**
-   * Ends all sessions of a user, in every process (a trigger tells them), with an entry of the change log for each; repeating
-   * it changes nothing.
+   * Ends all sessions of a user, with a change log entry for each; a trigger invalidates them in every process.
+   * Idempotent.
    */
   readonly endAll: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/auth/SessionRepo") {}

@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** All SQL of second factors beside better-auth's own. */
+/** All SQL of second factors besides better-auth's. */
 export class TwoFactorRepo extends Context.Service<TwoFactorRepo, {
   /**
-   * Uses up the code of a period of a user's authenticator, and all earlier ones with it. False when that was done before;
-   * of several at once one is told true.
+   * Uses up the code of an authenticator's period, and all earlier codes. False when it was used before; of several
+   * concurrent calls one returns true.
    */
   readonly spend: (userId: string, period: number) => Effect.Effect<boolean>
 }>()("stoa/domain/auth/TwoFactorRepo") {}

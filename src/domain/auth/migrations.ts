@@ -1,10 +1,10 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
 /**
- * Tells every process that something it may remember of credentials is out of date (`listen auth_changed`). The payload
- * says what: `s` and the SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and the
- * id of a user (his record or one of his memberships), `o` and the id of an organization. Never a token. Other modules
- * whose tables are remembered use the channel too, with their name and a colon before the rest.
+ * Notifies every process that cached credentials are out of date (`listen auth_changed`). The payload names them: `s`
+ * and the SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and the id of a user
+ * (or of a membership's user), `o` and the id of an organization. Never a token. Other modules with cached tables use
+ * the channel too, with a prefix and a colon.
  */
 const tell = (name: string, payload: string) =>
   `create function ${name}() returns trigger language plpgsql as $$
@@ -17,8 +17,8 @@ const sessionKey = "'s' || old.token"
 
 /**
  * Users, their sessions and credentials, memberships of organizations and API keys (contract, platform §3, §4 and §6).
- * better-auth reads and writes these tables through `layers/auth/AuthAdapter.ts`; a test compares them with what its
- * version asks for. What it does not know of is said so below.
+ * better-auth reads and writes these tables through `layers/auth/AuthAdapter.ts`; a test compares them with its schema.
+ * Comments below name the columns that better-auth does not have.
  */
 export const migrations = {
   "0001_auth": statements(
@@ -52,7 +52,7 @@ export const migrations = {
     )`,
     `create index sessions_user on sessions (user_id)`,
     `create index sessions_age on sessions (expires_at)`,
-    // How a user signs in: provider_id 'credential' is his password, others are those of social sign-in.
+    // Sign-in methods: provider_id 'credential' is the password, others are social sign-in.
     `create table user_accounts (
       id uuid primary key default gen_random_uuid(),
       account_id text not null,
@@ -70,7 +70,7 @@ export const migrations = {
       unique (provider_id, account_id)
     )`,
     `create index user_accounts_user on user_accounts (user_id)`,
-    // Whatever is used once and runs out: password resets, states of social sign-in, two-factor challenges.
+    // Single-use values that expire: password resets, states of social sign-in, two-factor challenges.
     `create table verifications (
       id uuid primary key default gen_random_uuid(),
       identifier text not null,
@@ -153,11 +153,11 @@ export const migrations = {
     `create index api_keys_organization on api_keys (organization_id, created_at desc)`,
     tell("tell_session", sessionKey),
     `create trigger sessions_updated after update on sessions for each row execute function tell_session()`,
-    // What had run out was worth nothing any more: its removal interests nobody, and sweeps remove many.
+    // Expired rows had no effect any more, so their removal, often of many, sends no notification.
     `create trigger sessions_deleted after delete on sessions for each row when (old.expires_at > now())
       execute function tell_session()`,
     tell("tell_api_key", "'k' || old.key"),
-    // Counting its uses does not change what a key may do.
+    // Counting uses does not change the permissions of a key.
     `create trigger api_keys_updated after update on api_keys for each row when (
         (old.key, old.reference_id, old.organization_id, old.role, old.enabled, old.expires_at, old.permissions,
           old.metadata, old.config_id, old.name)
@@ -175,5 +175,5 @@ export const migrations = {
     `create trigger organizations_changed after insert or update or delete on organizations for each row
       execute function tell_organization()`
   )
-  // What somebody is among the people of the vendor he acts for.
+  // The user's role at the vendor they act for.
 }
