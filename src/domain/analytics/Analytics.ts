@@ -9,13 +9,15 @@ import { AnalyticsRepo } from "./AnalyticsRepo.ts"
 import { readsAll, rulesFor, type Scope, scopeOf } from "./AnalyticsScope.ts"
 import { planOf } from "./QueryPlan.ts"
 
-/** Figures of a store: counts, sums and averages by groups (spec §4 Analytics; contract, platform §11). */
+/** Analytics of a store: counts, sums and averages by groups (spec §4 Analytics; contract, platform §11). */
 export class Analytics extends Context.Service<Analytics, {
-  /** The models that the caller sees, with their members. 401 without credentials, 403 for whoever sees none. */
+  /**
+   * The models in the caller's scope, with their members. 401 without credentials, 403 for a caller without a scope.
+   */
   readonly meta: Effect.Effect<AnalyticsMeta, Unauthorized | Forbidden, CurrentActor>
   /**
-   * The rows of a query, of the caller's organization and scope. 422 names everything in it that there is not, with what
-   * there is; 403 for a model outside of the scope; 503 where it takes too long. Amounts are in minor units.
+   * The rows of a query, limited to the caller's organization and scope. 422 lists every unknown name with the valid
+   * ones; 403 for a model outside of the scope; 503 for a timeout. Amounts are in minor units.
    */
   readonly query: (
     query: AnalyticsQuery
@@ -51,7 +53,7 @@ export class Analytics extends Context.Service<Analytics, {
         const visible = visibleIn(scope).map(({ model }) => model)
         yield* mustSee(models.map(({ model }) => model), visible, asked.measures)
         const plan = yield* Effect.fromResult(planOf(asked, visible, DateTime.toDateUtc(yield* DateTime.now)))
-        // His profile and not his login: orders belong to the one. Who has none yet has no rows either.
+        // Filter by profile, not login: orders reference the profile. A login without a profile has no rows.
         const profile = scope._tag === "Customer" ? yield* customers.existingProfile : null
         const rows = yield* repo.rows(plan, {
           organizationId: actor.organizationId,
@@ -72,7 +74,7 @@ const scopeFor = (actor: Actor): Effect.Effect<Scope, Unauthorized | Forbidden> 
   return scope === undefined ? Effect.fail(refusalOf(actor, readsAll)) : Effect.succeed(scope)
 }
 
-/** A model that there is and the caller may not see is refused as such, like any other record of the organization. */
+/** 403 for an existing model outside of the caller's scope. */
 const mustSee = (
   all: ReadonlyArray<AnalyticsModel>,
   visible: ReadonlyArray<AnalyticsModel>,

@@ -2,21 +2,21 @@ import { Context, Data, Effect, Layer } from "effect"
 import { type AnalyticsModel, type ModelSource } from "./AnalyticsModel.ts"
 import { modelFlaws } from "./ModelRules.ts"
 
-/** A model and who brought it. */
+/** A model and its source. */
 export interface KnownModel {
   readonly model: AnalyticsModel
   readonly source: ModelSource
 }
 
-/** A model cannot be asked as it is written; ends the start with one line for whoever wrote it. */
+/** An invalid model; stops the startup with one line for its author. */
 export class InvalidModel extends Data.TaggedError("InvalidModel")<{ readonly message: string }> {}
 
-/** A module or plugin, as far as its models go. */
+/** The models that a module or plugin declares. */
 interface Modelling {
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
 }
 
-/** The models that core modules and plugins bring, by their manifests (spec §2 Plugin manifest). */
+/** The models of core modules and plugins, from their manifests (spec §2 Plugin manifest). */
 export const broughtBy = (
   core: ReadonlyArray<Modelling>,
   plugins: ReadonlyArray<Modelling>
@@ -25,18 +25,18 @@ export const broughtBy = (
   ...plugins.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "plugin" as const })))
 ]
 
-/** The models that modules and plugins bring, before the deployment adds its own. */
+/** The models of modules and plugins, without those of the deployment. */
 export class BroughtModels
   extends Context.Service<BroughtModels, ReadonlyArray<KnownModel>>()("stoa/domain/analytics/BroughtModels")
 {
   static readonly layerOf = (models: ReadonlyArray<KnownModel>) => Layer.succeed(BroughtModels, models)
 }
 
-/** All models of this deployment, in the order in which they were brought. */
+/** All models of this deployment, in the order of their declaration. */
 export class AnalyticsModels
   extends Context.Service<AnalyticsModels, ReadonlyArray<KnownModel>>()("stoa/domain/analytics/AnalyticsModels")
 {
-  /** Of modules, plugins and the deployment's own; fails when they cannot stand beside each other. */
+  /** Combines the models of modules, plugins and the deployment; fails when they conflict. */
   static readonly layerOf = (custom: ReadonlyArray<AnalyticsModel>) =>
     Layer.effect(
       AnalyticsModels,

@@ -3,25 +3,25 @@ import { AnyJson, ShortText } from "../text/Storable.ts"
 import { modelSources } from "./AnalyticsModel.ts"
 import { presetForms } from "./TimeRange.ts"
 
-/** Sizes of buckets of time (spec §4 Analytics). */
+/** Granularities of time (spec §4 Analytics). */
 export const granularities = ["day", "week", "month", "year"] as const
 export type Granularity = typeof granularities[number]
 
-/** Rows of a result: `limit` where none is named, and the bounds it is brought into (contract, platform §11). */
+/** Rows of a result: the default `limit` and its bounds (contract, platform §11). */
 export const rowLimit = { usual: 100, least: 1, most: 1000 } as const
 
-/** How much a query may name at once: every member is a column of the statement. */
+/** Maximum members of a query: each is a column of the statement. */
 export const queryLimits = { measures: 50, dimensions: 20, timeDimensions: 10, segments: 20, order: 50 } as const
 
-/** Entries of a list that is read further on, where `filterLimits` and others are stricter and say more. */
+/** Maximum entries of a list that later checks limit further (`filterLimits` and others), with a better message. */
 const maxEntries = 1_000
 
 const names = (most: number) => Schema.Array(ShortText).check(Schema.isMaxLength(most))
 
-/** Unknown properties of an object that are told. */
+/** Maximum unknown properties that an error lists. */
 const maxUnknown = 10
 
-/** An object of these fields and no others: a property that is misspelt would widen the result if it were passed over. */
+/** An object of exactly these fields: ignoring a misspelt property would widen the result. */
 const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Unknown)]).check(
     Schema.makeFilter((sent: object) =>
@@ -70,14 +70,14 @@ export const AnalyticsQuery = strict({
 }).annotate({ identifier: "AnalyticsQuery" })
 export type AnalyticsQuery = typeof AnalyticsQuery.Type
 
-/** A value of a row: amounts and counts as numbers, buckets of time by their label, times in ISO 8601. */
+/** A value of a row: amounts and counts as numbers, time buckets as their label, times in ISO 8601. */
 const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null])
 
 /** A row by its members: `{ "Orders.status": "confirmed", "Orders.revenue": 12900 }`. */
 export const AnalyticsRow = Schema.Record(Schema.String, Value)
 export type AnalyticsRow = typeof AnalyticsRow.Type
 
-/** The answer to a query: the query as it was sent, its rows, and the model that was asked. */
+/** The response to a query: the query as sent, its rows, and its model. */
 export const AnalyticsResult = Schema.Struct({
   query: AnalyticsQuery,
   rows: Schema.Array(AnalyticsRow),
@@ -91,7 +91,7 @@ const Members = {
   segments: Schema.Array(Schema.String)
 }
 
-/** What a caller can ask: his models, and all their members once more as flat lists. */
+/** The caller's queryable models, and all their members as flat lists. */
 export const AnalyticsMeta = Schema.Struct({
   models: Schema.Array(
     Schema.Struct({ name: Schema.String, source: Schema.Literals([...modelSources]), ...Members })

@@ -7,8 +7,8 @@ import { type Reach, statementOf } from "./AnalyticsStatementRepo.ts"
 import type { QueryPlan } from "./QueryPlan.ts"
 
 /**
- * The client for queries: read-only, with a time limit of its own and few connections, so that nobody's report takes
- * those that orders need. Tests and tools do without it.
+ * The client for queries: read-only, with a separate time limit and few connections, so that reports do not take the
+ * connections of orders. Tests and tools run without it.
  */
 export class AnalyticsSql
   extends Context.Service<AnalyticsSql, SqlClient.SqlClient>()("stoa/domain/analytics/AnalyticsSql")
@@ -16,7 +16,7 @@ export class AnalyticsSql
 
 /** Reads the rows of queries. */
 export class AnalyticsRepo extends Context.Service<AnalyticsRepo, {
-  /** One statement. 503 when it takes longer than the deployment allows, 422 when a sum is no exact number any more. */
+  /** One statement. 503 at the deployment's time limit, 422 when a sum exceeds exact integers. */
   readonly rows: (
     plan: QueryPlan,
     reach: Reach
@@ -27,7 +27,7 @@ const tooSlow = Unavailable.of("The query takes too long. Ask for a shorter time
 
 const hasTimedOut = ({ reason }: SqlError.SqlError): boolean => reason._tag === "StatementTimeoutError"
 
-/** A number beyond what JSON clients hold exactly is told and never rounded: it may be an amount of money. */
+/** A number beyond the exact range of JSON clients is an error and never rounded: it may be an amount of money. */
 const numberOf = (member: string, value: unknown): Effect.Effect<number | null, ValidationFailed> => {
   if (value === null) return Effect.succeed(null)
   const number = Number(value)
@@ -53,7 +53,7 @@ const rowOf = Effect.fnUntraced(function*({ groups, measures }: QueryPlan, row: 
   return out
 })
 
-/** `AnalyticsRepo` over the client for queries, or that of the process where there is none. */
+/** `AnalyticsRepo` over the client for queries, or the default client without one. */
 export const analyticsRepoLayer = Layer.effect(
   AnalyticsRepo,
   Effect.gen(function*() {
@@ -62,7 +62,7 @@ export const analyticsRepoLayer = Layer.effect(
       (yield* SqlClient.SqlClient)
 
     const rows = Effect.fn("AnalyticsRepo.rows")(function*(plan: QueryPlan, reach: Reach) {
-      // Not prepared: there are as many texts as questions, and each is planned for the values it comes with.
+      // Not prepared: nearly every text is different, and each is planned for its values.
       const found = yield* statementOf(sql, plan, reach).unprepared.pipe(
         Effect.catchIf(hasTimedOut, () => Effect.fail(tooSlow)),
         Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => Effect.fail(tooSlow) }),

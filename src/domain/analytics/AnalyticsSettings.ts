@@ -1,17 +1,17 @@
 import { Context, Layer } from "effect"
 
-/** How much a process spends on queries. */
+/** Limits of the queries of a process. */
 export interface AnalyticsLimits {
-  /** Milliseconds a query may take, its waiting for a connection included; then it is 503. */
+  /** Milliseconds per query, including the wait for a connection; then 503. */
   readonly timeoutMs: number
-  /** Queries at once in one process: the others wait, and orders are taken by connections of their own. */
+  /** Concurrent queries of one process: others wait. Orders use other connections. */
   readonly connections: number
 }
 
-/** What holds unless the deployment says otherwise. */
+/** Defaults of the deployment. */
 export const defaultAnalytics: AnalyticsLimits = { timeoutMs: 10_000, connections: 2 }
 
-/** Limits of queries as the deployment set them. */
+/** Query limits of the deployment. */
 export class AnalyticsSettings
   extends Context.Service<AnalyticsSettings, AnalyticsLimits>()("stoa/domain/analytics/AnalyticsSettings")
 {

@@ -6,11 +6,11 @@ import type { Condition } from "./QueryFilter.ts"
 import type { Group, QueryPlan } from "./QueryPlan.ts"
 import type { TimeRange } from "./TimeRange.ts"
 
-/** Whose rows a statement may read: always one organization's, and of those what the rules of the caller's scope say. */
+/** The rows that a statement may read: those of one organization, limited by the rules of the caller's scope. */
 export interface Reach {
   readonly organizationId: string
   readonly rules: ReadonlyArray<ScopeRule>
-  /** What `:vendorId` and `:customerId` stand for; null meets no row. */
+  /** Values of `:vendorId` and `:customerId`; null matches no row. */
   readonly vendorId: string | null
   readonly customerId: string | null
 }
@@ -25,7 +25,7 @@ const castOf: Readonly<Record<DimensionType, string>> = {
   boolean: "boolean"
 }
 
-/** A model's own expression, by the type it is declared to have. Casts to the type it has cost nothing. */
+/** A model's expression, cast to its declared type. A cast to the same type costs nothing. */
 const expressionOf = (
   sql: Sql,
   { sql: text, type }: { readonly sql: string; readonly type: DimensionType }
@@ -49,7 +49,7 @@ const aggregateOf = ({ decimals = 0, filter, sql: text, type }: Measure): string
       return `coalesce(sum(${text})${only}, 0)`
     case "avg":
       return `coalesce(round((avg(${text})${only})::numeric, ${decimals}), 0)`
-    // Nothing has no smallest and no largest: null.
+    // Without rows, minimum and maximum are null.
     case "min":
     case "max":
       return `${type}((${text})::numeric)${only}`
@@ -58,7 +58,7 @@ const aggregateOf = ({ decimals = 0, filter, sql: text, type }: Measure): string
 
 const comparison = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const
 
-/** Values reach the database as parameters, and are there read as the type that their member is declared to have. */
+/** Values are sent as parameters, and cast to the declared type of their member. */
 const textOf = (value: FilterValue): string => value instanceof Date ? value.toISOString() : String(value)
 
 const liesIn = (sql: Sql, subject: Fragment, { from, until, withEnd }: TimeRange): Fragment =>
@@ -67,7 +67,7 @@ const liesIn = (sql: Sql, subject: Fragment, { from, until, withEnd }: TimeRange
     ...until === undefined ? [] : [sql`${subject} ${sql.literal(withEnd ? "<=" : "<")} ${until}::timestamptz`]
   ])
 
-/** What is unknown of a row without a value counts as not fulfilled: negations therefore keep such rows. */
+/** A test of a missing value counts as false, so that negations keep such rows. */
 const testOf = (sql: Sql, subject: Fragment, type: DimensionType, test: Test): Fragment => {
   switch (test._tag) {
     case "IsSet":
@@ -99,7 +99,7 @@ const conditionOf = (sql: Sql, condition: Condition, measured: (member: string) 
   return condition._tag === "And" ? sql.and(conditions) : sql.or(conditions)
 }
 
-/** A table as far as it is the organization's: nothing that a model says of it can reach beyond that. */
+/** A table limited to the organization's rows: a model's SQL cannot reach others. */
 const ownRows = (sql: Sql, table: string, { organizationId }: Reach): Fragment =>
   sql`(select * from ${sql(table)} where organization_id = ${organizationId}) as ${sql(table)}`
 
@@ -111,7 +111,7 @@ const tablesOf = (sql: Sql, { joins = [], table }: AnalyticsModel, reach: Reach)
     )
   ])
 
-/** The condition of a scope, with parameters in the places of the ids it names. */
+/** The condition of a scope, with parameters for its ids. */
 const ruleOf = (sql: Sql, { filter }: ScopeRule, reach: Reach): Fragment =>
   sql`(${
     sql.join("", false)(
@@ -126,11 +126,11 @@ const groupOf = (sql: Sql, { dimension, granularity }: Group): Fragment =>
     ? expressionOf(sql, dimension)
     : sql`date_trunc(${sql.literal(`'${granularity}'`)}, ${expressionOf(sql, dimension)} at time zone 'UTC')`
 
-/** Buckets get their labels after they were added up: once for each and not for each row. */
+/** Labels of buckets are formatted after aggregation: once per bucket and not per row. */
 const labelOf = (sql: Sql, { granularity }: Group, column: Fragment): Fragment =>
   granularity === undefined ? column : sql`to_char(${column}, ${sql.literal(`'${labels[granularity]}'`)})`
 
-/** Measures of the result, and those that only its filters name. */
+/** Measures of the result, and those that only its filters use. */
 const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Measure> => {
   const tested = (condition: Condition): ReadonlyArray<readonly [string, Measure]> =>
     condition._tag !== "Test"
@@ -142,8 +142,8 @@ const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Meas
 }
 
 /**
- * The one statement of a query. Its text is made of the model's own expressions and of fixed words alone; whatever a
- * client sent is a parameter or has chosen one of them. Columns are `g0`, `g1`, … for the groups and `m0`, `m1`, … for the
+ * The single statement of a query. Its text consists of the model's expressions and constants; client input only
+ * becomes a parameter or selects one of them. Columns are `g0`, `g1`, … for the groups and `m0`, `m1`, … for the
  * measures, in the order of the plan.
  */
 export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
@@ -169,7 +169,7 @@ export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
   const grouped = groups.length === 0 ? "" : ` group by ${groups.map((_, n) => n + 1).join(", ")}`
   const sorted = order.map(([member, direction]) => {
     const text = groups.find((one) => one.member === member)?.dimension.type === "string"
-    // By its bytes, so that every server orders alike.
+    // Byte order, independent of the server's collation.
     return sql`${column(member)}${sql.literal(`${text ? " collate \"C\"" : ""} ${direction} nulls last`)}`
   })
   return sql<Readonly<Record<string, unknown>>>`select ${sql.csv(outer)} from (

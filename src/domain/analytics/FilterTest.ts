@@ -2,10 +2,10 @@ import { type DimensionType } from "./AnalyticsModel.ts"
 import { listed, type Refusals } from "./QueryMembers.ts"
 import { momentNamed, rangeBetween, type TimeRange } from "./TimeRange.ts"
 
-/** A value of a filter, of the type of its member; numbers that were sent as text stay so, to lose nothing. */
+/** A filter value of its member's type; numbers sent as text stay text, to keep their precision. */
 export type FilterValue = string | number | boolean | Date
 
-/** What a row or a group has to fulfil. What has no value fulfils no test but that it has none, or a negation. */
+/** A test of a row or a group. A missing value passes only the test for absence and negations. */
 export type Test =
   | { readonly _tag: "IsOneOf"; readonly values: ReadonlyArray<FilterValue>; readonly negated: boolean }
   | { readonly _tag: "Contains"; readonly texts: ReadonlyArray<string> }
@@ -13,7 +13,7 @@ export type Test =
   | { readonly _tag: "IsSet"; readonly negated: boolean }
   | { readonly _tag: "LiesIn"; readonly range: TimeRange }
 
-/** How large a tree of filters may be: groups within groups, filters and groups in all, values in all. */
+/** Limits of a filter tree: depth of groups, filters and groups in total, values in total. */
 export const filterLimits = { depth: 10, filters: 200, values: 1000 } as const
 
 const every = ["string", "number", "time", "boolean"] as const
@@ -36,7 +36,7 @@ export const operators: Readonly<Record<string, ReadonlyArray<DimensionType>>> =
   notSet: every
 }
 
-/** A filter as it was sent, what its member is, and where it stands in the query. */
+/** A filter as sent, its member, and its path in the query. */
 export interface SentTest {
   readonly path: string
   readonly operator: unknown
@@ -44,7 +44,7 @@ export interface SentTest {
   readonly type: DimensionType
 }
 
-/** Counts what a query's filters hold in all. */
+/** Counts the filters and values of a query. */
 export interface Counted {
   filters: number
   values: number
@@ -125,7 +125,7 @@ const rangeOf = ({ path, values }: SentTest, { refuse }: Refusals): TimeRange | 
   return undefined
 }
 
-/** What a filter asks of its member; undefined, with the reason told, where it asks nothing that there is. */
+/** The test of a filter; undefined for an invalid one, after reporting the reason. */
 export const testOf = (sent: SentTest, refusals: Refusals, counted: Counted): Test | undefined => {
   const operator = operatorOf(sent, refusals)
   if (operator === undefined) return undefined

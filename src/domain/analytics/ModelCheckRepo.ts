@@ -5,7 +5,7 @@ import { AnalyticsModels, InvalidModel } from "./AnalyticsModels.ts"
 import { statementOf } from "./AnalyticsStatementRepo.ts"
 import type { QueryPlan } from "./QueryPlan.ts"
 
-/** Everything a model has, in one query. */
+/** A query with all members of a model. */
 const wholePlan = (model: AnalyticsModel): QueryPlan => ({
   model,
   measures: Object.entries(model.measures).map(([name, measure]) => [memberOf(model, name), measure]),
@@ -21,18 +21,18 @@ const wholePlan = (model: AnalyticsModel): QueryPlan => ({
   limit: 1
 })
 
-/** What the database says, `column orders.total does not exist`: names and no values, and meant for whoever starts it. */
+/** The database's message, `column orders.total does not exist`: names without values, for the operator. */
 const wordsOf = ({ reason }: SqlError.SqlError): string => {
   const { cause } = reason
   return cause instanceof Error ? cause.message : reason.message ?? reason._tag
 }
 
-/** Marks that the models of plugins and of the deployment were tried on the tables there are. */
+/** Marks that the models of plugins and of the deployment were checked against the tables. */
 export class ModelCheck extends Context.Service<ModelCheck, true>()("stoa/domain/analytics/ModelCheck") {}
 
 /**
- * Has the database plan a query of everything that each model has which the core did not bring, so that a misspelt column,
- * or a table whose rows do not say whose they are, ends the start instead of failing the first question.
+ * Plans a query of all members of each model outside of the core, so that a misspelt column or a table without
+ * `organization_id` stops the startup instead of failing the first query.
  */
 export const modelCheckLayer = Layer.effect(
   ModelCheck,

@@ -33,7 +33,7 @@ const flawsOfJoin = ({ on, table, type }: Join): ReadonlyArray<string> => [
   ...isBlank(on) ? [`the join of "${table}" has no condition`] : []
 ]
 
-/** A rule whose filter does not name its caller would show everybody everything. */
+/** A rule whose filter has no parameter of the caller would show all rows to everyone. */
 const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
   !isOneOf(["vendor", "customer"], role)
     ? [`a scope rule is for "${role}", not vendor or customer`]
@@ -41,7 +41,7 @@ const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
     ? []
     : [`the scope rule for ${role} does not name :${role}Id`]
 
-/** What is wrong with a model by itself. */
+/** Errors within a model. */
 const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
   const { dimensions, joins = [], measures, name, scopeRules = [], segments = {}, table } = model
   const names = [measures, dimensions, segments].flatMap((members) => Object.keys(members))
@@ -66,7 +66,7 @@ const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
   ]
 }
 
-/** What is wrong between models: a name that two have, a join that promises dimensions of a model that is not there. */
+/** Errors between models: duplicate names, and joins with dimensions of a missing model. */
 const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> => [
   ...all.filter(({ name }) => name === model.name).length > 1 ? ["another model has this name"] : [],
   ...(model.joins ?? []).flatMap(({ model: named, table }) =>
@@ -76,7 +76,7 @@ const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): 
   )
 ]
 
-/** Everything wrong with a list of models, one readable line each; the service does not start with any. */
+/** All errors of a list of models, one readable line each; any of them stops the startup. */
 export const modelFlaws = (models: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> =>
   models.flatMap((model) =>
     [...flawsOf(model), ...flawsAmong(model, models)].map((flaw) => `analytics model "${model.name}": ${flaw}`)

@@ -2,12 +2,12 @@ import { type DimensionType, type Measure } from "./AnalyticsModel.ts"
 import { type Counted, filterLimits, type Test, testOf } from "./FilterTest.ts"
 import { listed, type Members, type Refusals } from "./QueryMembers.ts"
 
-/** What a test is about: a dimension of the rows, or a measure of their groups. */
+/** The subject of a test: a dimension of the rows, or a measure of their groups. */
 export type Subject =
   | { readonly _tag: "Dimension"; readonly member: string; readonly sql: string; readonly type: DimensionType }
   | { readonly _tag: "Measure"; readonly member: string; readonly measure: Measure }
 
-/** A filter of a query with everything in it resolved. */
+/** A resolved filter of a query. */
 export type Condition =
   | { readonly _tag: "And" | "Or"; readonly conditions: ReadonlyArray<Condition> }
   | { readonly _tag: "Test"; readonly subject: Subject; readonly test: Test }
@@ -54,7 +54,7 @@ const filterOf = (path: string, sent: unknown, reading: Reading, depth: number):
   const { counted, refuse } = reading
   counted.filters++
   if (counted.filters > filterLimits.filters) {
-    // Told once; those behind the first one too many are not looked at.
+    // Reported once; entries beyond the limit are not validated.
     if (counted.filters === filterLimits.filters + 1) {
       refuse(path, `there may be ${filterLimits.filters} filters at most`, "too_many")
     }
@@ -83,17 +83,17 @@ const isAbout = (tag: Subject["_tag"], condition: Condition): boolean =>
     ? condition.subject._tag === tag
     : condition.conditions.every((one) => isAbout(tag, one))
 
-/** What rows have to fulfil, and what their groups. */
+/** Tests of rows, and tests of groups. */
 export interface Filters {
   readonly ofRows: ReadonlyArray<Condition>
   readonly ofGroups: ReadonlyArray<Condition>
 }
 
-/** Groups of `and` are taken apart, since dimensions and measures are tested at different times. */
+/** Splits groups of `and`, since dimensions are tested before aggregation and measures after it. */
 const parts = (condition: Condition): ReadonlyArray<Condition> =>
   condition._tag === "And" ? condition.conditions.flatMap(parts) : [condition]
 
-/** The filters of a query, resolved; what is wrong with them is told. */
+/** Resolves the filters of a query and reports what is wrong with them. */
 export const filtersOf = (sent: ReadonlyArray<unknown>, members: Members, { issues, refuse }: Refusals): Filters => {
   const reading: Reading = { members, issues, refuse, counted: { filters: 0, values: 0 } }
   const ofRows: Array<Condition> = []

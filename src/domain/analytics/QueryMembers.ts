@@ -8,19 +8,19 @@ import {
   type Segment
 } from "./AnalyticsModel.ts"
 
-/** Takes note of what is wrong with a query; all of it is told at once. */
+/** Collects the errors of a query, to report all at once. */
 export interface Refusals {
   readonly issues: ReadonlyArray<Issue>
   readonly refuse: (path: string, message: string, code?: string) => void
 }
 
-/** An empty list of refusals. */
+/** An empty list of errors. */
 export const noRefusals = (): Refusals => {
   const issues: Array<Issue> = []
   return { issues, refuse: (path, message, code = "invalid") => void issues.push({ path, message, code }) }
 }
 
-/** Everything a query of a model can name, by `Model.member`. */
+/** All members that a query of a model can name, by `Model.member`. */
 export interface Members {
   readonly measures: ReadonlyMap<string, Measure>
   readonly dimensions: ReadonlyMap<string, Dimension>
@@ -30,7 +30,7 @@ export interface Members {
 const named = <A>(model: AnalyticsModel, members: Readonly<Record<string, A>>): ReadonlyArray<readonly [string, A]> =>
   Object.entries(members).map(([name, member]) => [memberOf(model, name), member])
 
-/** The members of a model, with the dimensions of the models that its joins name and the caller sees. */
+/** The members of a model, with the dimensions of joined models in the caller's scope. */
 export const membersIn = (model: AnalyticsModel, visible: ReadonlyArray<AnalyticsModel>): Members => {
   const joined = (model.joins ?? []).flatMap((join) => visible.filter(({ name }) => name === join.model))
   return {
@@ -40,10 +40,10 @@ export const membersIn = (model: AnalyticsModel, visible: ReadonlyArray<Analytic
   }
 }
 
-/** The names of a list, for whoever named something else. */
+/** Lists the valid names in the error for an unknown one. */
 export const listed = (names: Iterable<string>): string => [...names].join(", ") || "none"
 
-/** The model that the measures of a query ask; undefined, with the reason told, where they do not ask one. */
+/** The model of the query's measures; undefined, after reporting the reason, where they do not share one. */
 export const modelAsked = (
   measures: ReadonlyArray<string>,
   visible: ReadonlyArray<AnalyticsModel>,

@@ -6,22 +6,22 @@ import { type Condition, filtersOf } from "./QueryFilter.ts"
 import { listed, type Members, membersIn, modelAsked, noRefusals, type Refusals } from "./QueryMembers.ts"
 import { momentNamed, presetForms, presetRange, rangeBetween, type TimeRange } from "./TimeRange.ts"
 
-/** What the rows of a result are grouped by; a time in buckets where it has a granularity. */
+/** A group column of the result; a time bucket with a granularity. */
 export interface Group {
   readonly member: string
   readonly dimension: Dimension
   readonly granularity: Granularity | undefined
 }
 
-/** A query with everything in it resolved: what the statement is made of. */
+/** A resolved query, from which the statement is built. */
 export interface QueryPlan {
   readonly model: AnalyticsModel
   readonly measures: ReadonlyArray<readonly [member: string, measure: Measure]>
   readonly groups: ReadonlyArray<Group>
-  /** What rows have to fulfil, and what their groups. */
+  /** Tests of rows, and tests of groups. */
   readonly ofRows: ReadonlyArray<Condition>
   readonly ofGroups: ReadonlyArray<Condition>
-  /** Conditions of the model's own that the query switched on. */
+  /** Conditions of the model that the query applies. */
   readonly segments: ReadonlyArray<string>
   readonly order: ReadonlyArray<readonly [member: string, direction: "asc" | "desc"]>
   readonly limit: number
@@ -109,7 +109,7 @@ const timeOf = (
   }
 }
 
-/** A row has one value under each name. */
+/** A row has one value per name. */
 const namedOnce = (groups: ReadonlyArray<Group>, { refuse }: Refusals): ReadonlyArray<Group> => {
   const twice = groups.find(({ member }, n) => groups.findIndex((one) => one.member === member) !== n)
   if (twice !== undefined) refuse("timeDimensions", `"${twice.member}" is grouped by twice`)
@@ -130,12 +130,12 @@ const orderOf = (
     return []
   })
 
-/** Groups without an order of their own come by time and then by the others, so that a limit always cuts the same ones. */
+/** Groups without an explicit order sort by time and then by the others, so that a limit is deterministic. */
 const usualOrder = (groups: ReadonlyArray<Group>): QueryPlan["order"] =>
   groups.toSorted((a, b) => Number(a.granularity === undefined) - Number(b.granularity === undefined))
     .map(({ member }) => [member, "asc"])
 
-/** Brought into its bounds; whatever is not a whole number is cut to one (contract, platform §11). */
+/** Clamps a number to its bounds and truncates it to an integer (contract, platform §11). */
 const limitOf = (sent: number = rowLimit.usual): number =>
   Math.min(Math.max(Math.trunc(sent), rowLimit.least), rowLimit.most)
 
@@ -156,8 +156,8 @@ const resolved = (query: AnalyticsQuery, model: AnalyticsModel, members: Members
 }
 
 /**
- * What a query asks of the models its caller sees; fails with everything in it that there is not, and what there is
- * instead. Presets of dates are taken at `now`.
+ * Resolves a query against the models in the caller's scope; fails with every unknown name and the valid ones. Date
+ * presets are relative to `now`.
  */
 export const planOf = (
   query: AnalyticsQuery,

@@ -1,11 +1,11 @@
-/** A time from `from` on and before `until`, or up to and with `until`; an end that is undefined is open. */
+/** A range from `from`, inclusive, to before `until`, or through `until`; an undefined end is open. */
 export interface TimeRange {
   readonly from: Date | undefined
   readonly until: Date | undefined
   readonly withEnd: boolean
 }
 
-/** The presets that a `dateRange` may name, for messages and documents (contract, platform §11). */
+/** The presets of a `dateRange`, for messages and documents (contract, platform §11). */
 export const presetForms = "today, yesterday, this week, last week, this month, last month, this quarter, " +
   "last quarter, this year, last year, last N days, last N weeks, last N months, last N quarters, last N years, " +
   "Q1 2026 (to Q4 of any year), all time"
@@ -16,7 +16,7 @@ const at = (year: number, month: number, day: number): Date => new Date(Date.UTC
 
 const midnight = (moment: Date): Date => at(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate())
 
-/** The first moment of the unit that a moment lies in, in UTC; weeks begin on Monday. */
+/** The start of the unit that contains a time, in UTC; weeks start on Monday. */
 const beginOf = (moment: Date, unit: Unit): Date => {
   const [year, month] = [moment.getUTCFullYear(), moment.getUTCMonth()]
   if (unit === "day") return midnight(moment)
@@ -25,7 +25,7 @@ const beginOf = (moment: Date, unit: Unit): Date => {
   return at(year, unit === "quarter" ? month - month % 3 : 0, 1)
 }
 
-/** So many units later; of a month that has no such day, its last one. */
+/** Adds units; uses the last day of a month that has no such day. */
 const shifted = (moment: Date, unit: Unit, count: number): Date => {
   const [year, month, day] = [moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate()]
   if (unit === "day") return at(year, month, day + count)
@@ -39,12 +39,12 @@ const unitAt = (from: Date, unit: Unit): TimeRange => ({ from, until: shifted(fr
 const isUnit = (text: string | undefined): text is Unit =>
   text === "day" || text === "week" || text === "month" || text === "quarter" || text === "year"
 
-/** Longest reach of `last N …`. */
+/** Maximum count of `last N …`. */
 const mostUnits = 1000
 
 /**
- * The range that a preset names, in UTC; undefined for a text that is none. `last N units` are the N that end with today,
- * so that today's orders are among those of the last 7 days; `last month` is the month before this one.
+ * The range of a preset, in UTC; undefined for an unknown one. `last N units` includes today, so that today's orders
+ * count in the last 7 days; `last month` is the previous calendar month.
  */
 export const presetRange = (preset: string, now: Date): TimeRange | undefined => {
   const text = preset.trim().toLowerCase().replace(/\s+/g, " ")
@@ -69,7 +69,7 @@ const lastUnits = (text: string, now: Date): TimeRange | undefined => {
   return { from: shifted(tomorrow, named, -units), until: tomorrow, withEnd: false }
 }
 
-/** A moment, and whether only its day was named. */
+/** A time, and whether only its day was given. */
 export interface NamedMoment {
   readonly moment: Date
   readonly isDay: boolean
@@ -77,17 +77,17 @@ export interface NamedMoment {
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
 
-/** A day or a time in ISO 8601, in UTC where it does not say otherwise; undefined for anything else. */
+/** A day or a time in ISO 8601, in UTC without a zone; undefined for anything else. */
 export const momentNamed = (text: string): NamedMoment | undefined => {
   const [, year, month, day, time, , , offset] = iso.exec(text) ?? []
   if (year === undefined) return undefined
-  // JavaScript takes the 30th of February for the 2nd of March.
+  // JavaScript parses February 30 as March 2.
   if (at(Number(year), Number(month) - 1, Number(day)).getUTCDate() !== Number(day)) return undefined
   const moment = new Date(time !== undefined && offset === undefined ? `${text}Z` : text)
   return Number.isNaN(moment.getTime()) ? undefined : { moment, isDay: time === undefined }
 }
 
-/** From one moment to another: a day that ends it is in it to its end; of a time, `withEnd` says whether it is. */
+/** A range between two times: an end given as a day includes that day; for a time, `withEnd` decides. */
 export const rangeBetween = (from: NamedMoment, to: NamedMoment, withEnd: boolean): TimeRange =>
   to.isDay
     ? { from: from.moment, until: shifted(to.moment, "day", 1), withEnd: false }

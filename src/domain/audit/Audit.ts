@@ -4,7 +4,7 @@ import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { AuditEntry, AuditFilter } from "./AuditEntry.ts"
 import { AuditRepo } from "./AuditRepo.ts"
 
-/** Who changed what, and when (spec §4 Audit, contract, platform §10). */
+/** The audit trail (spec §4 Audit, contract, platform §10). */
 export class Audit extends Context.Service<Audit, {
   /** A page of entries, newest first. `event` is a name, or one of the short forms of older clients. */
   readonly list: (filter: AuditFilter, page: PageRequest) => Effect.Effect<PageOf<AuditEntry>, never, CurrentActor>

@@ -5,9 +5,9 @@ const Time = Schema.Date.annotate({ format: "date-time" })
 const Json = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
- * One change of one record (contract, platform §10): what happened, the record after it and before it, who did it, in
- * which request and from where. `position` is its place in the organization's chain, null for the moment until it has
- * one. Secrets are in neither record; lists of more than ten are told by their length.
+ * A change of one record (contract, platform §10): the event, the record before and after it, the actor, the request
+ * and its origin. `position` is its place in the organization's chain, null until the relay assigns it. Secrets are
+ * removed, and lists of more than ten are replaced by their length.
  */
 export const AuditEntry = Schema.Struct({
   id: Uuid,
@@ -28,7 +28,7 @@ export const AuditEntry = Schema.Struct({
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type
 
-/** Which entries are asked for; absent asks for all. Times are inclusive. */
+/** Filters of entries; an absent field matches all. Times are inclusive. */
 export interface AuditFilter {
   readonly entityType?: string | undefined
   readonly entityId?: string | undefined
@@ -38,7 +38,7 @@ export interface AuditFilter {
   readonly to?: Date | undefined
 }
 
-/** Short names of events and what they stand for (contract §0.6): older clients filter by them. */
+/** Short event names of older clients, and the events they match (contract §0.6). */
 const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["created", ["catalog.create", "orders.create", "customers.create", "pricing.create", "promotions.create"]],
   ["updated", ["catalog.update", "customers.update", "pricing.update", "promotions.update"]],
@@ -46,10 +46,10 @@ const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["adjusted", ["inventory.afterAdjust"]]
 ])
 
-/** The names an `event` filter stands for. */
+/** The event names that an `event` filter matches. */
 export const eventsNamed = (event: string): ReadonlyArray<string> => aliases.get(event) ?? [event]
 
-/** Longest list that an entry shows. */
+/** Maximum length of a list in an entry. */
 const maxListLength = 10
 
 const shorten = (value: unknown): unknown => {
@@ -57,6 +57,6 @@ const shorten = (value: unknown): unknown => {
   return typeof value === "object" && value !== null ? shortened(value) : value
 }
 
-/** A record as the audit trail shows it: lists of more than ten are told by their length. */
+/** A record in the audit trail: lists of more than ten are replaced by their length. */
 export const shortened = (record: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, shorten(value)]))

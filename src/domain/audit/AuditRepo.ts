@@ -6,7 +6,7 @@ import { type AuditEntry, type AuditFilter, eventsNamed, shortened } from "./Aud
 
 /** Reads the change log as the audit trail. */
 export class AuditRepo extends Context.Service<AuditRepo, {
-  /** A page of entries, newest first; a change shows as soon as it is committed. */
+  /** A page of entries, newest first; includes changes as soon as they are committed. */
   readonly list: (filter: AuditFilter, page: PageRequest) => Effect.Effect<PageOf<AuditEntry>, never, CurrentActor>
 }>()("stoa/domain/audit/AuditRepo") {}
 
@@ -63,7 +63,7 @@ const isUnfiltered = (filter: AuditFilter): boolean => Object.values(filter).eve
 export const auditRepoLayer = Layer.effect(
   AuditRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    /** The head knows how many entries a chain has; whoever filters has them counted by an index. */
+    /** The head stores the length of a chain; filtered queries count by an index. */
     const count = (organization: string, filter: AuditFilter) =>
       isUnfiltered(filter)
         ? sql<{ readonly total: bigint }>`select
@@ -75,7 +75,7 @@ export const auditRepoLayer = Layer.effect(
             + (select count(*) from outbox_events where position is null and ${matching(sql, organization, filter)})
             as total`
 
-    // Two halves, because the indexes leave out what waits for its place; that is little, and gone in a moment.
+    // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
     const select = (organization: string, filter: AuditFilter, page: PageRequest) => {
       const enough = page.limit + offsetOf(page)
       return sql<EntryRow>`select * from (

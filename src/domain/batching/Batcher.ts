@@ -12,13 +12,13 @@ export interface Batcher<in A, out B, out E> {
   readonly submit: (item: A) => Effect.Effect<B, E>
 }
 
-/** How a batcher writes, and what it is called in logs and metrics. */
+/** The writer of a batcher, and its name in logs and metrics. */
 export interface Options<A, B, E> {
   /** Label of the metrics and the log lines, e.g. `messages.save`. */
   readonly name: string
-  /** Largest number of items handed to one `write`; the rest forms the next batch. */
+  /** Maximum items of one `write`; the rest forms the next batch. */
   readonly maxSize: number
-  /** Writes a batch and answers once per item, in the order of the items. */
+  /** Writes a batch and returns one result per item, in the order of the items. */
   readonly write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
 }
 
@@ -28,13 +28,13 @@ export const batchSize = Metric.histogram("stoa_batch_size", {
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
 })
 
-/** Batches that failed as a whole, by batcher. Each of their items is then tried alone, which is slow: watch it. */
+/** Batches that failed as a unit, by batcher. Each of their items is then tried alone, which is slow: watch it. */
 export const batchFailures = Metric.counter("stoa_batch_failures", {
   description: "Batches that failed as a whole; their items were then done alone",
   incremental: true
 })
 
-/** How long a batch may take before its callers are told that it failed. */
+/** Timeout of a batch, after which its callers fail. */
 const timeout = "20 seconds"
 
 interface Waiting<A, B, E> {
@@ -43,12 +43,10 @@ interface Waiting<A, B, E> {
 }
 
 /**
- * Builds a batcher whose writes run in the current scope, one at a time. The writes see the services and references of
- * this constructor, never those of a caller: a transaction open in a caller's fiber cannot leak into a batch.
- *
- * A caller that is interrupted while it waits for its turn is taken out of the line; one whose batch is already being
- * written only stops listening, so the other items of that batch are not disturbed. When the scope closes, everyone
- * still waiting is interrupted.
+ * Builds a batcher whose writes run in the current scope, one at a time. Writes use the services of this constructor,
+ * never those of a caller: a transaction of a caller's fiber cannot leak into a batch. A caller that is interrupted
+ * while it waits leaves the queue. One whose batch is being written only stops waiting, so the other items are not
+ * affected. When the scope closes, all waiting callers are interrupted.
  */
 export const make = Effect.fnUntraced(function*<A, B, E>(
   options: Options<A, B, E>
@@ -65,12 +63,12 @@ export const make = Effect.fnUntraced(function*<A, B, E>(
 
   const writeOne = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
     Effect.suspend(() => options.write(batch.map((waiting) => waiting.item))).pipe(
-      // A short answer would leave callers with `undefined`; it is a mistake of the writer and fails the batch.
+      // Too few results would leave callers with `undefined`; it is a bug of the writer and fails the batch.
       Effect.filterOrElse(
         (answers) => answers.length === batch.length,
         (answers) => Effect.die(new Error(`${options.name}: ${answers.length} answers for ${batch.length} items`))
       ),
-      // Longer than any statement may take: a connection whose other end vanished must not hold up everybody for ever.
+      // Longer than any statement may take: a dead connection must not block all callers forever.
       Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.die(new Cause.TimeoutError(options.name)) }),
       Effect.tap(() => Metric.update(size, batch.length)),
       Effect.tapCause((cause) =>

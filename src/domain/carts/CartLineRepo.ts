@@ -16,7 +16,7 @@ const isTooMany = ({ reason }: SqlError.SqlError): boolean => /"code":"22003"/.t
 
 /**
  * Changes lines of carts. Each write is one statement fenced by the cart's version and status. When another writer, a
- * checkout or the expiry came first, nothing is written, and the caller is told by the result.
+ * checkout or the expiry came first, nothing is written, and the result says so.
  */
 export class CartLineRepo extends Context.Service<CartLineRepo, {
   /** Adds a line, or increases the quantity of an equal line and takes the newer price. */
@@ -27,7 +27,7 @@ export class CartLineRepo extends Context.Service<CartLineRepo, {
     lineId: string,
     quantity: number
   ) => Effect.Effect<LineWrite, never, CurrentActor>
-  /** Removes a line and gives it. */
+  /** Removes a line and returns it. */
   readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite, never, CurrentActor>
 }>()("stoa/domain/carts/CartLineRepo") {}
 
@@ -59,7 +59,7 @@ export const cartLineRepoLayer = Layer.effect(
     const adding = yield* GroupCommit.make<Add, CartLine | "stale">({
       name: "carts.add",
       together: (adds) => {
-        // Two adds to one cart come from two entities of it after a partition; the second has its own statement.
+        // After a partition, two entities of one cart may each add to it; each uses a separate statement.
         const first = new Map(adds.map((add) => [add.line.cartId, add] as const).reverse())
         const chosen = adds.filter((add) => first.get(add.line.cartId) === add)
         return Effect.map(addStatement(sql, chosen, "skip locked"), (rows) => {

@@ -21,9 +21,9 @@ export class CartRepo extends Context.Service<CartRepo, {
   readonly state: (cartId: string) => Effect.Effect<CartState | undefined, never, CurrentActor>
   /** Inserts a new cart. */
   readonly insert: (state: CartState) => Effect.Effect<void, never, CurrentActor>
-  /** Scheduled job: marks expired active carts abandoned, at most 1,000 a call. Gives how many. */
+  /** Scheduled job: marks expired active carts abandoned, at most 1,000 per call. Returns how many. */
   readonly abandonExpired: Effect.Effect<number>
-  /** Scheduled job: deletes carts that ended and expired this long ago, at most 1,000 a call. Gives how many. */
+  /** Scheduled job: deletes carts that ended and expired this long ago, at most 1,000 per call. Returns how many. */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/carts/CartRepo") {}
 

@@ -22,7 +22,8 @@ export const migrations = {
     `create index carts_ended on carts (expires_at) where status <> 'active'`,
     // For a customer's export and erasure.
     `create index carts_customer on carts (organization_id, customer_id) where customer_id is not null`,
-    // Keyed by the cart, which deletes its lines. Rows carry the organization, so that statements need no join to check it.
+    // Clustered by cart, which deletes its lines. Rows have the organization, so that statements need no join to check
+    // it.
     `create table cart_lines (
       id uuid primary key,
       organization_id text not null,

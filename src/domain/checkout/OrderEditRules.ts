@@ -23,7 +23,7 @@ const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
     : 0
 }
 
-/** An existing line with the price and title of its order, whatever the catalog says now. */
+/** An existing line with the price and title of its order, independent of the current catalog. */
 export const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): BasketLine => ({
   entityId: line.entityId,
   variantId: line.variantId,

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 
-/** One field that was refused: dotted path, what was expected, and a machine-readable code (contract §0.1). */
+/** A rejected field: dotted path, expected value, and a machine-readable code (contract §0.1). */
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String, code: Schema.String })
 export type Issue = typeof Issue.Type
 
-/** What a refusal tells at most, of one field and in all. Sizes are bytes of JSON. */
+/** Limits of an error, per field and in total. Sizes are bytes of JSON. */
 const maxIssues = 50
 const maxPath = 300
 const maxMessage = 1_200
@@ -12,7 +12,7 @@ const maxReportedIssues = 3_700
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** The beginning of a text that is longer than that; keys of objects are as long as their sender likes. */
+/** Truncates a text to the limit; keys of objects can be of any length. */
 const cut = (text: string, maximum: number): string => {
   if (text.length * 6 <= maximum || bytesOf(text) <= maximum) return text
   let kept = text.slice(0, maximum)
@@ -22,13 +22,13 @@ const cut = (text: string, maximum: number): string => {
 
 const lineOf = ({ message, path }: Issue): string => (path === "" ? message : `${path}: ${message}`)
 
-/** As many of the issues as an answer of 4 kB holds, the first one in any case: a refusal costs less than its request. */
+/** The issues that fit into a response of 4 kB, at least the first one: an error must cost less than its request. */
 const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   const recorded: Array<Issue> = []
   let bytes = 0
   for (const { code, message, path } of issues.slice(0, maxIssues)) {
     const issue = { path: cut(path, maxPath), message: cut(message, maxMessage), code }
-    // Each is told twice: by itself, and in the message of the whole.
+    // Each issue appears twice: in the list, and in the message.
     bytes += bytesOf(issue) + bytesOf(lineOf(issue))
     if (bytes > maxReportedIssues && recorded.length > 0) break
     recorded.push(issue)
@@ -41,9 +41,9 @@ const body = <const Code extends string>(code: Code) => ({
 })
 
 /*
- * Every error a client can see is one of these classes (spec §7). The class carries its HTTP status as an annotation,
- * so a domain rule fails with it and nobody translates it on the way out. `_tag` is a class property and not a
- * schema field: it serves `catchTag` and never reaches the wire.
+ * The errors that clients can receive (spec §7). The class has its HTTP status as an annotation, so a domain rule fails
+ * with it and no layer translates it. `_tag` is a class property and not a schema field: it serves `catchTag` and never
+ * reaches the wire.
  */
 
 /** 400: the body is not JSON. */
@@ -52,7 +52,7 @@ export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(body("BAD
   static of = (message: string) => new BadRequest({ error: { code: "BAD_REQUEST", message } })
 }
 
-/** 401: the route needs credentials and the request brought none. */
+/** 401: the route needs credentials and the request has none. */
 export class Unauthorized
   extends Schema.Error<Unauthorized>("Unauthorized")(body("UNAUTHORIZED"), { httpApiStatus: 401 })
 {
@@ -60,13 +60,13 @@ export class Unauthorized
   static of = (message = "Authentication required.") => new Unauthorized({ error: { code: "UNAUTHORIZED", message } })
 }
 
-/** 403: the actor is known and may not do this. */
+/** 403: the actor is authenticated and lacks the permission. */
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(body("FORBIDDEN"), { httpApiStatus: 403 }) {
   readonly _tag = "Forbidden"
   static of = (message: string) => new Forbidden({ error: { code: "FORBIDDEN", message } })
 }
 
-/** 403: a member of a role that needs a second factor has not set one up (contract, platform §3). */
+/** 403: a member of a role that requires a second factor has not set one up (contract, platform §3). */
 export class TwoFactorRequired
   extends Schema.Error<TwoFactorRequired>("TwoFactorRequired")(body("TWO_FACTOR_REQUIRED"), { httpApiStatus: 403 })
 {
@@ -77,7 +77,7 @@ export class TwoFactorRequired
     })
 }
 
-/** 403: a change that the page of another site may have made in its visitor's browser (contract, platform §1.4). */
+/** 403: a change that another site may have triggered in a visitor's browser (contract, platform §1.4). */
 export class OriginRejected
   extends Schema.Error<OriginRejected>("OriginRejected")(body("CSRF_ORIGIN_REJECTED"), { httpApiStatus: 403 })
 {
@@ -88,7 +88,7 @@ export class OriginRejected
     })
 }
 
-/** 404: no such record in the organization of the request. Another organization's record reads the same. */
+/** 404: no such record in the organization of the request. Records of other organizations read the same. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND"), { httpApiStatus: 404 }) {
   readonly _tag = "NotFound"
   static of = (message = "Not found.") => new NotFound({ error: { code: "NOT_FOUND", message } })
@@ -108,7 +108,7 @@ export class PayloadTooLarge
   static of = (message: string) => new PayloadTooLarge({ error: { code: "PAYLOAD_TOO_LARGE", message } })
 }
 
-/** 415: the body is of a kind that the route does not read. */
+/** 415: the body has a content type that the route does not read. */
 export class UnsupportedMediaType
   extends Schema.Error<UnsupportedMediaType>("UnsupportedMediaType")(body("UNSUPPORTED_MEDIA_TYPE"), {
     httpApiStatus: 415
@@ -118,7 +118,7 @@ export class UnsupportedMediaType
   static of = (message: string) => new UnsupportedMediaType({ error: { code: "UNSUPPORTED_MEDIA_TYPE", message } })
 }
 
-/** 416: a file has no part such as was asked for; the answer says how long it is. */
+/** 416: the requested range is outside of the file; the response has its length. */
 export class RangeNotSatisfiable
   extends Schema.Error<RangeNotSatisfiable>("RangeNotSatisfiable")(body("RANGE_NOT_SATISFIABLE"), {
     httpApiStatus: 416
@@ -127,7 +127,7 @@ export class RangeNotSatisfiable
   readonly _tag = "RangeNotSatisfiable"
 }
 
-/** 501: the deployment keeps no files (contract §10; the code is written in lower case there). */
+/** 501: the deployment has no file storage (contract §10; the code is in lower case there). */
 export class StorageNotSupported
   extends Schema.Error<StorageNotSupported>("StorageNotSupported")(body("storage_not_supported"), {
     httpApiStatus: 501
@@ -140,7 +140,7 @@ export class StorageNotSupported
     })
 }
 
-/** 422: input that the schema or a domain rule refuses; `details.issues` names the fields. */
+/** 422: input that the schema or a domain rule rejects; `details.issues` names the fields. */
 export class ValidationFailed extends Schema.Error<ValidationFailed>("ValidationFailed")({
   error: Schema.Struct({
     code: Schema.Literal("VALIDATION_FAILED"),
@@ -149,14 +149,14 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
   })
 }, { httpApiStatus: 422 }) {
   readonly _tag = "ValidationFailed"
-  /** All issues that an answer holds; the message is `path: text` joined by `; `. */
+  /** Keeps the issues that fit; the message is `path: text` joined by `; `. */
   static issues = (issues: ReadonlyArray<Issue>) => {
     const recorded = tellable(issues)
     return new ValidationFailed({
       error: { code: "VALIDATION_FAILED", message: recorded.map(lineOf).join("; "), details: { issues: recorded } }
     })
   }
-  /** One refused field; `path` is dotted, empty for the whole request. */
+  /** One rejected field; `path` is dotted, empty for the request as such. */
   static of = (path: string, message: string, code = "invalid") => ValidationFailed.issues([{ path, message, code }])
 }
 
@@ -168,7 +168,7 @@ export class InvalidTransition
   static of = (message: string) => new InvalidTransition({ error: { code: "INVALID_TRANSITION", message } })
 }
 
-/** 422: the checkout could not be completed; nothing of it is left behind (spec §7, contract §3.6). */
+/** 422: the checkout failed and was rolled back (spec §7, contract §3.6). */
 export class CheckoutFailed
   extends Schema.Error<CheckoutFailed>("CheckoutFailed")(body("CHECKOUT_FAILED"), { httpApiStatus: 422 })
 {
@@ -176,7 +176,7 @@ export class CheckoutFailed
   static of = (message: string) => new CheckoutFailed({ error: { code: "CHECKOUT_FAILED", message } })
 }
 
-/** 429: more requests than the limit of the caller; `Retry-After` says when he may come again (spec §8). */
+/** 429: the caller exceeded their request limit; `Retry-After` says when they may retry (spec §8). */
 export class TooManyRequests
   extends Schema.Error<TooManyRequests>("TooManyRequests")(body("TOO_MANY_REQUESTS"), { httpApiStatus: 429 })
 {
@@ -185,7 +185,7 @@ export class TooManyRequests
     new TooManyRequests({ error: { code: "TOO_MANY_REQUESTS", message: "Too many requests, please try again later." } })
 }
 
-/** 503: the work could not be taken on in time; the same request may be sent again after `Retry-After` seconds. */
+/** 503: the service is busy; the same request may be sent again after `Retry-After` seconds. */
 export class Unavailable
   extends Schema.Error<Unavailable>("Unavailable")(body("SERVICE_UNAVAILABLE"), { httpApiStatus: 503 })
 {
@@ -194,7 +194,7 @@ export class Unavailable
     new Unavailable({ error: { code: "SERVICE_UNAVAILABLE", message } })
 }
 
-/** 503: nobody can say which organization the request is for (contract, platform §6). */
+/** 503: the organization of the request cannot be resolved (contract, platform §6). */
 export class OrgResolutionFailed
   extends Schema.Error<OrgResolutionFailed>("OrgResolutionFailed")(body("ORG_RESOLUTION_FAILED"), {
     httpApiStatus: 503
@@ -207,7 +207,7 @@ export class OrgResolutionFailed
     })
 }
 
-/** 409 with `Retry-After`: the same Idempotency-Key is being worked on by an earlier request. */
+/** 409 with `Retry-After`: an earlier request with the same Idempotency-Key is still running. */
 export class StillRunning extends Schema.Error<StillRunning>("StillRunning")(body("CONFLICT"), { httpApiStatus: 409 }) {
   readonly _tag = "StillRunning"
   static of = () =>

@@ -9,8 +9,8 @@ interface Reported {
 }
 
 /**
- * Whether a defect says that the database is away or gave up for a moment, be it under a statement or under a message
- * of the cluster: worth another try (503), unlike a mistake of ours (500).
+ * Whether a defect means that the database is temporarily unavailable, for a statement or for a message of the cluster:
+ * worth a retry (503), unlike a bug (500).
  */
 export const isTransient = (defect: unknown): boolean => {
   if (typeof defect !== "object" || defect === null) return false
@@ -19,20 +19,21 @@ export const isTransient = (defect: unknown): boolean => {
   return error._tag === "TimeoutError" || (error._tag === "PersistenceError" && isTransient(error.cause))
 }
 
-/** Why a statement may have failed for a moment and yet fail each time: what it waits for may be its own caller's. */
+/** Timeouts may be temporary or permanent: the statement may wait for a lock of the same caller. */
 const tookTooLong = ["LockTimeoutError", "StatementTimeoutError"]
 
 /**
- * Whether a statement was cut off by a database that is away, or chosen as the victim of a deadlock. Narrower than
- * `isTransient`: work of strangers that only takes too long would do so again, and must not be repeated without an end.
+ * Whether a statement failed because the database was unavailable, or as the victim of a deadlock. Narrower than
+ * `isTransient`: work of plugins that merely takes too long would do so again, and must not be retried forever.
  */
 export const wasCutOff = (defect: unknown): boolean =>
   isTransient(defect) && (defect as Reported)._tag === "SqlError" &&
   !tookTooLong.includes((defect as Reported).reason?._tag ?? "")
 
 /**
- * Whether a request that died of this should be sent again (503): the database is away, or the change met the change of
- * an earlier try under the same `Idempotency-Key` that was believed lost. The next try is told what became of it.
+ * Whether the client should retry a request that died of this (503): the database is unavailable, or the change
+ * conflicted with an earlier attempt under the same `Idempotency-Key` that was believed lost. The retry gets the result
+ * of that attempt.
  */
 export const isWorthRepeating = (defect: unknown): boolean =>
   isTransient(defect) || (defect as Reported | undefined)?.reason?.constraint === "idempotency_records_pkey"

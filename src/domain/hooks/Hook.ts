@@ -4,83 +4,83 @@ import type { Database } from "../modules/DatabaseRepo.ts"
 import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 
-/** Kind of operation a hook stands at (contract, platform §13): create, update, delete, read, list, statusChange, ... */
+/** Kind of operation of a hook (contract, platform §13): create, update, delete, read, list, statusChange, ... */
 export type HookOperation = string
 
-/** What every hook is told about the operation it stands at, and what it may use (contract §0.5, platform §13). */
+/** Context of every hook: its operation, and the tools it may use (contract §0.5, platform §13). */
 export interface HookContext extends HandlerTools {
   readonly actor: Actor
   readonly requestId: string | null
-  /** `rest`: a request asked for the operation; `local`: the service itself does it. */
+  /** `rest`: a request started the operation; `local`: the service did. */
   readonly origin: "rest" | "local"
-  /** A bag in which the hooks of one key hand things on to each other. */
+  /** State that the hooks of one key share. */
   readonly context: { readonly moduleName: string; [name: string]: unknown }
-  /** After a write of localized words: the fields that it changed, as `attributes.<locale>.<field>`. */
+  /** After a write of localized attributes: the changed fields, as `attributes.<locale>.<field>`. */
   readonly changedFieldPaths?: ReadonlyArray<string>
-  /** Before an update of an entity of the catalog: which one it is. */
+  /** Before an update of a catalog entity: its id. */
   readonly entityId?: string
-  /** `db` where the hook runs inside of the transaction of what it stands at, else null. */
+  /** `db` where the hook runs inside the transaction of its operation, else null. */
   readonly tx: Database | null
 }
 
-/** What both kinds of handlers get beside their data. */
+/** Arguments of both kinds of handlers besides their data. */
 export interface HookCall extends PromiseTools {
   readonly operation: HookOperation
   readonly context: HookContext
 }
 
-/** What a before-hook gets. */
+/** Arguments of a before-hook. */
 export interface BeforeCall<Data extends object = object> extends HookCall {
   readonly data: Data
 }
 
-/** What an after-hook gets (spec §6); `data` is what the operation was asked for, null where that is nothing else. */
+/** Arguments of an after-hook (spec §6); `data` is the input of the operation, null where it equals the result. */
 export interface AfterCall<Result extends object = object, Data extends object = object> extends HookCall {
   readonly data: Data | null
   readonly result: Result
 }
 
-/** What a handler may return: an effect, a promise or the answer itself. */
+/** The return value of a handler: an effect, a promise or a plain value. */
 export type Returned<A> = Effect.Effect<A, unknown, CurrentActor> | Promise<A> | A
 
-/** Returns what of the data it replaces, or nothing to leave it; fails with `HookRefusal` to abort the operation. */
+/** Returns the replaced parts of the data, or nothing to keep it; fails with `HookRefusal` to abort the operation. */
 export type BeforeHandler<Data extends object = object> = (call: BeforeCall<Data>) => Returned<Partial<Data> | void>
 
-/** What it returns is not looked at; its failure is reported under the name of its function and changes nothing. */
+/** Its return value is ignored. Its failure is reported under the name of its function and changes nothing. */
 export type AfterHandler<Result extends object = object, Data extends object = object> = (
   call: AfterCall<Result, Data>
 ) => Returned<unknown>
 
-/** A handler under the key of the operation it stands before. */
+/** A handler with the key of the operation it precedes. */
 export interface BeforeHook {
   readonly key: string
   readonly before: BeforeHandler
 }
 
-/** A handler under the key of the operation it stands after. */
+/** A handler with the key of the operation it follows. */
 export interface AfterHook {
   readonly key: string
   readonly after: AfterHandler
 }
 
-/** As plugins write them (spec §2): whether it runs before or after is what the last part of the key begins with. */
+/** Handlers in plugins (spec §2): the prefix of the key's last part decides whether they run before or after. */
 export interface DerivedHook {
   readonly key: string
   readonly handler: BeforeHandler | AfterHandler
 }
 
-/** A handler under the key of the operation it stands before or after. */
+/** A handler with the key of the operation it precedes or follows. */
 export type Hook = BeforeHook | AfterHook | DerivedHook
 
 /**
- * What a before-hook fails with to abort the operation: the text reaches the client. An after-hook aborts nothing with it,
- * but its text is the one that `meta.hookErrors` shows.
+ * Failure of a before-hook that aborts the operation; its text reaches the client. In an after-hook it aborts nothing,
+ * but `meta.hookErrors` shows its text.
  */
 export class HookRefusal extends Error {
   readonly _tag = "HookRefusal"
 }
 
-/** A before-hook failed without meaning to refuse, or took too long: a mistake of whoever wrote it, for the log only. */
+/** A before-hook failed unexpectedly or timed out: a bug in the hook, for the log only. */
 export class HookBroken extends Error {
   readonly _tag = "HookBroken"
   constructor(key: string, cause: unknown) {
@@ -89,16 +89,16 @@ export class HookBroken extends Error {
 }
 
 /**
- * A before-hook that knows its data by its key: `beforeHook("cart.beforeAddItem", ({ data }) => …)`. Keys of plugins are
+ * A before-hook with the data type of its key: `beforeHook("cart.beforeAddItem", ({ data }) => …)`. Keys of plugins are
  * free; their data is any object.
  */
 export const beforeHook = <const Key extends string>(key: Key, handler: BeforeHandler<BeforeOf<Key>>): BeforeHook => ({
   key,
-  // Whoever fires the key gives data of the type that the map says, and only the key leads to the handler.
+  // Callers that fire the key pass data of the type in the map, and only the key leads to the handler.
   before: handler as BeforeHandler
 })
 
-/** An after-hook that knows its result and data by its key: `afterHook("orders.afterCreate", ({ result }) => …)`. */
+/** An after-hook with the result and data types of its key: `afterHook("orders.afterCreate", ({ result }) => …)`. */
 export const afterHook = <const Key extends string>(
   key: Key,
   handler: AfterHandler<AfterOf<Key>, OldOf<Key>>

@@ -1,12 +1,12 @@
 import { Context } from "effect"
 
 /**
- * In how many hooks, one inside of the other, the work of this fiber stands; 0 outside of any. It goes with the fiber,
- * through the services that a handler asks and the effects that its promise runs, not with jobs and messages to actors.
+ * Nesting depth of hooks around the current fiber; 0 outside of any. It is inherited by services that a handler calls
+ * and effects that its promise runs, but not by jobs and messages to entities.
  */
 export const HookDepth = Context.Reference<number>("stoa/domain/hooks/HookDepth", { defaultValue: () => 0 })
 
-/** Hooks deeper than this are not called: a handler that causes its own operation would call itself without end. */
+/** Maximum depth: a handler that causes the same operation would otherwise recurse forever. */
 export const deepestHook = 5
 
 /** Why a hook was not called. */

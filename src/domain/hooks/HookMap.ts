@@ -12,7 +12,7 @@ import type { Price } from "../pricing/Price.ts"
 import type { PriceModifier } from "../pricing/PriceModifier.ts"
 import type { Promotion } from "../promotions/Promotion.ts"
 
-/** A line that is to be added to a cart. */
+/** A line to add to a cart. */
 export interface AddedItem extends NewCartLine {
   readonly cartId: string
 }
@@ -30,21 +30,21 @@ export interface StatusChange {
   readonly fromStatus: string
   readonly newStatus: string
   readonly reason: string | null
-  /** `fulfillment`: it follows from goods that are handed over. */
+  /** `fulfillment`: it follows from a fulfillment. */
   readonly source?: "fulfillment"
 }
 
-/** Categories that an entity gets, by ids or slugs. */
+/** Categories to assign to an entity, by ids or slugs. */
 export interface Categorized {
-  /** Null for what an import is about to make. */
+  /** Null for an entity that an import is about to create. */
   readonly entityId: string | null
-  /** Slugs of those that it gets; an import makes those that are not there yet. */
+  /** Slugs of the categories to assign; an import creates missing ones. */
   readonly categories: ReadonlyArray<string>
-  /** What an import says of the entity beside it; null where it says nothing. */
+  /** Other fields of the entity in an import; null where it has none. */
   readonly metadata: Readonly<Record<string, unknown>> | null
 }
 
-/** What a batch of an import has made and changed, in the transaction that is about to end. */
+/** Entities that a batch of an import created and changed, within its transaction. */
 export interface ImportedEntities {
   readonly created: ReadonlyArray<CatalogEntity>
   readonly updated: ReadonlyArray<{ readonly entity: CatalogEntity; readonly old: CatalogEntity }>
@@ -74,8 +74,8 @@ export interface BeforeHooks {
 }
 
 /**
- * Keys of the core's after-hooks with what came of the operation (`result`) and what it was asked for (`data`, which is
- * null where `never` stands here).
+ * Keys of the core's after-hooks with the result of the operation (`result`) and its input (`data`, which is null where
+ * the map has `never`).
  */
 export interface AfterHooks {
   readonly "catalog.afterCreate": { readonly result: CatalogEntity; readonly data: NewEntity }
@@ -108,16 +108,16 @@ export interface AfterHooks {
   readonly "customers.afterUpdate": { readonly result: Customer; readonly data: never }
 }
 
-/** What the hooks before a key get; any object for the keys of plugins. */
+/** The data of the before-hooks of a key; any object for the keys of plugins. */
 export type BeforeOf<Key extends string> = Key extends keyof BeforeHooks ? BeforeHooks[Key] : object
 
-/** What the hooks after a key get as result; any object for the keys of plugins. */
+/** The result that the after-hooks of a key get; any object for the keys of plugins. */
 export type AfterOf<Key extends string> = Key extends keyof AfterHooks ? AfterHooks[Key]["result"] : object
 
-/** What the hooks after a key get as data. */
+/** The data that the after-hooks of a key get. */
 export type OldOf<Key extends string> = Key extends keyof AfterHooks ? AfterHooks[Key]["data"] : object
 
-/** When the core fires a key, and what `operation` says then. */
+/** When the core fires a key, and the value of `operation` then. */
 export interface HookMoment {
   readonly operation: string
   readonly fires: string
@@ -135,7 +135,7 @@ const onRead = { operation: "read", fires: "GET of one entity" }
 const onList = { operation: "list", fires: "GET of entities" }
 const listOfType = { ...onList, fires: "GET of entities of one type" }
 
-/** Every key of the core. A key that the maps above hold and this one lacks, or the other way round, does not compile. */
+/** Every key of the core. It does not compile unless its keys equal those of the maps above. */
 export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, HookMoment>> = {
   "catalog.beforeCreate": onCreate,
   "catalog.<type>.beforeCreate": onCreate,
@@ -192,10 +192,10 @@ export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, Hoo
   "customers.afterUpdate": { operation: "update", fires: "change of a profile" }
 }
 
-/** `catalog.product.beforeRead` as the table names it: `catalog.<type>.beforeRead`. */
+/** The table's name of `catalog.product.beforeRead`: `catalog.<type>.beforeRead`. */
 const named = (key: string): string => key.replace(/^catalog\..+\.(\w+)$/, "catalog.<type>.$1")
 
-/** Kind of operation that a key stands at: the table's for keys of the core, the verb of the key for others. */
+/** Kind of operation of a key: from the table for keys of the core, the verb of the key for others. */
 export const operationOf = (key: string): string => {
   const name = named(key)
   if (isMoment(name)) return hookMoments[name].operation

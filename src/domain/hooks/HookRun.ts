@@ -19,17 +19,17 @@ import { operationOf } from "./HookMap.ts"
 
 /**
  * A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). Its message is that of
- * a `HookRefusal` or a `ValidationFailed`, which are written for the client; of other failures only the log tells.
+ * a `HookRefusal` or a `ValidationFailed`, which are written for the client; other failures only appear in the log.
  */
 export interface HookError {
   readonly hookName: string
   readonly message: string
 }
 
-/** What an operation tells its hooks beside data and result. */
+/** Context that an operation passes to its hooks besides data and result. */
 export type Extra = Pick<HookContext, "changedFieldPaths" | "entityId">
 
-/** No hook may hold up an operation for longer than this (contract §0.5); what it was doing is interrupted. */
+/** Timeout of a hook (contract §0.5), after which it is interrupted. */
 const timeLimit = "20 seconds"
 
 const messageOf = (cause: Cause.Cause<unknown>): string => {
@@ -39,11 +39,11 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
   return Cause.isTimeoutError(error) ? "The hook took too long." : "The hook failed."
 }
 
-/** What the handlers of a key share while they run once. */
+/** State that the handlers of a key share during one run. */
 interface Round {
   readonly operation: string
   readonly context: HookContext
-  /** Services of the caller's fiber, its transaction among them. */
+  /** Services of the caller's fiber, including its transaction. */
   readonly services: Context.Context<CurrentActor>
 }
 
@@ -54,7 +54,7 @@ const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, extra: 
     const database = serviceRegistry.parts()?.database
     const inside = database !== undefined && (yield* inTransaction(database))
     const tools = toolsOf(serviceRegistry, actor.organizationId, { hook: key }, services)
-    // Assigned, not spread: what a handler does not touch of its tools is not made.
+    // Assigned, not spread: getters create only the tools that a handler uses.
     const origin: HookContext["origin"] = actor.requestId === null ? "local" : "rest"
     const context: HookContext = Object.assign(tools, {
       ...extra,
@@ -70,9 +70,9 @@ const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, extra: 
 const isPromise = <A>(value: Promise<A> | A): value is Promise<A> => value instanceof Promise
 
 /**
- * One handler, within the time limit. What exceeds it is interrupted: an effect where it stands, a promise's work through
- * its signal. What it left running without waiting for it ends with it where it has a transaction. A handler that throws
- * before it returns anything has failed like one that throws later.
+ * Runs one handler within the time limit. At the limit an effect is interrupted, and a promise through its signal. Work
+ * that it left running ends with its transaction, if it has one. A synchronous throw counts as a failure like a later
+ * one.
  */
 const invoke = <A>({ context, operation, services }: Round, handler: (call: HookCall) => Returned<A>) =>
   Effect.suspend(() => {
@@ -86,7 +86,7 @@ const invoke = <A>({ context, operation, services }: Round, handler: (call: Hook
     return Effect.onInterrupt(work, () => abort).pipe(Effect.ensuring(end))
   }).pipe(Effect.timeout(timeLimit))
 
-/** Runs the handlers of a before-key, each on what the one before it returned. */
+/** Runs the handlers of a before-key, each on the result of the previous one. */
 export const runBefore = <A extends object>(
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
@@ -104,23 +104,24 @@ export const runBefore = <A extends object>(
         const error = Cause.squash(exit.cause)
         if (error instanceof ValidationFailed) return yield* Effect.fail(error)
         if (error instanceof HookRefusal) return yield* ValidationFailed.of("", error.message, key)
-        // The handler is whole: the operation fails as it would have with a statement of its own, and can be repeated.
+        // The handler is not at fault: the operation fails as if a statement outside the hook had failed, and can be
+        // retried.
         return yield* Effect.die(wasCutOff(error) ? error : new HookBroken(key, error))
       }
       current = { ...current, ...exit.value }
     }
-    // A hook may change values, not the shape: what it returned is laid over the typed data it was given.
+    // A hook may change values, not the shape: its result is merged over the typed data.
     return current as A
   })
 
-/** A function written in its place is called after the property it was written to, which names nothing. */
+/** An inline function has the name of its property, which identifies nothing. */
 const nameOf = (handler: AfterHandler): string =>
   ["", "after", "handler"].includes(handler.name) ? "(anonymous afterHook)" : handler.name
 
 const guarded = <A, E, R>(database: Database | undefined, work: Effect.Effect<A, E, R>): Effect.Effect<A, unknown, R> =>
   database === undefined ? work : survivable(database, work)
 
-/** Runs the handlers of an after-key and gives what they failed with. */
+/** Runs the handlers of an after-key and returns their failures. */
 export const runAfter = (
   serviceRegistry: ServiceRegistry["Service"],
   key: string,

@@ -7,23 +7,22 @@ import { HookDepth } from "./HookDepth.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 import { type Extra, type HookError, runAfter, runBefore } from "./HookRun.ts"
 
-/** Where in the list of its key a handler stands: before or after those of the configuration (contract §0.5). */
+/** Position of a handler in the list of its key: before or after those of the configuration (contract §0.5). */
 export type HookSlot = "prepended" | "appended"
 
 /**
  * Extension points of the service (spec §6, internal hooks). The handlers of a key run in the order prepended,
- * configured, appended; modules and plugins append. Asking for a key without handlers costs one map look-up.
+ * configured, appended; modules and plugins append. A key without handlers costs one map look-up.
  */
 export class Hooks extends Context.Service<Hooks, {
-  /** Whether anything listens to a key, for callers that would have to look something up first. */
+  /** Whether a key has handlers, for callers that would otherwise have to read data first. */
   readonly has: (key: string) => boolean
-  /** Whether anything listens to a key of this form, where the key itself would have to be looked up. */
+  /** Whether any key of this form has handlers, where the key itself would have to be read first. */
   readonly hasAny: (form: RegExp) => boolean
   /**
-   * Runs the before-hooks of a key one after the other and gives the data the last one returned; 422 with its message
-   * when one refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise or takes too long, or when
-   * this happens inside of too many hooks (`deepestHook`). Where the database cut a handler off, it dies with the
-   * database's own error, so 503.
+   * Runs the before-hooks of a key in sequence and returns the data of the last one; 422 with its message when one
+   * refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise, times out, or exceeds the nesting
+   * limit (`deepestHook`). Where the database aborted a handler, it dies with the database's error, so 503.
    */
   readonly before: <const Key extends string, A extends BeforeOf<Key>>(
     key: Key,
@@ -31,8 +30,8 @@ export class Hooks extends Context.Service<Hooks, {
     extra?: Extra
   ) => Effect.Effect<A, ValidationFailed, CurrentActor>
   /**
-   * Runs the after-hooks of a key; failures, defects and time-outs are logged, come back as a list and never abort. Inside
-   * of too many hooks (`deepestHook`) they are not run, which is such a failure.
+   * Runs the after-hooks of a key. Failures, defects and timeouts are logged, returned as a list and never abort. At
+   * the nesting limit (`deepestHook`) they do not run, which counts as such a failure.
    */
   readonly after: <const Key extends string>(
     key: Key,
@@ -40,11 +39,11 @@ export class Hooks extends Context.Service<Hooks, {
     data?: OldOf<Key>,
     extra?: Extra
   ) => Effect.Effect<ReadonlyArray<HookError>, never, CurrentActor>
-  /** Tells the after-hooks of a key of a plugin's own, without waiting for them: what they fail with is only logged. */
+  /** Starts the after-hooks of a plugin's key without waiting for them; their failures are only logged. */
   readonly emit: (key: string, payload: object) => Effect.Effect<void, never, CurrentActor>
-  /** Adds handlers while the process starts. Once it serves, that is a mistake and dies. */
+  /** Adds handlers during startup. Dies once the process serves requests. */
   readonly register: (hooks: ReadonlyArray<Hook>, slot?: HookSlot) => Effect.Effect<void>
-  /** Ends the time in which handlers are added. */
+  /** Closes the registration of handlers. */
   readonly freeze: Effect.Effect<void>
 }>()("stoa/domain/hooks/Hooks") {
   /** With the handlers of the deployment's configuration. */
@@ -53,7 +52,7 @@ export class Hooks extends Context.Service<Hooks, {
 
   static readonly layerNone = Hooks.layerOf([])
 
-  /** Adds handlers that need services of their own: `Hooks.add(Effect.map(Mailer, (mailer) => [afterHook(…)]))`. */
+  /** Adds handlers that need services: `Hooks.add(Effect.map(Mailer, (mailer) => [afterHook(…)]))`. */
   static readonly add = <E, R>(
     hooks: Effect.Effect<ReadonlyArray<Hook>, E, R>,
     slot: HookSlot = "appended"
@@ -61,14 +60,17 @@ export class Hooks extends Context.Service<Hooks, {
     Layer.effectDiscard(Effect.flatMap(hooks, (made) => Effect.flatMap(Hooks, ({ register }) => register(made, slot))))
 }
 
-/** What a hook changes is not what the request asked for and must not bear its mark (`IdempotencyRecordRepo`). It stands one deeper. */
+/**
+ * Changes by a hook are not those of the request and must not write its idempotency record (`IdempotencyRecordRepo`).
+ * Increases the depth.
+ */
 const onItsOwn = <A, E, R>(hooks: Effect.Effect<A, E, R>) =>
   hooks.pipe(
     Effect.updateService(CurrentActor, ({ executionId: _, ...actor }) => actor),
     Effect.updateService(HookDepth, (depth) => depth + 1)
   )
 
-/** The handlers of one kind, by key, each list in the order in which it runs. */
+/** The handlers of one kind, by key, in the order in which they run. */
 class Handlers<Handler> {
   readonly #of = new Map<string, Record<HookSlot | "configured", ReadonlyArray<Handler>>>()
   readonly #lists = new Map<string, ReadonlyArray<Handler>>()
@@ -89,7 +91,7 @@ class Handlers<Handler> {
   }
 }
 
-/** `acme.beforeRoast`: the last part of a key says on which side of its operation it stands. */
+/** The last part of a key, as in `acme.beforeRoast`, decides whether it runs before or after. */
 const isBefore = (key: string): boolean => key.slice(key.lastIndexOf(".") + 1).startsWith("before")
 
 const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
@@ -124,7 +126,7 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
         : onItsOwn(runBefore(serviceRegistry, key, handlers, data, extra))
     },
     after,
-    // Among the services of the process and not those of the caller: his transaction may be over before a handler is.
+    // Use the services of the process and not the caller's: the caller's transaction may end before the handler.
     emit: (key, payload) =>
       Effect.map(Effect.all([CurrentActor, HookDepth]), ([actor, depth]) => {
         if (afters.get(key) === undefined) return
