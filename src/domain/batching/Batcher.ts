@@ -2,11 +2,9 @@ import { Cause, Deferred, Effect, Exit, Latch, Metric } from "effect"
 import type { Scope } from "effect"
 
 /**
- * Group commit without timers: a batch is whatever was submitted while the previous batch was being written. A single
- * caller therefore waits for nobody, and a thousand callers share a few statements.
- *
- * `submit` answers with this item's own result, or fails with the cause that the whole batch failed with; the caller
- * decides then whether to try alone.
+ * Group commit without timers: a batch has the items submitted while the previous one was being written. A single
+ * caller therefore never waits, and a thousand callers share a few statements. `submit` returns the item's result, or
+ * fails with the cause of the batch; the caller decides whether to retry alone.
  */
 export interface Batcher<in A, out B, out E> {
   readonly submit: (item: A) => Effect.Effect<B, E>

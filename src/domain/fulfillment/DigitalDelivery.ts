@@ -3,11 +3,11 @@ import { newId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import type { DigitalGrant, Fulfillment, FulfillmentType } from "./Fulfillment.ts"
 
-/** How long a download can be fetched, and how often (contract §5). */
+/** Lifetime and maximum number of downloads (contract §5). */
 const downloadLife = Duration.hours(24)
 const maxDownloads = 5
 
-/** Entity types that are handed over by the service itself, and how. Others wait for a person or a carrier. */
+/** Entity types that the service delivers, and how. Others need a person or a carrier. */
 const digitalTypes: ReadonlyMap<string, FulfillmentType> = new Map([
   ["digitalDownload", "digital-download"],
   ["course", "digital-access"]
@@ -39,7 +39,7 @@ const fulfillmentOf = (order: Order, line: OrderLine, type: FulfillmentType, now
   updatedAt: now
 })
 
-/** What a paid order hands over at once: one fulfillment for each digital line (contract §5). */
+/** The fulfillments of a paid order's digital lines, one per line (contract §5). */
 export const digitalFulfillments = (order: Order, now: Date): ReadonlyArray<Fulfillment> =>
   order.lineItems.flatMap((line) => {
     const type = digitalTypes.get(line.entityType)

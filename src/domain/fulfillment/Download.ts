@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 
-/** The file of a digital line of an order (contract, platform §7). The link is null where there is nothing to fetch. */
+/** The file of a digital order line (contract, platform §7). The link is null where no file can be fetched. */
 export const Download = Schema.Struct({
   lineItemId: Uuid,
   title: Schema.String,
@@ -12,13 +12,13 @@ export const Download = Schema.Struct({
 }).annotate({ identifier: "Download" })
 export type Download = typeof Download.Type
 
-/** A file that an order line grants, and how far it has been used. */
+/** A file that an order line grants, and its use so far. */
 export interface Granted {
   readonly lineItemId: string
   readonly title: string
   /** Null while the order is not paid. */
   readonly fulfillmentId: string | null
-  /** Where the file lies; null while the catalog does not say. */
+  /** Location of the file; null where the catalog has none. */
   readonly file: string | null
   readonly remaining: number
   readonly expiresAt: Date | null

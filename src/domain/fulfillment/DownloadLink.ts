@@ -5,8 +5,8 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 export type DownloadKey = Redacted.Redacted<Uint8Array>
 
 /**
- * Keys of the links that lead to bought files: the first signs, all of them are accepted. Without any no links are made,
- * so that nobody can forge one with a key that everybody knows.
+ * Keys of download links: the first signs, all of them are accepted. Without a key no links are created, so that links
+ * cannot be forged with a default key.
  */
 export class DownloadKeys
   extends Context.Service<DownloadKeys, ReadonlyArray<DownloadKey>>()("stoa/domain/fulfillment/DownloadKeys")
@@ -15,17 +15,17 @@ export class DownloadKeys
     Layer.succeed(DownloadKeys, keys)
 }
 
-/** What a link says and its signature vouches for. */
+/** The signed content of a link. */
 export interface DownloadLink {
   readonly fulfillmentId: string
-  /** End of the link's life in seconds since 1970. */
+  /** Expiry of the link in seconds since 1970. */
   readonly expires: number
 }
 
 const signatureOf = ({ expires, fulfillmentId }: DownloadLink, key: DownloadKey): Uint8Array =>
   createHmac("sha256", Redacted.value(key)).update(`${fulfillmentId}\n${expires}`).digest()
 
-/** The address of a bought file, relative to the service; null where there is no key to sign it with. */
+/** The address of a bought file, relative to the service; null without a key. */
 export const signedLink = (link: DownloadLink, [key]: ReadonlyArray<DownloadKey>): string | null => {
   if (key === undefined) return null
   const signature = Buffer.from(signatureOf(link, key)).toString("base64url")

@@ -14,19 +14,19 @@ interface GrantedRow {
   readonly valid: boolean
 }
 
-/** Files of digital order lines, and the count of their downloads. */
+/** Files of digital order lines, and their download counts. */
 export class DownloadRepo extends Context.Service<DownloadRepo, {
   /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
   readonly ofOrder: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<Granted>, never, CurrentActor>
   /**
-   * Takes one of the downloads that are left, and gives where the file lies; undefined when none is left, the time is
-   * over, the order was given back or there is no file. Of many at once no more than are left succeed. The id is that
-   * of a signed link, which is the credential: it is asked without an organization.
+   * Uses one of the remaining downloads and returns the file's location; undefined when none is left, the grant has
+   * expired, the order was cancelled or refunded, or there is no file. Concurrent calls never exceed the limit. The id
+   * comes from a signed link, which is the credential, so there is no organization filter.
    */
   readonly take: (fulfillmentId: string, now: Date) => Effect.Effect<string | undefined>
 }>()("stoa/domain/fulfillment/DownloadRepo") {}
 
-/** Where the file of a line lies: what its variant says, else its entity. Only addresses of the web lead anywhere. */
+/** Location of a line's file: from its variant, else its entity. Only http(s) addresses are followed. */
 const file = `(select u from (select coalesce(
     (select v.metadata->>'downloadUrl' from variants v
       where v.id = l.variant_id and v.organization_id = l.organization_id),
@@ -67,7 +67,7 @@ export const downloadRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const take = Effect.fn("DownloadRepo.take")(function*(fulfillmentId: string, now: Date) {
-      // The update waits for others of the same file and counts on from what they left.
+      // The update waits for concurrent downloads of the file and continues their count.
       const rows = yield* sql<{ readonly file: string }>`update fulfillments f set updated_at = ${now}::timestamptz,
           metadata = jsonb_set(f.metadata, '{downloadCount}', to_jsonb((f.metadata->>'downloadCount')::int + 1))
         from orders o, order_lines l

@@ -9,7 +9,7 @@ import { DownloadKeys, isSigned, signedLink } from "./DownloadLink.ts"
 import { DownloadRepo } from "./DownloadRepo.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 
-/** What a link showed. */
+/** The content of a link. */
 export interface ShownLink {
   readonly expires?: string | undefined
   readonly signature?: string | undefined
@@ -17,19 +17,19 @@ export interface ShownLink {
 
 /** Bought files (spec §4 `/me/orders/:orderId/downloads`, contract §5, platform §7). */
 export class Downloads extends Context.Service<Downloads, {
-  /** A page of the files of one's own order, with links to fetch them by. 404, 403. */
+  /** A page of the files of the caller's order, with download links. 404, 403. */
   readonly ofOwn: (
     orderId: string,
     page: PageRequest
   ) => Effect.Effect<PageOf<Download>, NotFound | Forbidden, CurrentActor>
-  /** Fulfillments of an order with the links of those that grant a file which can be fetched now. */
+  /** Fulfillments of an order, with links for those whose file can be fetched now. */
   readonly linked: (
     orderId: string,
     fulfillments: ReadonlyArray<Fulfillment>
   ) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
   /**
-   * Follows a signed link: counts a download and gives where the file lies. 404 for a link that nobody signed, 403 for
-   * one that is over: too old, used up, or of an order that was given back.
+   * Follows a signed link: counts a download and returns the file's location. 404 for a link without a valid signature,
+   * 403 for one that expired, is used up, or belongs to a cancelled or refunded order.
    */
   readonly follow: (fulfillmentId: string, shown: ShownLink) => Effect.Effect<string, NotFound | Forbidden>
 }>()("stoa/domain/fulfillment/Downloads") {
@@ -41,7 +41,7 @@ export class Downloads extends Context.Service<Downloads, {
       const keys = yield* DownloadKeys
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-      /** The link lives exactly as long as the grant, so that asking twice gives the same one. */
+      /** The link expires with the grant, so that repeated reads return the same link. */
       const linkOf = (granted: Granted, now: Date): string | null => {
         if (!isOpen(granted, now)) return null
         const expires = Math.floor(granted.expiresAt.getTime() / 1000)

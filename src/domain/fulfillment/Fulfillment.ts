@@ -8,7 +8,7 @@ export const FulfillmentType = Schema.Literals(["physical", "digital-download", 
 /** See the schema of the same name. */
 export type FulfillmentType = typeof FulfillmentType.Type
 
-/** How far a fulfillment has come. */
+/** Status of a fulfillment. */
 export const FulfillmentStatus = Schema.Literals([
   "pending",
   "processing",
@@ -21,7 +21,7 @@ export const FulfillmentStatus = Schema.Literals([
 /** See the schema of the same name. */
 export type FulfillmentStatus = typeof FulfillmentStatus.Type
 
-/** A line of the order in a fulfillment: `id` is the order line's, title and sku are those of the purchase. */
+/** An order line in a fulfillment: `id` is the order line's, title and sku are those of the purchase. */
 export const FulfillmentLine = Schema.Struct({
   id: Uuid,
   title: Schema.String,
@@ -31,8 +31,8 @@ export const FulfillmentLine = Schema.Struct({
 export type FulfillmentLine = typeof FulfillmentLine.Type
 
 /**
- * What digital goods add to a fulfillment: a download link with its limits, or an access with its times. Stored in the
- * row's metadata under these names.
+ * Fields of digital goods: a download link with its limits, or an access with its period. Stored in the row's metadata
+ * under these names.
  */
 export const DigitalGrant = Schema.Struct({
   downloadUrl: Schema.optionalKey(Schema.String),
@@ -46,8 +46,8 @@ export const DigitalGrant = Schema.Struct({
 export type DigitalGrant = typeof DigitalGrant.Type
 
 /**
- * A fulfillment as it is served (contract §5): what is not known is absent, not null. `entityId` and `entityType` are
- * there when it covers a single line.
+ * A fulfillment in the API (contract §5): unknown fields are absent, not null. `entityId` and `entityType` are present
+ * when it covers a single line.
  */
 export const Fulfillment = Schema.Struct({
   id: Uuid,
@@ -65,7 +65,7 @@ export const Fulfillment = Schema.Struct({
   entityType: Schema.optionalKey(Schema.String),
   entityId: Schema.optionalKey(Uuid),
   ...DigitalGrant.fields,
-  /** What whoever made it wrote down about it. */
+  /** Remarks of its creator. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   createdAt: Time,
   updatedAt: Time

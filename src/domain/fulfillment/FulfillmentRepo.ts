@@ -12,8 +12,8 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
   /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
   readonly ofOrder: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<Fulfillment>, never, CurrentActor>
   /**
-   * Writes digital fulfillments of one line each, marks their lines fulfilled and announces `fulfillment.create`, in one
-   * statement. Only while the order is paid and not cancelled, and only for lines that have none: gives what it wrote.
+   * Writes digital fulfillments of one line each, marks their lines fulfilled and emits `fulfillment.create`, in one
+   * statement. Only for paid orders that are not cancelled, and for lines without a fulfillment. Returns what it wrote.
    */
   readonly deliver: (
     orderId: string,
@@ -41,7 +41,7 @@ export const fulfillmentRepoLayer = Layer.effect(
       function*(orderId: string, fulfillments: ReadonlyArray<Fulfillment>) {
         const actor = yield* CurrentActor
         const input = fulfillments.map((one) => ({ event: newId(), grant: grantOf(one), record: one }))
-        // The order's row is locked first, so that a cancellation is either seen here or sees the lines handed over.
+        // Lock the order first, so that a cancellation is either visible here or sees the fulfilled lines.
         const rows = yield* sql<{ readonly id: string }>`with paid as materialized (
             select id, organization_id from orders where id = ${orderId}::uuid
               and organization_id = ${actor.organizationId} and amount_captured is not null and status <> 'cancelled'

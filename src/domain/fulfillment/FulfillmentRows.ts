@@ -21,7 +21,7 @@ export interface FulfillmentRow {
   readonly lines: ReadonlyArray<FulfillmentLine & { readonly entity_id: string; readonly entity_type: string }>
 }
 
-/** What of `fulfillments f` joined with its order `o` makes a record: an SQL text. */
+/** The columns of a record, from `fulfillments f` joined with its order `o`: an SQL text. */
 export const fulfillmentColumns = `f.*, o.customer_id,
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
       'quantity', fl.quantity, 'entity_id', l.entity_id, 'entity_type', l.entity_type) order by l.position)
@@ -30,13 +30,13 @@ export const fulfillmentColumns = `f.*, o.customer_id,
 
 const grantFields = new Set(Object.keys(DigitalGrant.fields))
 
-/** The part of a record that lies in the row's metadata. */
+/** The part of a record that is stored in the row's metadata. */
 export const grantOf = (fulfillment: Fulfillment) =>
   Object.fromEntries(Object.entries(fulfillment).filter(([name]) => grantFields.has(name)))
 
 const readGrant = Schema.decodeUnknownOption(DigitalGrant)
 
-/** Under its name when there is something under it: absent rather than null (contract §5). */
+/** An object with the key, or without it for a missing value: absent rather than null (contract §5). */
 export const given = <const Key extends string, A>(
   key: Key,
   value: A | null | undefined
@@ -44,7 +44,6 @@ export const given = <const Key extends string, A>(
   // A computed key widens to string; the object has exactly this key or none.
   (value === null || value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
 
-/** The record of a row. */
 export const toFulfillment = (row: FulfillmentRow): Fulfillment => {
   const only = row.lines.length === 1 ? row.lines[0] : undefined
   return {

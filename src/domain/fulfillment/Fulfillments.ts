@@ -15,29 +15,29 @@ import type { Fulfillment } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 import { type Tracking, trackingOf } from "./Tracking.ts"
 
-/** Slug of the task that hands over what could not be handed over at once. */
+/** Slug of the task that retries failed digital deliveries. */
 export const deliverSlug = "fulfillment/deliver"
 
-/** What of an order has been handed over (spec §4, contract §5). */
+/** Fulfillments of orders (spec §4, contract §5). */
 export class Fulfillments extends Context.Service<Fulfillments, {
-  /** A page of the fulfillments of an order, for whoever may read the order. 404, 403. */
+  /** A page of the fulfillments of an order, for callers who may read the order. 404, 403. */
   readonly ofOrder: (
     orderId: string,
     page: PageRequest
   ) => Effect.Effect<PageOf<Fulfillment>, NotFound | Forbidden, CurrentActor>
-  /** A page of what is on its way of one's own order, by id or number. 404, 403. */
+  /** A page of the shipments of the caller's order, by id or number. 404, 403. */
   readonly trackingOfOwn: (
     idOrNumber: string,
     page: PageRequest
   ) => Effect.Effect<PageOf<Tracking>, NotFound | Forbidden, CurrentActor>
   /**
-   * Hands over the digital lines of a paid order, once however often it is asked, and runs `fulfillment.afterCreate`
-   * for each. Gives the order as it is then. An order that is not paid, or was cancelled, stays as it is.
+   * Delivers the digital lines of a paid order and runs `fulfillment.afterCreate` for each; idempotent. Returns the
+   * order after it. An unpaid or cancelled order stays unchanged.
    */
   readonly handOver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
   /**
-   * The same for an order that was just paid: what fails is logged and tried again by a job, and takes nobody's paid order
-   * from him (contract §3.6). With the database away the job could not be written either, and the caller tries again.
+   * The same for an order that was just paid. A failure is logged and a job retries it, so that the paid order stands
+   * (contract §3.6). Without the database the job cannot be enqueued either, and the caller retries.
    */
   readonly deliver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
 }>()("stoa/domain/fulfillment/Fulfillments") {

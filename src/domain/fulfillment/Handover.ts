@@ -4,16 +4,16 @@ import type { StockDemand } from "../inventory/StockRules.ts"
 import { HandoverRepo } from "./HandoverRepo.ts"
 
 /**
- * What a change of an order's status means for its fulfillments, for the module that changes it. Called inside the
- * caller's transaction, after it has locked the order, it joins it.
+ * Fulfillments of a status change, for the module that changes the status. Joins the caller's transaction, which must
+ * have locked the order.
  */
 export class Handover extends Context.Service<Handover, {
   /**
-   * Writes one fulfillment over everything that is left of an order which somebody declares fulfilled, so that its
-   * fulfillments tell of every unit (contract §4.2); nothing when nothing is left. The stock is the caller's.
+   * Writes one fulfillment of all open units when staff mark an order fulfilled, so that its fulfillments cover every
+   * unit (contract §4.2). Nothing when no unit is open. The caller takes the stock.
    */
   readonly rest: (orderId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Units that were handed over and are still on the shelf: those of digital goods that have a stock. */
+  /** Fulfilled units that are still in stock: those of digital goods with stock. */
   readonly unshelved: (orderId: string) => Effect.Effect<ReadonlyArray<StockDemand>, never, CurrentActor>
 }>()("stoa/domain/fulfillment/Handover") {
   static readonly layer = Layer.effect(

@@ -6,7 +6,7 @@ import { readGoods, unshelvedUnits } from "./OrderGoodsRepo.ts"
 import { planRest } from "./ShipmentRules.ts"
 import { insertShipment } from "./ShipmentStatementRepo.ts"
 
-/** The statements behind `Handover`; each method sends at most two, however many lines the order has. */
+/** The statements of `Handover`; each method sends at most two, for any number of lines. */
 export class HandoverRepo extends Context.Service<HandoverRepo, {
   readonly rest: (orderId: string) => Effect.Effect<void, never, CurrentActor>
   readonly unshelved: (orderId: string) => Effect.Effect<ReadonlyArray<StockDemand>, never, CurrentActor>

@@ -1,7 +1,7 @@
 import type { OrderLine } from "../orders/Order.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 
-/** A line of an order and how much of it fulfillments cover. */
+/** An order line and its fulfilled units. */
 export interface FulfillableLine
   extends
     Pick<OrderLine, "entityId" | "entityType" | "fulfillmentStatus" | "id" | "quantity" | "sku" | "title" | "variantId">
@@ -11,21 +11,21 @@ export interface FulfillableLine
   readonly covered: number
 }
 
-/** What decides whether goods of an order can be handed over. */
+/** The state that decides whether an order can be fulfilled. */
 export interface OrderGoods {
   readonly orderId: string
   readonly status: OrderStatus
-  /** Its money was taken, or there was none to take. */
+  /** The order was paid, or had nothing to pay. */
   readonly paid: boolean
   readonly customerId: string | null
   readonly lines: ReadonlyArray<FulfillableLine>
 }
 
-/** Units of a line that can still be handed over: neither covered nor refunded (contract §5). */
+/** Units of a line that can still be fulfilled: neither covered nor refunded (contract §5). */
 export const openUnits = ({ covered, fulfillmentStatus, quantity, refundedQuantity }: FulfillableLine): number =>
   fulfillmentStatus === "fulfilled" ? 0 : Math.max(0, quantity - refundedQuantity - covered)
 
-/** The status of a line of which so many units are covered. */
+/** The status of a line with this many covered units. */
 export const lineStatus = (
   { quantity, refundedQuantity }: FulfillableLine,
   covered: number

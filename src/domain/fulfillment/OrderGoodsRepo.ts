@@ -9,14 +9,14 @@ interface GoodsRow {
   readonly lines: ReadonlyArray<FulfillableLine>
 }
 
-/** Units of each line of an order in fulfillments that were not cancelled, by `order_line_id`: an SQL fragment. */
+/** Units of each order line in fulfillments that were not cancelled, by `order_line_id`: an SQL fragment. */
 const covered = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   sql`select fl.order_line_id, sum(fl.quantity)::int4 as units
     from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
     where f.order_id = ${orderId}::uuid and f.organization_id = ${organization} and f.status <> 'cancelled'
     group by fl.order_line_id`
 
-/** Keeps an order from everybody else until the transaction has ended; what is read afterwards cannot change. */
+/** Locks an order until the transaction ends, so that later reads in it stay true. */
 export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
 
@@ -38,8 +38,8 @@ export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderI
   )
 
 /**
- * Units that were handed over without leaving the shelf, which digital goods with a stock do until their order ends:
- * those of fulfilled lines that no shipment covers.
+ * Fulfilled units that did not leave stock, which holds for digital goods with stock until their order ends: those of
+ * fulfilled lines without a shipment.
  */
 export const unshelvedUnits = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   sql<{ readonly sellable: string; readonly quantity: number }>`select coalesce(l.variant_id, l.entity_id) as sellable,

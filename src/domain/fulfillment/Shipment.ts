@@ -4,13 +4,13 @@ import { maybe, Moment, Units } from "../pricing/Bounds.ts"
 import { keyText, Remark, StorableObject, Text } from "../text/Storable.ts"
 import { FulfillmentType } from "./Fulfillment.ts"
 
-/** More lines than any cart holds. */
+/** Exceeds the line limit of carts. */
 const maxLines = 1_000
 
 const isWebAddress = (text: string): boolean =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[\s\p{Cc}]/u.test(text)
 
-/** A page that a browser opens and does nothing else with. */
+/** An http(s) address, which a browser opens as a page without side effects. */
 const TrackingUrl = keyText(2_000).check(
   Schema.makeFilter((text: string) => isWebAddress(text) || "must be an address that begins with http or https")
 )
@@ -22,7 +22,7 @@ const tracking = {
   estimatedDelivery: maybe(Moment)
 }
 
-/** What of an order is handed over: `POST /orders/:id/fulfillments` (contract §5). Each line is named once. */
+/** Body of `POST /orders/:id/fulfillments`: the units to fulfill (contract §5). Each line is named once. */
 export const NewShipment = Schema.Struct({
   lineItems: Schema.Array(Schema.Struct({ orderLineItemId: Uuid, quantity: Units }))
     .check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
@@ -36,7 +36,7 @@ export const NewShipment = Schema.Struct({
 }).annotate({ identifier: "NewFulfillment" })
 export type NewShipment = typeof NewShipment.Type
 
-/** What becomes of a shipment; null removes what was noted, absent leaves it. */
+/** A change of a shipment; null clears a field, absent keeps it. */
 export const ShipmentChange = Schema.Struct({
   status: Schema.optional(
     Schema.Literals(["processing", "shipped", "delivered", "fulfilled", "cancelled", "failed"])

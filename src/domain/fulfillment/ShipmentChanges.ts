@@ -7,26 +7,26 @@ import { lineStatus, type OrderGoods } from "./OrderGoods.ts"
 import type { ShipmentChange } from "./Shipment.ts"
 import { type CoveredLine, sendable } from "./ShipmentRules.ts"
 
-/** A fulfillment as it is stored: its record, and the units that left the shelf with it. */
+/** A stored fulfillment: its record, and the units that it took from stock. */
 export interface StoredShipment {
   readonly record: Fulfillment
   readonly taken: ReadonlyArray<StockAllocation>
 }
 
-/** A change of a fulfillment that was decided and only has to be written. */
+/** A validated change of a fulfillment, ready to be written. */
 export interface ChangePlan {
   readonly record: Fulfillment
   readonly eventType: "status_changed" | "tracking_changed"
   readonly description: string | null
-  /** The order's lines as they are after it, where it gives units back. */
+  /** The order's lines after it, where it returns units. */
   readonly lines: ReadonlyArray<CoveredLine>
-  /** Units that go back on the shelf, held for the order. */
+  /** Units that return to stock, held for the order. */
   readonly back: ReadonlyArray<StockAllocation>
 }
 
 /**
- * The ways of a shipment. One that failed (lost, refused at the door) keeps its units until it is sent once more or
- * cancelled; what has arrived comes back as a return.
+ * Status transitions of a shipment. A failed one (lost, refused) keeps its units until it is sent again or cancelled;
+ * delivered units come back as a return.
  */
 const ways: { readonly [From in FulfillmentStatus]: ReadonlyArray<FulfillmentStatus> } = {
   pending: ["processing", "shipped", "delivered", "fulfilled", "cancelled", "failed"],
@@ -52,7 +52,7 @@ const recordOf = (before: Fulfillment, change: ShipmentChange, status: Fulfillme
     ...given("trackingNumber", over(change.trackingNumber, trackingNumber)),
     ...given("trackingUrl", over(change.trackingUrl, trackingUrl)),
     ...given("estimatedDelivery", over(change.estimatedDelivery, estimatedDelivery)),
-    // A second try after a failure is sent anew.
+    // A second attempt after a failure gets a new shipping time.
     ...given("shippedAt", sent && status === "shipped" ? now : shippedAt ?? (sent ? now : undefined)),
     ...given("deliveredAt", sent && status === "delivered" ? now : deliveredAt),
     updatedAt: now
@@ -65,19 +65,19 @@ const isSame = (one: Fulfillment, other: Fulfillment): boolean =>
   one.status === other.status && one.carrier === other.carrier && one.trackingNumber === other.trackingNumber &&
   one.trackingUrl === other.trackingUrl && sameTime(one.estimatedDelivery, other.estimatedDelivery)
 
-/** Why the units of a shipment cannot be given back; undefined when they can. */
+/** Why the units of a shipment cannot be returned; undefined when they can. */
 const kept = (goods: OrderGoods, { record }: StoredShipment): string | undefined => {
   if (!sendable.includes(goods.status)) {
     return `The order is ${goods.status}: what comes back of it is a return, and its shipments stay as they are.`
   }
   const covered = new Set(record.lineItems.map(({ id }) => id))
-  // Refunded units may be those that were sent, and would be put back in stock a second time.
+  // Refunded units may be those of this shipment, and would return to stock twice.
   return goods.lines.some((line) => covered.has(line.id) && line.refundedQuantity > 0)
     ? "Units of these lines were refunded: what comes back of them is a return."
     : undefined
 }
 
-/** The lines of the order without what this shipment covers of them. */
+/** The lines of the order without the units of this shipment. */
 const linesWithout = (goods: OrderGoods, { record }: StoredShipment): ReadonlyArray<CoveredLine> =>
   goods.lines.flatMap((line) => {
     const quantity = record.lineItems.find(({ id }) => id === line.id)?.quantity
@@ -87,8 +87,8 @@ const linesWithout = (goods: OrderGoods, { record }: StoredShipment): ReadonlyAr
   })
 
 /**
- * What a change of a shipment comes to; undefined when everything is so already. 422 INVALID_TRANSITION for a way that a
- * shipment cannot go, and for units that cannot be given back.
+ * Validates a change of a shipment; undefined when nothing would change. 422 INVALID_TRANSITION for a transition that a
+ * shipment does not have, and for units that cannot be returned.
  */
 export const planChange = (
   goods: OrderGoods,

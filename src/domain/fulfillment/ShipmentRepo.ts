@@ -13,16 +13,17 @@ import type { ShipmentPlan } from "./ShipmentRules.ts"
 import { insertShipment, updateShipment } from "./ShipmentStatementRepo.ts"
 
 /**
- * Fulfillments that people make and change. Each is one transaction that locks the order's row, then its hold, then its
- * stock, in the order in which a change of status does; so of many at once each is decided on what the one before left.
- * The number of statements does not depend on the number of lines.
+ * Fulfillments by staff. Each write is one transaction that locks the order, then its hold, then its stock, in the
+ * order of a status change. So concurrent writes see each other's result and cannot deadlock. The number of statements
+ * does not depend on the number of lines.
  */
 export class ShipmentRepo extends Context.Service<ShipmentRepo, {
   /** The goods of an order; undefined when the organization has no such order. */
   readonly goodsOf: (orderId: string) => Effect.Effect<OrderGoods | undefined, never, CurrentActor>
   /**
-   * Writes what `plan` decides on the locked order: its units leave the shelf, then the fulfillment with its lines and
-   * event, then `move`, which moves the order on. Whatever fails leaves nothing behind. 404 without such an order.
+   * Writes what `plan` returns for the locked order: takes the stock, then writes the fulfillment with its lines and
+   * event, then runs `move`, which changes the order's status. Any failure rolls back everything. 404 without such an
+   * order.
    */
   readonly make: <E, E2, R>(
     orderId: string,
@@ -30,8 +31,8 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo, {
     move: Effect.Effect<void, E2, R>
   ) => Effect.Effect<Fulfillment, NotFound | E | E2, CurrentActor | R>
   /**
-   * The same for what may come to nothing, with work of the caller's in the same transaction: it is given the fulfillment,
-   * undefined where there was nothing to send, and alone bears the mark of the request.
+   * The same for a plan that may be empty, with the caller's work in the same transaction. The work gets the
+   * fulfillment, or undefined where nothing was sent, and alone writes the request's idempotency record.
    */
   readonly makeBeside: <A, E, E2, E3, R, R3>(
     orderId: string,
@@ -44,8 +45,8 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo, {
     CurrentActor | R | R3
   >
   /**
-   * Writes what `plan` decides on a fulfillment and its locked order; units that come back go where they were taken
-   * from. Where it decides nothing, nothing is written. 404 without such a fulfillment of such an order.
+   * Writes what `plan` returns for a fulfillment and its locked order; returned units go back to the stock they came
+   * from. Writes nothing for an empty plan. 404 without such a fulfillment of such an order.
    */
   readonly change: <E>(
     orderId: string,

@@ -8,24 +8,26 @@ import { given } from "./FulfillmentRows.ts"
 import { type FulfillableLine, lineStatus, openUnits, type OrderGoods } from "./OrderGoods.ts"
 import type { NewShipment } from "./Shipment.ts"
 
-/** A line of the order as a fulfillment leaves it; `quantity` is what the fulfillment covers of it. */
+/** An order line after a fulfillment; `quantity` is the part that the fulfillment covers. */
 export interface CoveredLine {
   readonly id: string
   readonly quantity: number
   readonly status: FulfillableLine["fulfillmentStatus"]
 }
 
-/** A fulfillment that was decided and only has to be written. */
+/** A validated fulfillment, ready to be written. */
 export interface ShipmentPlan {
   readonly record: Fulfillment
   readonly lines: ReadonlyArray<CoveredLine>
-  /** Units that leave the shelf. */
+  /** Units to take from stock. */
   readonly demand: ReadonlyArray<StockDemand>
-  /** The statuses its order goes through because of it, in this order. */
+  /** The status changes of the order that follow from it, in sequence. */
   readonly path: ReadonlyArray<OrderStatus>
 }
 
-/** Orders of which something may be sent. One that is fulfilled has open units when a shipment of it was cancelled. */
+/**
+ * Statuses of orders that can be fulfilled. A fulfilled order has open units after one of its shipments was cancelled.
+ */
 export const sendable: ReadonlyArray<OrderStatus> = ["confirmed", "processing", "partially_fulfilled", "fulfilled"]
 
 interface AllocatedLine {
@@ -33,7 +35,7 @@ interface AllocatedLine {
   readonly quantity: number
 }
 
-/** Where the order goes when this is sent (contract §4.1): to fulfilled as soon as fulfillments cover every line. */
+/** The next status of the order (contract §4.1): fulfilled once fulfillments cover every line. */
 const pathOf = (goods: OrderGoods, taken: ReadonlyArray<AllocatedLine>): ReadonlyArray<OrderStatus> => {
   const sent = new Map(taken.map(({ line, quantity }) => [line.id, quantity]))
   const whole = goods.lines.every((line) => openUnits(line) <= (sent.get(line.id) ?? 0))
@@ -49,7 +51,7 @@ const pathOf = (goods: OrderGoods, taken: ReadonlyArray<AllocatedLine>): Readonl
   }
 }
 
-/** The issue of a line that cannot be sent like this; undefined when it can. */
+/** The issue of a line that cannot be fulfilled like this; undefined when it can. */
 const issueOf = (
   line: FulfillableLine | undefined,
   quantity: number,
@@ -129,8 +131,8 @@ const planOf = (
 })
 
 /**
- * What a request to send something comes to, decided on the order as it is (contract §5). 422 INVALID_TRANSITION for an
- * order that is pending, ended or not paid; 422 with every line that is not there, named twice, or has fewer units left.
+ * Validates a fulfillment request against the current order (contract §5). 422 INVALID_TRANSITION for an order that is
+ * pending, ended or unpaid; 422 with every line that is unknown, repeated, or has too few open units.
  */
 export const planShipment = (
   goods: OrderGoods,
@@ -145,8 +147,8 @@ export const planShipment = (
 }
 
 /**
- * The same for all that is left of some lines of an order; undefined when nothing is. An order that is paid and that nobody
- * has confirmed is confirmed by it: whose plugin ships has seen it.
+ * The same for all open units of some lines; undefined when there are none. It confirms a paid order that is not
+ * confirmed: the plugin that ships has handled it.
  */
 export const planLines = (
   goods: OrderGoods,
@@ -165,11 +167,11 @@ export const planLines = (
   )
 }
 
-/** The way of an order of which everything was handed over and that is not fulfilled yet; empty for any other. */
+/** The status changes of a completely covered order that is not fulfilled yet; empty for any other. */
 export const pathToEnd = (goods: OrderGoods): ReadonlyArray<OrderStatus> =>
   goods.paid && goods.lines.every((line) => openUnits(line) === 0) ? pathOf(goods, []) : []
 
-/** What is left of an order that somebody declares fulfilled (contract §4.2); undefined when nothing is. */
+/** The open units of an order that staff mark fulfilled (contract §4.2); undefined when there are none. */
 export const planRest = (goods: OrderGoods, now: Date): ShipmentPlan | undefined => {
   const taken = goods.lines.flatMap((line) => (openUnits(line) > 0 ? [{ line, quantity: openUnits(line) }] : []))
   return taken.length === 0 ? undefined : planOf(goods, taken, { status: "fulfilled" }, now)

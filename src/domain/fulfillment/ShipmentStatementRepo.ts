@@ -8,7 +8,7 @@ import type { Fulfillment } from "./Fulfillment.ts"
 import type { ChangePlan } from "./ShipmentChanges.ts"
 import type { CoveredLine, ShipmentPlan } from "./ShipmentRules.ts"
 
-/** The lines of the order as a fulfillment leaves them; the order's row is locked. */
+/** Updates the order's lines after a fulfillment; the order's row must be locked. */
 const linesMoved = (sql: SqlClient.SqlClient, record: Fulfillment, lines: ReadonlyArray<CoveredLine>) =>
   sql`update order_lines l set fulfillment_status = i.status
     from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ status }) => status)}::text[]) i(id, status)
@@ -57,7 +57,7 @@ export const insertShipment = (
   }
     select 1`
 
-/** Writes a change of a fulfillment with its history and its entry in the change log, in one statement. */
+/** Writes a change of a fulfillment with its history and its change log entry, in one statement. */
 export const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: Fulfillment, plan: ChangePlan) => {
   const { description, eventType, lines, record } = plan
   return sql`with changed as (

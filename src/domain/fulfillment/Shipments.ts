@@ -10,21 +10,21 @@ import { planChange } from "./ShipmentChanges.ts"
 import { ShipmentRepo } from "./ShipmentRepo.ts"
 import { pathToEnd, planLines, planShipment, type ShipmentPlan } from "./ShipmentRules.ts"
 
-/** Why nothing was sent: 404, 409, 422. */
+/** Failures of a fulfillment: 404, 409, 422. */
 export type ShipmentError = NotFound | Conflict | InvalidTransition | ValidationFailed
 
-/** Fulfillments that people make and change (contract §5, docs/fulfillment.md). */
+/** Fulfillments by staff (contract §5, docs/fulfillment.md). */
 export class Shipments extends Context.Service<Shipments, {
   /**
-   * Hands units of an order's lines over and moves the order on, in one transaction, and runs the hooks: first those
-   * before the changes of status, which may refuse, then `fulfillment.afterCreate` and those after.
-   * 422 for an order of which nothing can be sent and for more units than are left; 409 when others kept changing it.
+   * Fulfills units of an order's lines and changes the order's status, in one transaction, with hooks: those before the
+   * status changes, which may refuse, then `fulfillment.afterCreate` and those after. 422 for an order that cannot be
+   * fulfilled and for more units than are open; 409 when concurrent changes persist.
    */
   readonly create: (orderId: string, request: NewShipment) => Effect.Effect<Fulfillment, ShipmentError, CurrentActor>
   /**
-   * Hands over what is left of some lines, for a plugin that ships them: `beside` is its work in the same transaction, behind
-   * the lock of the order. It is given the fulfillment, or undefined where nothing of these lines was left. Hooks and
-   * refusals as above; no permission is asked for, and what the request's Idempotency-Key marks is the work beside.
+   * Fulfills the open units of some lines, for a plugin that ships them. `beside` runs in the same transaction after
+   * the order is locked, and gets the fulfillment, or undefined where no unit was open. Hooks and failures as above; it
+   * checks no permission, and `beside` writes the request's idempotency record.
    */
   readonly sendLines: <A, E, R>(
     orderId: string,
@@ -33,13 +33,13 @@ export class Shipments extends Context.Service<Shipments, {
     beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, ShipmentError | E, CurrentActor | R>
   /**
-   * Makes an order fulfilled of which everything was handed over, where a hook that kept it open lets it go by now; inside
-   * of the caller's transaction, which holds the lock of the order. Whatever refuses it leaves it as it is.
+   * Marks a completely covered order fulfilled if a hook that kept it open now allows it. Runs in the caller's
+   * transaction, which holds the order's lock. A refusal leaves the order unchanged.
    */
   readonly conclude: (orderId: string) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Changes status and tracking of a fulfillment. A cancelled one gives its units back: to the order, to be sent again,
-   * and to the shelf they were taken from. The order keeps its status. 404; 422 for a way that it cannot go.
+   * Changes status and tracking of a fulfillment. A cancelled one returns its units to the order, to be sent again, and
+   * to their stock. The order keeps its status. 404; 422 for an invalid transition.
    */
   readonly change: (
     orderId: string,
@@ -55,7 +55,7 @@ export class Shipments extends Context.Service<Shipments, {
       const hooks = yield* Hooks
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-      /** Foresees what a plan comes to, and where that leads the order; `sameWay` decides anew on the locked order. */
+      /** Predicts the plan and the order's transitions; `sameWay` checks them again on the locked order. */
       const foresee = Effect.fnUntraced(function*<P extends ShipmentPlan | undefined, E>(
         orderId: string,
         plan: (goods: OrderGoods) => Effect.Effect<P, E>
@@ -72,7 +72,9 @@ export class Shipments extends Context.Service<Shipments, {
         return { moving: { orderId, from: goods.status, path }, sameWay }
       })
 
-      /** Decides, asks the hooks of the way that leads to, and writes only if the locked order leads the same way. */
+      /**
+       * Plans, runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones.
+       */
       const attempt = Effect.fnUntraced(function*(orderId: string, request: NewShipment) {
         const now = yield* clock
         const plan = (goods: OrderGoods) => Effect.fromResult(planShipment(goods, request, now))
@@ -129,5 +131,5 @@ export class Shipments extends Context.Service<Shipments, {
   )
 }
 
-/** An order changes its status at most three times on this way; each time others have to look again. */
+/** An order has at most three transitions here, and each concurrent one causes a retry. */
 const again = { times: 4, while: (error: unknown) => error instanceof Conflict }

@@ -3,7 +3,7 @@ import { Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 
-/** Where a fulfillment of an order is (contract, platform §7); null is what nobody knows. */
+/** Tracking of an order's fulfillment (contract, platform §7); null is unknown. */
 export const Tracking = Schema.Struct({
   fulfillmentId: Uuid,
   status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]),
@@ -17,7 +17,7 @@ export const Tracking = Schema.Struct({
 }).annotate({ identifier: "Tracking" })
 export type Tracking = typeof Tracking.Type
 
-/** What is handed over without a parcel has arrived the moment it was made. */
+/** Goods without a parcel are delivered at creation. */
 export const trackingOf = (fulfillment: Fulfillment): Tracking => {
   const atOnce = fulfillment.status === "fulfilled"
   return {

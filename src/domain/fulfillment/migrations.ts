@@ -33,7 +33,7 @@ export const migrations = {
       quantity int not null check (quantity >= 1),
       primary key (fulfillment_id, order_line_id)
     )`,
-    // What happened to a shipment, one row a change (contract §5).
+    // The history of a shipment, one row per change (contract §5).
     `create table fulfillment_events (
       id uuid not null,
       organization_id text not null,

@@ -1,14 +1,14 @@
 import { Context } from "effect"
 
-/** How a process ends, as it knows itself. */
+/** The shutdown state of a process. */
 export interface Farewell {
-  /** It was told to stop: probes are told so at once, and connections are not kept. */
+  /** The process received a stop signal: readiness fails at once, and connections are closed after their response. */
   begun: boolean
-  /** What its end waits for now, for whoever reads that it was given up. */
+  /** What shutdown waits for, for the log if it is aborted. */
   waitsFor: string
 }
 
-/** The end of this process. */
+/** The shutdown of this process. */
 export const Draining = Context.Reference<Farewell>("stoa/domain/health/Draining", {
   defaultValue: () => ({ begun: false, waitsFor: "" })
 })

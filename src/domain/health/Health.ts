@@ -3,10 +3,10 @@ import { Draining } from "./Draining.ts"
 import { type Healthy, Unhealthy } from "./HealthAnswer.ts"
 import { HealthRepo } from "./HealthRepo.ts"
 
-/** What `GET /api/health` answers. However many ask, and anybody may, the database is asked at most once a second. */
+/** The response of `GET /api/health`. The route is public, so the database is checked at most once a second. */
 export class Health extends Context.Service<Health, {
   readonly check: Effect.Effect<typeof Healthy.Type, Unhealthy>
-  /** What a process answers that lives, whatever its database does. */
+  /** The response of a live process, independent of the database. */
   readonly alive: typeof Healthy.Type
 }>()("stoa/domain/health/Health") {
   static readonly layerOf = (version: string) =>

@@ -1,23 +1,23 @@
 import { Context, Data, type Effect } from "effect"
 
-/** What one look at the deployment found: who runs actors, which shards they own, and how long messages wait. */
+/** Result of one check of the deployment: its runners, their shards, and the delay of messages. */
 export interface HealthChecks {
-  /** Addresses of the runners that were heard of lately enough to count as alive. */
+  /** Addresses of the runners whose last heartbeat is recent enough to count as alive. */
   readonly runners: ReadonlyArray<string>
-  /** This process's own address among them; undefined for a process that runs no actors. */
+  /** This process's address among them; undefined for a process that runs no entities. */
   readonly self: string | undefined
   /** Numbers of all shards of the deployment. */
   readonly shards: ReadonlyArray<number>
-  /** Numbers of those that a living runner owns. */
+  /** Numbers of the shards that a live runner owns. */
   readonly owned: ReadonlySet<number>
-  /** Time in ms since which the oldest message that is due waits for a runner to take it; undefined: none waits. */
+  /** Time in ms since which the oldest due message waits for a runner; undefined without one. */
   readonly waitingSince: number | undefined
 }
 
-/** The database did not say how the deployment is, or not in time. */
+/** The database did not return the state of the deployment in time. */
 export class HealthUnknown extends Data.TaggedError("VitalsUnknown")<{ readonly cause: unknown }> {}
 
-/** Takes a look at the deployment: one statement, whatever the tables hold. */
+/** Checks the deployment in one statement of constant cost. */
 export class DeploymentHealth extends Context.Service<DeploymentHealth, {
   readonly look: Effect.Effect<HealthChecks, HealthUnknown>
 }>()("stoa/domain/health/DeploymentHealth") {}

@@ -1,22 +1,19 @@
 import { Context, Effect, Layer } from "effect"
 import type { Check } from "./ReadinessRules.ts"
 
-/** What a module adds to what operators are told of the deployment. */
+/** Health check and metrics of a module. */
 export interface Contribution {
-  /** Name of its check in the answer of readiness. */
+  /** Name of its check in the readiness response. */
   readonly name: string
-  /** Asked once a second at most; what fails or takes longer than two seconds is `unknown`, which is not ready. */
+  /** Called at most once a second. A failure or a timeout of two seconds is `unknown`, which is not ready. */
   readonly check?: Effect.Effect<Check, object>
-  /** Brings its gauges up to date before the metrics are written. What fails leaves them as they were. */
+  /** Updates its gauges before the metrics are exported. A failure leaves them unchanged. */
   readonly metrics?: Effect.Effect<void, object>
 }
 
-/**
- * Checks and metrics of modules, registered while the process starts: `Contributions.add(Effect.map(JobRepo, (repo) =>
- * ({ name: "jobs", check: … })))`.
- */
+/** Checks and metrics of modules, registered during startup. */
 export class HealthContributors extends Context.Service<HealthContributors, {
-  /** Two of one name are a mistake that ends the start. */
+  /** Two contributors with one name stop the startup. */
   readonly register: (contribution: Contribution) => Effect.Effect<void>
   readonly all: () => ReadonlyArray<Contribution>
 }>()("stoa/domain/health/HealthContributors") {
@@ -34,7 +31,7 @@ export class HealthContributors extends Context.Service<HealthContributors, {
     }
   })
 
-  /** Registers a contribution that needs services of its own. */
+  /** Registers a contributor that needs services. */
   static readonly add = <E, R>(
     contribution: Effect.Effect<Contribution, E, R>
   ): Layer.Layer<never, E, HealthContributors | R> =>
@@ -43,10 +40,10 @@ export class HealthContributors extends Context.Service<HealthContributors, {
     )
 }
 
-/** How long a module may take to say how it is. */
+/** Timeout of a module's check. */
 const timeout = "2 seconds"
 
-/** What all of them say now, by name; nothing one of them does keeps the others from their say. */
+/** The current checks of all modules, by name; a failing module does not affect the others. */
 export const checksOf = (contributions: ReadonlyArray<Contribution>) =>
   Effect.map(
     Effect.forEach(contributions, ({ check, name }) =>
@@ -60,7 +57,7 @@ export const checksOf = (contributions: ReadonlyArray<Contribution>) =>
 
 const unasked: Check = { status: "unknown", message: "The check could not be made." }
 
-/** Has all of them bring their metrics up to date. */
+/** Updates the metrics of all modules. */
 export const metricsOf = (contributions: ReadonlyArray<Contribution>): Effect.Effect<void> =>
   Effect.forEach(contributions, ({ metrics = Effect.void, name }) =>
     metrics.pipe(

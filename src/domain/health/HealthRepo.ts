@@ -1,26 +1,26 @@
 import { Context, Effect, Layer } from "effect"
 import { lookupSql } from "../modules/LookupRepo.ts"
 
-/** Connections of one kind and what they are doing, as PostgreSQL names it: `active`, `idle in transaction`. */
+/** Connections by state, as PostgreSQL names it: `active`, `idle in transaction`. */
 export interface Connections {
   readonly pool: string
   readonly state: string
   readonly count: number
 }
 
-/** Entries of the change log without a place, up to 10,000, and since how many seconds the oldest one waits. */
+/** Entries of the change log without a position, up to 10,000, and the age of the oldest in seconds. */
 export interface RelayLag {
   readonly waiting: number
   readonly seconds: number
 }
 
-/** Is the database there, and who is connected to it? For the health route, the metrics and the `doctor` command. */
+/** State of the database and its connections, for the health route, the metrics and the `doctor` command. */
 export class HealthRepo extends Context.Service<HealthRepo, {
-  /** True when a statement came back within two seconds. */
+  /** True when a statement returned within two seconds. */
   readonly databaseAnswers: Effect.Effect<boolean>
-  /** Connections of all processes of the deployment, by pool and state; none when the database does not say. */
+  /** Connections of all processes of the deployment, by pool and state; empty when the database does not respond. */
   readonly connections: Effect.Effect<ReadonlyArray<Connections>>
-  /** What of the change log waits for its place; undefined when the database does not say. */
+  /** The backlog of the relay; undefined when the database does not respond. */
   readonly relayLag: Effect.Effect<RelayLag | undefined>
 }>()("stoa/domain/health/HealthRepo") {}
 

@@ -11,16 +11,16 @@ const Check = Schema.Struct({
 
 const Body = {
   version: Schema.String,
-  /** `database`, `runners`, `shards`, `messages`, `migrations` and what modules contribute. */
+  /** `database`, `runners`, `shards`, `messages`, `migrations` and the checks of modules. */
   checks: Schema.StructWithRest(Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check }), [
     Schema.Record(Schema.String, Check)
   ])
 }
 
-/** The deployment does its work: reads are answered, changes reach their actors (ARCHITECTURE §5). */
+/** The deployment works: it serves reads, and changes reach their entities (ARCHITECTURE §5). */
 export const Ready = Schema.Struct({ status: Schema.Literal("ready"), ...Body })
 
-/** 503: at least one check fails, and the message of each that does says why. Not the error envelope, like health. */
+/** 503: at least one check fails, and its message says why. Like health, not the error envelope. */
 export class Unready extends Schema.Error<Unready>("Unready")({
   status: Schema.Literal("unready"),
   ...Body
@@ -28,7 +28,7 @@ export class Unready extends Schema.Error<Unready>("Unready")({
   readonly _tag = "Unready"
 }
 
-/** Nothing is asked any more of a process that was told to stop. */
+/** A process that is shutting down runs no further checks. */
 const stopping: AllChecks = {
   database: { status: "unknown" },
   runners: { status: "unknown" },
@@ -37,16 +37,16 @@ const stopping: AllChecks = {
   process: { status: "failing", message: "This process was told to stop." }
 }
 
-/** What was found, and what it means. */
+/** The result of a check and its state for the next one. */
 export interface Assessment {
-  /** None while the database cannot be asked. */
+  /** None while the database cannot be queried. */
   readonly healthChecks: Option.Option<HealthChecks>
   readonly checks: AllChecks
 }
 
 /**
- * Whether the deployment does its work, as `GET /api/ready` and the metrics tell it. However many ask, the database is
- * asked at most once a second.
+ * Whether the deployment works, for `GET /api/ready` and the metrics. The database is queried at most once a second,
+ * for any number of callers.
  */
 export class Readiness extends Context.Service<Readiness, {
   readonly check: Effect.Effect<typeof Ready.Type, Unready>

@@ -1,51 +1,51 @@
 import type { HealthChecks } from "./HealthChecks.ts"
 
-/** One thing that must hold for the deployment to be ready; `unknown` when the database could not be asked. */
+/** A condition of readiness; `unknown` when the database could not be queried. */
 export interface Check {
   readonly status: "ok" | "failing" | "unknown"
   /** One sentence for the operator, unless it is ok. */
   readonly message?: string
 }
 
-/** The checks that every process makes. */
+/** The checks of every process. */
 export type Checks = {
-  /** The database answers. */
+  /** The database responds. */
   readonly database: Check
-  /** A runner is alive; in a process that runs actors: this one is among them. */
+  /** A runner is alive; in a process that runs entities: this one is among them. */
   readonly runners: Check
   /** Every shard has an owner. */
   readonly shards: Check
-  /** No message waits too long for a runner to take it. */
+  /** No message waits too long for a runner. */
   readonly messages: Check
 }
 
-/** The checks of the deployment and those that modules contribute. */
+/** The checks of the deployment and those of modules. */
 export type AllChecks = Checks & Readonly<Record<string, Check>>
 
-/** What readiness remembers from look to look. */
+/** State that readiness keeps between checks. */
 export interface Cached {
-  /** The last looks found the deployment whole: only then is a shard without owner given time. */
+  /** The last check found all runners and shards healthy: only then does a shard without owner get a grace period. */
   readonly settled: boolean
-  /** Shards without owner, and the time in ms of the look that first missed it. */
+  /** Shards without owner, and the time in ms of the check that first found it. */
   readonly unowned: ReadonlyMap<number, number>
 }
 
 export const nothingCached: Cached = { settled: false, unowned: new Map() }
 
 /**
- * How long some shards may be without owner, in ms: as long as a fail-over may take (ARCHITECTURE §5). A process that
- * dies is no reason to call all others unready.
+ * Grace period of shards without owner, in ms: the maximum time of a fail-over (ARCHITECTURE §5). A dead process must
+ * not make all others unready.
  */
 export const shardGrace = 10_000
 
-/** How long a message may wait for a runner to take it, in ms (bars, fail-over). */
+/** Maximum wait of a message for a runner, in ms (bars, fail-over). */
 export const longestWait = 30_000
 
 const ok: Check = { status: "ok" }
 const unknown: Check = { status: "unknown", message: "The database was not asked." }
 const failing = (message: string): Check => ({ status: "failing", message })
 
-/** The database could not be asked. Its return also ends all locks, so shards get no time then. */
+/** The database could not be queried. Its restart also releases all locks, so shards get no grace period then. */
 export const unreachable: { readonly checks: Checks; readonly remembered: Cached } = {
   checks: {
     database: failing("The database does not answer."),
@@ -62,21 +62,21 @@ const checkRunners = ({ runners, self }: HealthChecks): Check => {
 }
 
 const checkShards = (missing: number, all: number, late: boolean): Check => {
-  // With none there is nobody to wait for: every change is refused.
+  // Without any owner there is no fail-over to wait for: every change fails.
   if (missing === all) return failing("No shard has an owner.")
   return missing > 0 && late ? failing(`${missing} of ${all} shards have no owner.`) : ok
 }
 
 /**
- * Whether the oldest thing of a kind has been waiting too long at the time `now`; times in ms, undefined: none waits.
- * Modules judge their own queues by it: `checkWait("A job", oldestDue, now)`.
+ * Whether the oldest item of a queue has waited too long at `now`; times in ms, undefined without one. Modules use it
+ * for their queues: `checkWait("A job", oldestDue, now)`.
  */
 export const checkWait = (thing: string, since: number | undefined, now: number, longest = longestWait): Check =>
   since !== undefined && now - since >= longest
     ? failing(`${thing} has been waiting for a runner for more than ${longest / 1_000} s.`)
     : ok
 
-/** Judges a look at the time `now` (ms) by what the looks before it found. */
+/** Evaluates a check at `now` (ms) with the state of the previous checks. */
 export const judge = (
   { settled, unowned }: Cached,
   healthChecks: HealthChecks,
@@ -93,9 +93,9 @@ export const judge = (
   }
 }
 
-/** True when nothing stands in the way. */
+/** True when no check fails. */
 export const allOk = (checks: AllChecks): boolean => Object.values<Check>(checks).every(({ status }) => status === "ok")
 
-/** The messages of what is not ok, as one line. */
+/** The messages of the checks that are not ok, as one line. */
 export const complaints = (checks: AllChecks): string =>
   Object.values<Check>(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")

@@ -1,31 +1,31 @@
 import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 
-/** What claiming a key found. */
+/** Result of claiming a key. */
 export type Claim =
   /**
-   * The key is ours: do the work, then `finish`, `release` or `doubt`. `workId` stays the same when one who died, or does
-   * not know how his work ended, is followed.
+   * The caller holds the key: do the work, then `finish`, `release` or `doubt`. `executionId` stays the same when an
+   * execution that died or ended in doubt is repeated.
    */
   | { readonly _tag: "Claimed"; readonly executionId: string }
-  /** An earlier request with this key has not ended. */
+  /** An earlier request with this key is still running. */
   | { readonly _tag: "Running"; readonly executionId: string }
   /** The key belongs to a request with another body or address. */
   | { readonly _tag: "OtherRequest" }
   /**
-   * An earlier request with this key ended without an answer that anybody knows. `carriedOut`: its change was made for
-   * certain; else nobody knows.
+   * An earlier request with this key ended without a stored response. `carriedOut`: its change was certainly made; else
+   * the outcome is unknown.
    */
   | { readonly _tag: "InDoubt"; readonly carriedOut: boolean }
-  /** The answer that the first request got. */
+  /** The response of the first request. */
   | { readonly _tag: "Done"; readonly status: number; readonly body: string }
 
-/** Memory of answered requests, per organization, caller and key (ARCHITECTURE invariant: safe retries). */
+/** Stored responses per organization, caller and key (ARCHITECTURE invariant: safe retries). */
 export class IdempotencyKeys extends Context.Service<IdempotencyKeys, {
   /**
-   * Takes the key or says who has it. `requestHash` tells the same request from another one. `repeatable`: the work may
-   * be begun again under its id when nobody knows how it ended, because it finds by that id what was done, or marks its
-   * change with it; a change that bears the mark is never begun again.
+   * Claims the key or reports its state. `requestHash` detects a different request. `repeatable`: the work may run
+   * again under its id after an unknown outcome, because it finds its earlier result by that id or writes an
+   * idempotency record with the change. A change with a record never runs again.
    */
   readonly claim: (
     scope: string,
@@ -33,9 +33,9 @@ export class IdempotencyKeys extends Context.Service<IdempotencyKeys, {
     requestHash: string,
     repeatable: boolean
   ) => Effect.Effect<Claim, never, CurrentActor>
-  /** Keeps the key while the work takes its time; to be called every few seconds. */
+  /** Extends the claim during long work; call it every few seconds. */
   readonly renew: (scope: string, key: string) => Effect.Effect<void, never, CurrentActor>
-  /** Stores the answer as sent, readable with the key alone. */
+  /** Stores the response, encrypted with the key. */
   readonly finish: (
     scope: string,
     key: string,
@@ -43,10 +43,10 @@ export class IdempotencyKeys extends Context.Service<IdempotencyKeys, {
     status: number,
     body: string
   ) => Effect.Effect<void, never, CurrentActor>
-  /** Gives the key back after a request that changed nothing, unless it belongs to other work since. */
+  /** Releases the key after a request that changed nothing, unless another execution has claimed it. */
   readonly release: (scope: string, key: string, executionId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Says that nobody knows how the work ended: whoever comes next need not wait for it. */
+  /** Marks the outcome as unknown, so that the next request need not wait for the lease. */
   readonly doubt: (scope: string, key: string, executionId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Forgets answers and marks older than the window; at most 1,000 of each a call. Gives how many went. */
+  /** Deletes responses and records older than the window, at most 1,000 of each per call. Returns how many. */
   readonly purge: (olderThanHours: number) => Effect.Effect<number>
 }>()("stoa/domain/idempotency/IdempotencyKeys") {}

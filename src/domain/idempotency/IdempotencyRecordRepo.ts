@@ -2,10 +2,10 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 
 /**
- * A further part of the statement that makes a change: with it the change bears the mark of the keyed request it is made
- * for, and can be made once, whoever begins the request again and whenever the first try of it arrives. Empty for a
- * request without a key. `guard` names the part that must have written a row for the change to have happened; absent
- * where the statement only runs when it has. To be put behind the last part: `with … as (…)${mark(sql, actor, "line")}`.
+ * Appends to the statement of a change the idempotency record of the request, so that the change commits at most once,
+ * even if a retry and a late first attempt overlap. Empty for a request without a key. `guard` names the part that must
+ * have written a row; absent where the statement only runs after the change. Put it after the last part: `with … as
+ * (…)${idempotencyRecord(sql, actor, "line")}`.
  */
 export const idempotencyRecord = (sql: SqlClient.SqlClient, actor: Actor, guard?: string) =>
   actor.executionId === undefined

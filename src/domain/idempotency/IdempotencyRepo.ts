@@ -17,8 +17,8 @@ interface KeyRow {
 }
 
 /**
- * A claim is a short lease that its owner renews while it works: the process that took it may die, and then the same
- * request must be able to come again, within the time of a fail-over.
+ * A claim is a short lease that its owner renews: when the process dies, a retry must succeed within the time of a
+ * fail-over.
  */
 const lease = "8 seconds"
 
@@ -34,7 +34,7 @@ const toClaim = (row: KeyRow, key: string, requestHash: string): Claim => {
   return { _tag: "Done", status: row.response_status ?? 200, body }
 }
 
-/** A key that is free is taken; one whose owner is gone only if the work may be begun again and has changed nothing. */
+/** Claims a free key. A key with an expired lease is claimed only if the work is repeatable and has changed nothing. */
 const makeClaim = (sql: SqlClient.SqlClient) => {
   const tryClaim = (organization: string, scope: string, digest: string, requestHash: string, repeatable: boolean) =>
     sql<KeyRow>`with mine as (
@@ -62,14 +62,14 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
       for (;;) {
         const [row] = yield* tryClaim(organization, scope, digest, requestHash, repeatable)
         if (row !== undefined) return toClaim(row, key, requestHash)
-        // The owner released the key between the two halves of the statement: it can be had now.
+        // The owner released the key between the two halves of the statement; try again.
       }
     },
     Effect.orDie
   )
 }
 
-/** The oldest first by their age's index, a bounded number a statement. */
+/** Deletes the oldest rows by the index on age, a bounded number per statement. */
 const makePurge = (sql: SqlClient.SqlClient) => {
   const purgeOf = (table: "idempotency_keys" | "idempotency_records", hours: number) =>
     sql`delete from ${sql(table)} where ctid = any(array(
@@ -77,7 +77,7 @@ const makePurge = (sql: SqlClient.SqlClient) => {
       order by created_at limit 1000)) returning 1`
   return Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
     const keys = yield* purgeOf("idempotency_keys", olderThanHours)
-    // A mark is younger than its key, so no key outlives the mark of its change.
+    // A record is younger than its key, so no key outlives its record.
     const marks = yield* purgeOf("idempotency_records", olderThanHours)
     return keys.length + marks.length
   }, Effect.orDie)
@@ -106,7 +106,8 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
     )
     const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string, executionId: string) {
       const organization = yield* currentOrganization
-      // Two requests may learn that the same work failed; the slower one must not free the key that a third has taken.
+      // Two requests may learn that the same work failed; the slower one must not release a key that a third has
+      // claimed.
       yield* sql`delete from idempotency_keys
         where ${named(organization, scope, key)} and execution_id = ${executionId}::uuid and status = 'running'`
     }, Effect.orDie)

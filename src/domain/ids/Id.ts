@@ -3,8 +3,8 @@ import { getRandomValues } from "node:crypto"
 import { v7 } from "uuid"
 
 /**
- * Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version in any case and reads it in
- * lower case, as rows hold it: actors and map keys compare ids as text. Ours are version 7.
+ * Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version in any case and decodes to
+ * lower case, as stored: entities and map keys compare ids as text. New ids are version 7.
  */
 export const Uuid = Schema.String.check(Schema.isUUID()).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase())
@@ -15,7 +15,7 @@ const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Tells a record id from a slug or an order number, for routes that accept either. */
 export const isUuid = (value: string): boolean => pattern.test(value)
 
-/** Random bytes for 256 ids: asking the system for each id's own costs more than the rest of the id. */
+/** Random bytes for 256 ids: a system call per id costs more than the rest of the id. */
 const pool = new Uint8Array(256 * 16)
 let used = pool.length
 
@@ -28,10 +28,10 @@ const random = (): Uint8Array => {
   return pool.subarray(used - 16, used)
 }
 
-/** Counts the ids: those of one millisecond keep the order in which they were made. */
+/** Counts the ids, so that those of one millisecond keep their order. */
 let sequence = 0
 
-/** A new time-ordered identifier (UUIDv7), so that rows made together lie together in their indexes, in their order. */
+/** A new time-ordered identifier (UUIDv7), so that rows created together are adjacent in indexes, in order. */
 export const newId = (): string => {
   sequence = (sequence + 1) >>> 0
   return v7({ random: random(), seq: sequence })

@@ -5,9 +5,9 @@ import type { PlannedRecord } from "./CatalogPlan.ts"
 import type { CatalogRecord } from "./CatalogRecord.ts"
 import type { StoredEntity } from "./CatalogState.ts"
 
-/** The hooks around a batch: those before each record, those at the end of its transaction, and those after it. */
+/** The hooks around a batch: before each record, at the end of its transaction, and after it. */
 export const batchHooks = (hooks: Hooks["Service"]) => {
-  /** What the hooks of a create or an update make of a record; 422 when one refuses it. */
+  /** Runs the hooks of a create or an update on a record; 422 when one refuses it. */
   const changed = Effect.fnUntraced(
     function*(record: CatalogRecord, type: string, stored: StoredEntity | undefined) {
       const sent: NewEntity = { type, slug: record.slug, ...given(record) }
@@ -36,7 +36,10 @@ export const batchHooks = (hooks: Hooks["Service"]) => {
     }
   )
 
-  /** What of a batch hooks bring into line in its transaction. A refusal here is a mistake: records were asked before. */
+  /**
+   * Runs the hooks of a batch inside its transaction. A refusal here is a bug: the hooks of each record could refuse
+   * before.
+   */
   const committed = (plans: ReadonlyArray<PlannedRecord>) => {
     const written = plans.filter(({ outcome }) => outcome !== "unchanged")
     return written.length === 0 || !hooks.has("catalog.beforeCommit")
@@ -70,7 +73,7 @@ export const batchHooks = (hooks: Hooks["Service"]) => {
 const beforeHooks = /^catalog\.(.+\.)?before(Create|Update|Categorize)$/
 const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
 
-/** The fields that are there: an absent key keeps, and undefined would not be the same to a hook. */
+/** Drops undefined fields: an absent key keeps the value, and hooks would see undefined as a change. */
 const given = ({ customFields, metadata, status, taxClass }: Given) => ({
   ...(status === undefined ? {} : { status }),
   ...(metadata === undefined ? {} : { metadata }),

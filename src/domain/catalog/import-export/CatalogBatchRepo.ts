@@ -6,7 +6,9 @@ import type { CatalogWrites } from "./CatalogWrites.ts"
 
 /** Writes batches of records. */
 export class CatalogBatchRepo extends Context.Service<CatalogBatchRepo, {
-  /** All rows of a batch and its entries in the change log, in one statement; it dies where another request came first. */
+  /**
+   * Writes all rows of a batch and its change log entries in one statement; dies when a concurrent request came first.
+   */
   readonly write: (writes: CatalogWrites) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/CatalogBatchRepo") {
   static readonly layer = Layer.effect(CatalogBatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -27,7 +29,7 @@ const fieldColumns = `"entityId" uuid, "definitionId" uuid, value jsonb, "isUniq
 const rowsOf = (sql: SqlClient.SqlClient) => (list: ReadonlyArray<object>, columns: string) =>
   sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as x(${sql.literal(columns)})`
 
-/** Parts that write the values of custom fields, and those that are gone. */
+/** Parts that write and delete values of custom fields. */
 const fieldParts = (sql: SqlClient.SqlClient, organization: string, { fields, goneFields }: CatalogWrites) => {
   const rows = rowsOf(sql)
   return sql`fields_set as (insert into entity_field_values as f (organization_id, entity_id, definition_id, value,
@@ -105,7 +107,7 @@ const make = (sql: SqlClient.SqlClient): CatalogBatchRepo["Service"] => {
     if (writes.changes.length === 0) return
     const actor = yield* CurrentActor
     const of = actor.organizationId
-    // One statement: the triggers of the index of search run once for each table, at its end, and see all of it.
+    // One statement: the triggers of the search index run once per table, at its end, and see all rows.
     yield* sql`with ${entities(of, writes)}, ${words(of, writes)}, ${targets(of, writes)},
       ${links(of, writes, "category")}, ${links(of, writes, "brand")}, ${options(of, writes)},
       ${variants(of, writes)}, ${fieldParts(sql, of, writes)}, entries as (${

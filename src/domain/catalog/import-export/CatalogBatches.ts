@@ -11,11 +11,11 @@ import { CatalogStateRepo } from "./CatalogStateRepo.ts"
 import { addWrites, noWrites } from "./CatalogWrites.ts"
 import { FieldStateRepo } from "./FieldStateRepo.ts"
 
-/** Creates and changes many entities at once, as files bring them (docs/import-export.md). */
+/** Creates and changes many entities at once, for imports (docs/import-export.md). */
 export class CatalogBatches extends Context.Service<CatalogBatches, {
   /**
-   * Lays each record over the entity of its slug, or makes that. No slug may come twice. To be called inside of a
-   * transaction: a constant number of statements, and one outcome for each record.
+   * Merges each record into the entity of its slug, or creates it. Slugs must be unique within the batch. Call it
+   * inside a transaction: a constant number of statements, and one result per record.
    */
   readonly apply: (records: ReadonlyArray<CatalogRecord>) => Effect.Effect<BatchResult, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/CatalogBatches") {
@@ -27,7 +27,7 @@ export class CatalogBatches extends Context.Service<CatalogBatches, {
       const fields = yield* FieldStateRepo
       const { asked, committed, listened, recorded } = batchHooks(yield* Hooks)
 
-      /** The records as the hooks leave them, or why they refuse them. */
+      /** The records after the hooks, or the reason of a refusal. */
       const heard = Effect.fnUntraced(function*(records: ReadonlyArray<CatalogRecord>, state: CatalogState) {
         if (!listened()) return records.map(Result.succeed)
         return yield* Effect.forEach(records, (record) => {

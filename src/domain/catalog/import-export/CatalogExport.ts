@@ -6,20 +6,20 @@ import type { StoredEntity } from "./CatalogState.ts"
 import { FieldOrder } from "./FieldOrder.ts"
 import { recordOf } from "./RecordOf.ts"
 
-/** Entities of one statement. */
+/** Entities per statement. */
 const pageSize = 250
 
-/** A record of a file, and which entity it is of. */
+/** A record of a file, and the id of its entity. */
 export interface ExportedRecord {
   readonly id: string
   readonly record: CatalogRecord
 }
 
-/** Reads the whole catalog of an organization, page after page. */
+/** Exports the catalog of an organization page by page. */
 export class CatalogExport extends Context.Service<CatalogExport, {
   /**
-   * All records in the order of their slugs, a page at a time; what changes meanwhile is there before or after. Entities
-   * that name others which come later are there a second time, at the end and with those references.
+   * All records by slug, a page at a time; a concurrent change is exported in its old or new state. Entities that
+   * reference later ones appear a second time at the end, with those references.
    */
   readonly pages: Stream.Stream<ReadonlyArray<ExportedRecord>, never, CurrentActor>
   readonly locales: Effect.Effect<ReadonlyArray<string>, never, CurrentActor>

@@ -7,27 +7,27 @@ import type { StoredEntity } from "./CatalogState.ts"
 import { partsOfEntity } from "./CatalogStateRepo.ts"
 import type { NeededReference } from "./FieldOrder.ts"
 
-/** Which entities are paged through: those of some types, those of all others, or those that refer to others. */
+/** The entities to page through: those of some types, those of all others, or those with references. */
 export type PagedTypes =
   | { readonly only: ReadonlyArray<string> }
   | { readonly except: ReadonlyArray<string> }
   | { readonly referring: true }
 
-/** Reads the catalog from one end to the other, as files carry it. */
+/** Reads the catalog page by page for exports. */
 export class CatalogPageRepo extends Context.Service<CatalogPageRepo, {
-  /** So many entities behind a slug, in the order of their slugs; one statement. */
+  /** The next entities after a slug, ordered by slug; one statement. */
   readonly after: (
     slug: string | undefined,
     limit: number,
     types: PagedTypes
   ) => Effect.Effect<ReadonlyArray<StoredEntity>, never, CurrentActor>
-  /** Whether any entity can refer to another, and which types must. */
+  /** Whether any entity can reference another, and which types must. */
   readonly references: Effect.Effect<
     { readonly exist: boolean; readonly needed: ReadonlyArray<NeededReference> },
     never,
     CurrentActor
   >
-  /** Every locale that anything is written in, `en` first. */
+  /** All locales with attributes, `en` first. */
   readonly locales: Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/CatalogPageRepo") {
   static readonly layer = Layer.effect(CatalogPageRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))

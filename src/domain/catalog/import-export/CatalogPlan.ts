@@ -10,16 +10,16 @@ import { type FieldState, planFields, type PlannedFields } from "./FieldPlan.ts"
 import { planLinks } from "./LinkPlan.ts"
 import { planVariants } from "./VariantPlan.ts"
 
-/** What a record comes to: what is to be written, or why it is refused. */
+/** The plan of a record: its writes, or the reason it is refused. */
 export interface PlannedRecord {
   readonly outcome: "created" | "updated" | "unchanged"
-  /** The entity after it, and before it where there was one. */
+  /** The entity after it, and before it if it existed. */
   readonly entity: CatalogEntity
   readonly old: CatalogEntity | undefined
   readonly writes: CatalogWrites
 }
 
-/** Lays what was sent over what there is: absent keeps. */
+/** Merges the sent fields into the stored ones: absent keeps. */
 export const over = <A>(sent: A | undefined, before: A): A => sent === undefined ? before : sent
 
 const issue = (path: string, message: string): Issue => ({ path, message, code: "invalid" })
@@ -39,7 +39,7 @@ const blank = (record: CatalogRecord, type: string, organizationId: string, now:
   publishedAt: null
 })
 
-/** The entity after the record. Turning active makes visible and published too, as a change by its route does. */
+/** The entity after the record. Activation also makes it visible and published, as in the API. */
 const entityAfter = (before: CatalogEntity, record: CatalogRecord, now: Date): CatalogEntity => {
   const status = over(record.status, before.status)
   const activated = status === "active" && before.status !== "active"
@@ -110,7 +110,7 @@ const shown = (
   ...(words.length === 0 ? {} : { attributes: words.map((one) => ({ entityId: entity.id, ...one })) })
 })
 
-/** What the change log tells of the entity itself: one entry, whatever of it changed. */
+/** The change log entry of the entity: one entry for all changed fields. */
 const entityChange = (
   old: CatalogEntity | undefined,
   entity: CatalogEntity,
@@ -124,7 +124,7 @@ const entityChange = (
   return [{ type: "catalog.update", ...of, payload, before: shown(old, words.before, fields.before) }]
 }
 
-/** Writes of the entity's own row; words and custom fields that change move its time as well. */
+/** Writes of the entity's row; changed attributes and custom fields update its time as well. */
 const entityWrites = (
   old: CatalogEntity | undefined,
   entity: CatalogEntity,
@@ -141,8 +141,8 @@ const entityWrites = (
 }
 
 /**
- * What a record changes, decided on what is stored. `state` and `fieldState` learn of the categories, brands, SKUs,
- * entities and unique values that it adds, so that the next record of the batch finds them.
+ * Plans the changes of a record against the stored state. Adds new categories, brands, SKUs, entities and unique values
+ * to `state` and `fieldState`, so that the next record of the batch finds them.
  */
 export const planRecord = (
   record: CatalogRecord,

@@ -7,10 +7,10 @@ const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr
 
 const Label = keyText(255)
 
-/** Most locales, options, links and variants that one record may carry: it bounds what a batch holds in memory. */
+/** Maximum locales, options, links and variants of one record; bounds the memory of a batch. */
 const upTo = (maximum: number) => Schema.isMaxLength(maximum)
 
-/** Words of one locale, `en` where none is named; a title is needed the first time a locale is written. */
+/** Attributes of one locale, default `en`; the first write of a locale needs a title. */
 export const RecordWords = Schema.Struct({
   locale: Schema.optional(Locale),
   title: Schema.optional(FreeText),
@@ -22,7 +22,7 @@ export const RecordWords = Schema.Struct({
 })
 export type RecordWords = typeof RecordWords.Type
 
-/** A variant: known by its SKU, and without one by its options. */
+/** A variant, identified by its SKU, else by its options. */
 export const RecordVariant = Schema.Struct({
   sku: maybe(keyText(255)),
   barcode: maybe(keyText(255)),
@@ -34,10 +34,10 @@ export const RecordVariant = Schema.Struct({
 export type RecordVariant = typeof RecordVariant.Type
 
 /**
- * A catalog entity with everything that belongs to it, as files carry it: known by its slug, and naming categories, brands
- * and options by theirs, so that it means the same in every store. Absent keys keep what is there. `categories` and
- * `brands` replace the links there are; words, options and variants are added to those that are there. `customFields` are
- * by name, absent ones keep their value and null clears one; a reference is the slug of what it names.
+ * A catalog entity with all its parts in a file, identified by slug. It references categories, brands and options by
+ * slug or name, so that it works in every store. Absent keys keep the stored value. `categories` and `brands` replace
+ * the links; attributes, options and variants are merged. `customFields` are by name: absent keeps, null clears, and a
+ * reference is a slug.
  */
 export const CatalogRecord = Schema.Struct({
   slug: Slug,

@@ -1,6 +1,6 @@
 import type { CatalogEntity } from "../Entity.ts"
 
-/** Words of a locale as they are stored. */
+/** Stored attributes of a locale. */
 export interface StoredWords {
   readonly id: string
   readonly locale: string
@@ -12,7 +12,7 @@ export interface StoredWords {
   readonly seoDescription: string | null
 }
 
-/** A variant as it is stored; `combination` is the key of its option values. */
+/** A stored variant; `combination` is the key of its option values. */
 export interface StoredVariant {
   readonly id: string
   readonly sku: string | null
@@ -38,7 +38,7 @@ export interface Named {
   readonly slug: string
 }
 
-/** The value of a custom field that the entity's type has now; `target`: what a reference names. */
+/** The value of an active custom field of the entity's type; `target`: the referenced entity. */
 export interface StoredField {
   readonly definitionId: string
   readonly name: string
@@ -46,12 +46,12 @@ export interface StoredField {
   readonly target: null | {
     readonly slug: string
     readonly type: string
-    /** Its slug stands before that of the entity. */
+    /** Its slug sorts before that of the entity. */
     readonly isEarlier: boolean
   }
 }
 
-/** An entity and all that records of files speak of, as it is now; locked until the end of the batch. */
+/** The current entity with all parts that records can name; locked until the end of the batch. */
 export interface StoredEntity {
   readonly entity: CatalogEntity
   readonly words: ReadonlyArray<StoredWords>
@@ -62,15 +62,15 @@ export interface StoredEntity {
   readonly fields: ReadonlyArray<StoredField>
 }
 
-/** What a batch of records starts from. */
+/** The stored state at the start of a batch. */
 export interface CatalogState {
-  /** When it was read, by the clock of the database: the time of every change of the batch. */
+  /** Time of the read by the clock of the database; the time of every change of the batch. */
   readonly now: Date
   /** By slug. */
   readonly entities: ReadonlyMap<string, StoredEntity>
   /** Ids by slug, of those that the records name. */
   readonly categories: Map<string, string>
   readonly brands: Map<string, string>
-  /** The entity that has a SKU, of those that the records name. */
+  /** The entity of a SKU, for SKUs that the records name. */
   readonly skus: Map<string, string>
 }

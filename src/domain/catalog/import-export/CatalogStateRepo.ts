@@ -6,11 +6,11 @@ import { entityColumns } from "../EntityRowsRepo.ts"
 import type { CatalogRecord } from "./CatalogRecord.ts"
 import type { CatalogState, Named, StoredEntity } from "./CatalogState.ts"
 
-/** What is stored of the records of a batch. */
+/** Reads the stored state for a batch. */
 export class CatalogStateRepo extends Context.Service<CatalogStateRepo, {
   /**
-   * Reads and locks what the records name, in five statements however many they are. Entities are locked in the order of
-   * their ids, so that two batches wait for one another and never in a circle.
+   * Reads and locks what the records name, in five statements for any number of records. Entities are locked in the
+   * order of their ids, so that two batches cannot deadlock.
    */
   readonly read: (records: ReadonlyArray<CatalogRecord>) => Effect.Effect<CatalogState, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/CatalogStateRepo") {
@@ -19,7 +19,7 @@ export class CatalogStateRepo extends Context.Service<CatalogStateRepo, {
 
 type StateRow = CatalogEntity & Omit<StoredEntity, "entity">
 
-/** JSON lists of what belongs to the entity `e`, each by one look-up in an index. */
+/** JSON lists of the parts of the entity `e`, each by one index look-up. */
 export const partsOfEntity = `
   (select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'locale', a.locale, 'title', a.title, 'subtitle', a.subtitle,
       'description', a.description, 'richDescription', a.rich_description, 'seoTitle', a.seo_title,
@@ -61,8 +61,8 @@ const make = (sql: SqlClient.SqlClient): CatalogStateRepo["Service"] => {
   const read = Effect.fn("CatalogStateRepo.read")(function*(records: ReadonlyArray<CatalogRecord>) {
     const organization = yield* currentOrganization
     const slugs = records.map(({ slug }) => slug)
-    // Planned anew each time: a plan that was made while a store was empty would be kept while its catalog grows.
-    // Locked first and read then: a statement sees the parts as they were when it began, before it waited for the lock.
+    // Use a custom plan each time: a plan made on an empty store would be kept while its catalog grows. Lock first,
+    // then read: a statement does not see what others committed while it waited for the lock.
     const [clock] = yield* sql<{ readonly now: Date }>`with locked as (select id from catalog_entities
         where organization_id = ${organization} and slug = any(${slugs}::text[]) order by id for no key update)
       select now() as now, count(*) from locked`.unprepared

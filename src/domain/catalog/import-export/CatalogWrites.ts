@@ -2,7 +2,7 @@ import type { Change } from "../../events/Event.ts"
 import type { CatalogEntity } from "../Entity.ts"
 import type { StoredVariant, StoredWords } from "./CatalogState.ts"
 
-/** An end of a link between an entity and a category or brand. */
+/** A link between an entity and a category or brand. */
 export interface LinkRow {
   readonly entityId: string
   readonly targetId: string
@@ -17,12 +17,12 @@ export interface OptionValueRow {
   readonly sortOrder: number
 }
 
-/** A variant that is new, or whose fields changed. */
+/** A new or changed variant. */
 export interface VariantRow extends StoredVariant {
   readonly entityId: string
 }
 
-/** The value that a custom field gets. */
+/** The new value of a custom field. */
 export interface FieldRow {
   readonly entityId: string
   readonly definitionId: string
@@ -31,7 +31,7 @@ export interface FieldRow {
   readonly isReference: boolean
 }
 
-/** Rows that a batch writes, and what the change log has to tell of them. Everything is there or nothing. */
+/** The rows that a batch writes and their change log entries, in one transaction. */
 export interface CatalogWrites {
   readonly newEntities: Array<CatalogEntity>
   readonly changedEntities: Array<CatalogEntity>
@@ -54,7 +54,7 @@ export interface CatalogWrites {
   readonly changes: Array<Change>
 }
 
-/** Nothing to write yet. */
+/** An empty set of writes. */
 export const noWrites = (): CatalogWrites => ({
   newEntities: [],
   changedEntities: [],
@@ -75,7 +75,7 @@ export const noWrites = (): CatalogWrites => ({
   changes: []
 })
 
-/** Takes over what another batch of writes holds. */
+/** Appends another set of writes. */
 export const addWrites = (to: CatalogWrites, from: CatalogWrites): void => {
   to.newEntities.push(...from.newEntities)
   to.changedEntities.push(...from.changedEntities)

@@ -1,14 +1,14 @@
 import type { StoredEntity, StoredField } from "./CatalogState.ts"
 
-/** A reference that every entity of a type has: to one of `target`, or to anything where that is null. */
+/** A required reference of a type: to entities of `target`, or of any type where that is null. */
 export interface NeededReference {
   readonly type: string
   readonly target: string | null
 }
 
 /**
- * In which order a file has entities, so that what one of them must name stands before it: types by how many others stand
- * in between, and within that by slug. Types that need one another in a circle, or themselves, cannot be had that way.
+ * The order of entities in a file, so that required references precede their users: types by their depth of
+ * dependencies, then entities by slug. Types with circular or self references cannot be ordered.
  */
 export class FieldOrder {
   readonly #needs = new Map<string, Set<string | null>>()
@@ -19,14 +19,14 @@ export class FieldOrder {
     }
   }
 
-  /** Types that come later than all others, those of one rank together. */
+  /** Types with dependencies, grouped by rank. */
   get later(): ReadonlyArray<ReadonlyArray<string>> {
     const ranked = [...this.#needs.keys()].map((type) => ({ type, rank: this.#rankOf(type) }))
     const ranks = [...new Set(ranked.map(({ rank }) => rank))].toSorted((a, b) => a - b)
     return ranks.map((rank) => ranked.filter((one) => one.rank === rank).map(({ type }) => type))
   }
 
-  /** Whether a value can stand with its entity: what it names has come before. */
+  /** Whether a value can be written with its entity: the referenced entity comes earlier. */
   isKnown({ entity }: Pick<StoredEntity, "entity">, { target }: StoredField): boolean {
     if (target === null || target.slug === entity.slug) return true
     const [own, others] = [this.#rankOf(entity.type), this.#rankOf(target.type)]

@@ -7,26 +7,26 @@ import type { CatalogRecord } from "./CatalogRecord.ts"
 import type { StoredEntity } from "./CatalogState.ts"
 import type { CatalogWrites } from "./CatalogWrites.ts"
 
-/** What a reference can name. */
+/** An entity that a reference can name. */
 export interface Referable {
   readonly id: string
   readonly type: string
 }
 
-/** What values of custom fields in a batch are held to. */
+/** The state that custom fields of a batch are validated against. */
 export interface FieldState {
-  /** The active fields of each type that the records have or get. */
+  /** The active fields of each type of the records. */
   readonly definitions: ReadonlyMap<string, ReadonlyArray<FieldDefinition>>
-  /** By slug: what references of the records name, and what the batch has made. */
+  /** By slug: entities that the records reference, and those that the batch creates. */
   readonly referables: Map<string, Referable>
-  /** Who has the values of unique fields that the records name, by `uniqueKey`. */
+  /** The owners of unique values that the records name, by `uniqueKey`. */
   readonly owners: Map<string, string>
 }
 
 /** A value of a unique field. */
 export const uniqueKey = (definitionId: string, value: unknown): string => `${definitionId} ${JSON.stringify(value)}`
 
-/** What a record makes of the custom fields of its entity. */
+/** The custom fields of an entity after a record. */
 export interface PlannedFields {
   /** Undefined: the type has none. */
   readonly before: FieldsByName | undefined
@@ -57,7 +57,7 @@ const referenced = (
   )
 }
 
-/** What was sent with the ids of what its references name. */
+/** The sent values, with the ids of referenced entities. */
 const resolved = (
   definitions: ReadonlyArray<FieldDefinition>,
   sent: FieldsByName,
@@ -78,13 +78,13 @@ const resolved = (
   return { values, issues }
 }
 
-/** Values as they are stored; those of another type than the entity's went with that type. */
+/** Stored values; a change of type drops those of the previous type. */
 const storedFields = (stored: StoredEntity | undefined, type: string): FieldsByName | undefined =>
   stored === undefined || stored.entity.type !== type
     ? undefined
     : Object.fromEntries(stored.fields.map(({ name, value }) => [name, value]))
 
-/** Values of unique fields that are another entity's. */
+/** Values of unique fields that belong to another entity. */
 const taken = (unique: ReadonlyArray<FieldDefinition>, after: FieldsByName, entityId: string, state: FieldState) =>
   unique.flatMap(({ id, name }) => {
     const owner = Object.hasOwn(after, name) ? state.owners.get(uniqueKey(id, after[name])) : undefined
@@ -94,8 +94,8 @@ const taken = (unique: ReadonlyArray<FieldDefinition>, after: FieldsByName, enti
   })
 
 /**
- * The custom fields of an entity after a record is laid over it, held to what its type asks for as a change by its route
- * is. `state` learns who has which unique value once `writeTo` is called.
+ * Merges a record into the custom fields of its entity and validates them like the API. `writeTo` adds the unique
+ * values to `state`.
  */
 export const planFields = (
   entity: CatalogEntity,
@@ -109,7 +109,7 @@ export const planFields = (
   if (record.customFields === undefined && (held !== undefined || definitions.length + gone.length === 0)) {
     return Result.succeed(none)
   }
-  // An entity may name itself, also one that is only made by this record.
+  // An entity may reference itself, even one that this record creates.
   const find: Find = (slug) => slug === entity.slug ? entity : state.referables.get(slug)
   const sent = resolved(definitions, record.customFields ?? {}, find)
   const { after, issues } = assigned(definitions, held, sent.values)

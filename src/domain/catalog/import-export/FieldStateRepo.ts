@@ -6,17 +6,17 @@ import type { FieldDefinition } from "../fields/FieldDefinition.ts"
 import type { FieldsByName } from "../fields/FieldRules.ts"
 import { type FieldState, type Referable, uniqueKey } from "./FieldPlan.ts"
 
-/** The custom fields of a record, and the type that its entity has or gets. */
+/** The custom fields of a record, and the type of its entity. */
 export interface FieldsOfRecord {
   readonly type: string
   readonly fields: FieldsByName
 }
 
-/** What custom fields in the records of a batch are held to. */
+/** Reads the state that custom fields of a batch are validated against. */
 export class FieldStateRepo extends Context.Service<FieldStateRepo, {
   /**
-   * Definitions and the entities that references name, held until the transaction ends; two statements where no type has
-   * fields, four where one has. To be called behind the locks of the entities.
+   * Definitions and referenced entities, locked until the transaction ends; two statements without fields, four with.
+   * Call it after locking the entities, to keep the lock order.
    */
   readonly read: (records: ReadonlyArray<FieldsOfRecord>) => Effect.Effect<FieldState, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/FieldStateRepo") {
@@ -26,7 +26,7 @@ export class FieldStateRepo extends Context.Service<FieldStateRepo, {
   )
 }
 
-/** What the records send for the fields that are picked. */
+/** The values that the records send for the selected fields. */
 const sentFor = (
   records: ReadonlyArray<FieldsOfRecord>,
   definitions: FieldState["definitions"],

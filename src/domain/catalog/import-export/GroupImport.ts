@@ -10,21 +10,21 @@ import type { Category } from "../categories/Category.ts"
 import { type CategoryState, GroupImportRepo } from "./GroupImportRepo.ts"
 import type { BrandRecord, CategoryRecord } from "./GroupRecords.ts"
 
-/** Categories as imports write them; the guard of the tree runs after the statement, so that parents may be new. */
+/** Categories to write; the guard of the tree runs after the statement, so that parents may be new. */
 export const categoriesTable: ImportTable = {
   name: "categories",
   columns: { id: "uuid", parentId: "uuid", slug: "text", sortOrder: "int", status: "text", metadata: "jsonb" },
   key: "id"
 }
 
-/** Brands as imports write them. */
+/** Brands to write. */
 export const brandsTable: ImportTable = {
   name: "brands",
   columns: { id: "uuid", slug: "text", displayName: "text", metadata: "jsonb" },
   key: "id"
 }
 
-/** Imports categories and brands, which group the entities of a catalog. */
+/** Imports categories and brands. */
 export class GroupImport extends Context.Service<GroupImport, {
   readonly categories: Upsert<CategoryRecord>
   readonly brands: Upsert<BrandRecord>
@@ -109,7 +109,7 @@ const parentOf = (
     : Result.succeed(found.id)
 }
 
-/** Fields are one entry, and a change of status is another, as their routes write them. */
+/** Fields are one entry and a change of status is another, as in the API. */
 const categoryChanges = (before: Category | undefined, after: Category): ReadonlyArray<Change> => {
   const of = { entityType: "category", entityId: after.id } as const
   if (before === undefined) return [{ type: "categories.create", ...of, payload: after }]

@@ -6,7 +6,7 @@ import type { Category } from "../categories/Category.ts"
 import { categoryColumns, treeLock } from "../categories/CategoryRowsRepo.ts"
 import type { CategoryRecord } from "./GroupRecords.ts"
 
-/** The categories that records name and all above them. */
+/** The categories that records name, with their ancestors. */
 export interface CategoryState {
   readonly bySlug: Map<string, Category>
   readonly byId: Map<string, Category>
@@ -14,9 +14,11 @@ export interface CategoryState {
 
 /** Reads categories and brands for imports. */
 export class GroupImportRepo extends Context.Service<GroupImportRepo, {
-  /** Locks the tree until the transaction ends and reads what the records name, with all above it; three statements. */
+  /**
+   * Locks the tree until the transaction ends and reads the named categories with their ancestors; three statements.
+   */
   readonly categories: (records: ReadonlyArray<CategoryRecord>) => Effect.Effect<CategoryState, never, CurrentActor>
-  /** Locks and reads brands by their slugs; one statement. */
+  /** Locks and reads brands by slug; one statement. */
   readonly brands: (slugs: ReadonlyArray<string>) => Effect.Effect<Map<string, Brand>, never, CurrentActor>
 }>()("stoa/domain/catalog/import-export/GroupImportRepo") {
   static readonly layer = Layer.effect(GroupImportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -25,13 +27,13 @@ export class GroupImportRepo extends Context.Service<GroupImportRepo, {
 const make = (sql: SqlClient.SqlClient): GroupImportRepo["Service"] => {
   const categories = Effect.fn("GroupImportRepo.categories")(function*(records: ReadonlyArray<CategoryRecord>) {
     const organization = yield* currentOrganization
-    // The tree before any row, as every writer of several categories takes them (`CategoryGuardRepo`).
+    // Lock the tree before any row, like every writer of several categories (`CategoryGuardRepo`).
     yield* treeLock(sql, organization)
     const slugs = records.map(({ slug }) => slug)
     const named = [...slugs, ...records.flatMap(({ parent }) => parent ?? [])]
     yield* sql`select 1 from categories where organization_id = ${organization} and slug = any(${slugs}::text[])
       order by id for no key update`.unprepared
-    // One look-up a step, so that the planner never joins over all categories.
+    // One look-up per step, so that the planner never joins over all categories.
     const rows = yield* sql<Category>`with recursive line as (
         select * from categories where organization_id = ${organization} and slug = any(${named}::text[])
         union select c.* from line cross join lateral (select * from categories

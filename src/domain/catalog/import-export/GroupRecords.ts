@@ -3,8 +3,8 @@ import { keyText, StorableObject } from "../../text/Storable.ts"
 import { Slug, SortOrder } from "../FieldText.ts"
 
 /**
- * A category as files carry it: known by its slug, below the one that `parent` names (null: a root). Absent keys keep what
- * is there.
+ * A category in a file, identified by slug, below the one that `parent` names (null: a root). Absent keys keep the
+ * stored value.
  */
 export const CategoryRecord = Schema.Struct({
   slug: Slug,
@@ -15,7 +15,7 @@ export const CategoryRecord = Schema.Struct({
 }).annotate({ identifier: "CategoryRecord" })
 export type CategoryRecord = typeof CategoryRecord.Type
 
-/** A brand as files carry it: known by its slug, which is its name where it has none. */
+/** A brand in a file, identified by slug; the default of its name is the slug. */
 export const BrandRecord = Schema.Struct({
   slug: Slug,
   displayName: Schema.optional(keyText(500)),

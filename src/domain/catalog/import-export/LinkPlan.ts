@@ -14,7 +14,7 @@ const toChange = (type: Link, entityId: string, link: object): CatalogWrites["ch
   ...(type.endsWith(".link") ? {} : { before: { entityId, ...link } })
 })
 
-/** The links to make and to undo, so that exactly these slugs are linked; new targets are made by `idOf`. */
+/** The links to add and remove, so that exactly these slugs are linked; `idOf` creates new targets. */
 const difference = (
   stored: ReadonlyArray<Named>,
   wanted: ReadonlyArray<string>,
@@ -28,7 +28,7 @@ const difference = (
   }
 }
 
-/** The category of a slug; an unknown one is made, as a root. */
+/** The category of a slug; creates a missing one as a root. */
 const categoryIn = (state: CatalogState, writes: CatalogWrites) => (slug: string): string => {
   const known = state.categories.get(slug)
   if (known !== undefined) return known
@@ -40,7 +40,7 @@ const categoryIn = (state: CatalogState, writes: CatalogWrites) => (slug: string
   return id
 }
 
-/** The brand of a slug; an unknown one is made, and shown by its slug until somebody names it. */
+/** The brand of a slug; creates a missing one with the slug as its display name. */
 const brandIn = (state: CatalogState, writes: CatalogWrites, organizationId: string) => (slug: string): string => {
   const known = state.brands.get(slug)
   if (known !== undefined) return known
@@ -52,7 +52,7 @@ const brandIn = (state: CatalogState, writes: CatalogWrites, organizationId: str
   return id
 }
 
-/** The categories and brands of a record in the place of those that the entity has; a key that is absent keeps them. */
+/** Replaces the categories and brands of the entity by those of a record; an absent key keeps them. */
 export const planLinks = (
   entityId: string,
   stored: StoredEntity | undefined,

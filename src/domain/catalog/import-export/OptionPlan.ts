@@ -26,8 +26,8 @@ const valueShown = ({ id, optionTypeId, sortOrder, value }: OptionValueRow) => (
 })
 
 /**
- * The options of an entity while a record is laid over them: options and values that it names and that are not there are
- * added behind the others, and none is ever taken away, because variants are made of them.
+ * The options of an entity during an import. Missing options and values are appended, and none is ever removed, because
+ * variants consist of them.
  */
 export class OptionPlan {
   readonly #axes = new Map<string, Axis>()
@@ -64,7 +64,7 @@ export class OptionPlan {
     }
   }
 
-  /** Writes what was added, and tells of it. */
+  /** Adds the new options to the writes and the change log. */
   writeTo(writes: CatalogWrites, entityId: string): void {
     for (const { id, name, sortOrder, values } of this.#added) {
       writes.optionTypes.push({ id, entityId, name, sortOrder })

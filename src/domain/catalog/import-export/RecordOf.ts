@@ -1,7 +1,7 @@
 import type { CatalogRecord, RecordVariant } from "./CatalogRecord.ts"
 import type { StoredEntity, StoredField, StoredOption, StoredVariant, StoredWords } from "./CatalogState.ts"
 
-/** The options of a variant by their names, in the order of the entity's options. */
+/** The options of a variant by name, in the order of the entity's options. */
 const optionsOf = (options: ReadonlyArray<StoredOption>, { combination }: StoredVariant) => {
   const ids = new Set(combination === "" ? [] : combination.split(","))
   return Object.fromEntries(
@@ -11,7 +11,7 @@ const optionsOf = (options: ReadonlyArray<StoredOption>, { combination }: Stored
   )
 }
 
-/** In the order in which people read them: the database sorts the keys of its JSON by their lengths. */
+/** In a readable order: the database sorts the keys of its JSON by length. */
 const wordsOf = (words: StoredWords) => ({
   locale: words.locale,
   title: words.title,
@@ -31,11 +31,11 @@ const variantOf = (options: ReadonlyArray<StoredOption>) => (variant: StoredVari
   options: optionsOf(options, variant)
 })
 
-/** Values by name; a reference is the slug of what it names. */
+/** Values by name; a reference is the slug of its entity. */
 const fieldsOf = (fields: ReadonlyArray<StoredField>) =>
   Object.fromEntries(fields.map(({ name, target, value }) => [name, target?.slug ?? value]))
 
-/** An entity as a file carries it: the same record makes the same entity in another store. */
+/** An entity in a file: the same record creates the same entity in another store. */
 export const recordOf = ({ brands, categories, entity, fields, options, variants, words }: StoredEntity) =>
   ({
     slug: entity.slug,

@@ -10,7 +10,7 @@ import { OptionPlan } from "./OptionPlan.ts"
 
 const over = <A>(sent: A | undefined, before: A): A => sent === undefined ? before : sent
 
-/** A variant as the change log shows it. */
+/** A variant in the change log. */
 const shown = (entity: CatalogEntity, { combination, ...variant }: StoredVariant) => ({
   ...variant,
   entityId: entity.id,
@@ -19,7 +19,7 @@ const shown = (entity: CatalogEntity, { combination, ...variant }: StoredVariant
   optionValueIds: combination === "" ? [] : combination.split(",")
 })
 
-/** The variants of one entity while a record is laid over them. */
+/** The variants of one entity during an import. */
 class Variants {
   readonly #bySku = new Map<string, StoredVariant>()
   readonly #byCombination = new Map<string, StoredVariant>()
@@ -88,7 +88,7 @@ const write = (
 const refused = (index: number, field: string, message: string): Result.Result<never, ReadonlyArray<Issue>> =>
   Result.fail([{ path: `variants.${index}.${field}`, message, code: "invalid" }])
 
-/** Options and variants that a record adds or changes; those that it does not name stay as they are. */
+/** Options and variants that a record adds or changes; others stay unchanged. */
 export const planVariants = (
   entity: CatalogEntity,
   stored: StoredEntity | undefined,
@@ -122,7 +122,7 @@ export const planVariants = (
     variants.put(after)
     write(writes, entity, before, after)
   }
-  // Only a record that is written takes its SKUs: one that is refused leaves them to the next.
+  // Only a record that is written claims its SKUs: a refused one leaves them to the next.
   for (const sku of taken) state.skus.set(sku, entity.id)
   options.writeTo(writes, entity.id)
   return Result.succeed(writes)
