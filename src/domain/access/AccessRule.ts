@@ -10,7 +10,7 @@ export type AccessRule =
   | { readonly _tag: "AnyOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
   /** All of these permissions; a refusal names the first missing one. */
   | { readonly _tag: "AllOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
-  /** A signed-in user with all of these permissions. Other callers are asked to sign in. */
+  /** A signed-in user with all of these permissions. Other callers get 401. */
   | { readonly _tag: "SignedIn"; readonly permissions: ReadonlyArray<string> }
   /** Callers that a domain rule admits; the response depends on the caller. A refusal names `missing`. */
   | { readonly _tag: "Judged"; readonly admits: (actor: Actor) => boolean; readonly missing: string }

@@ -64,7 +64,7 @@ export const actorOfSession = (session: SessionFacts, organizationId: string, po
   }
 }
 
-/** Permissions of a key: those of its current role or scope, narrowed to the key's list; else the key's list alone. */
+/** Permissions of a key: those of its current role or scope, narrowed to its list; else its list or the default. */
 const permissionsGiven = (key: KeyFacts, policy: AccessPolicy): ReadonlyArray<Permission> => {
   if (key.role !== null) return narrowed(permissionsOfRole(policy, key.role), key.permissions)
   if (key.scope !== null) return narrowed(scopeNamed(policy.keyScopes, key.scope)?.permissions ?? [], key.permissions)

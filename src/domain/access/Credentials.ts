@@ -65,7 +65,7 @@ const provenLately = () => {
   }
 }
 
-/** A session is extended after this share of its lifetime, and so at most once in this time (contract §3). */
+/** A session is extended once this much of its lifetime has passed, so at most once in this time (contract §3). */
 const renewalAgeMs = 86_400_000
 
 /** A session without "remember me" lives for a day and is not renewed. The margin allows for clock skew. */

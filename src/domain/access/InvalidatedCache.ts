@@ -46,7 +46,7 @@ export class InvalidatedCache<A> {
     return undefined
   }
 
-  /** Stores a value that was read after `since` changes, unless a later change may affect it. */
+  /** Stores a value that was read after `since` changes, unless anything has changed since: it may be stale. */
   keep(name: string, value: A, dependencies: ReadonlyArray<Dependency>, now: number, since: number): void {
     if (!this.#listening || since !== this.#changes) return
     const known = this.#entries.get(name)

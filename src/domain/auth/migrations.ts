@@ -175,5 +175,4 @@ export const migrations = {
     `create trigger organizations_changed after insert or update or delete on organizations for each row
       execute function tell_organization()`
   )
-  // The user's role at the vendor they act for.
 }

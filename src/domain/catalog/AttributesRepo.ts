@@ -117,7 +117,7 @@ const emptyAttributes = {
 const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
   const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, query: AttributesQuery) {
     const organization = yield* currentOrganization
-    // An entity without attributes in these locales still gives a row with its visibility.
+    // An entity without attributes in these locales still returns a row with its visibility.
     const [row] = yield* sql<ReadRow>`select json_build_object('status', e.status, 'isVisible', e.is_visible) as entity,
         w.*
       from catalog_entities e left join lateral (

@@ -42,7 +42,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo, {
   /** Creates an order; fails when a promotion has reached its limit, which a table constraint checks. */
   readonly create: (newOrder: NewOrder) => Effect.Effect<CreateOrderResult, CheckoutFailed, CurrentActor>
   /**
-   * Creates a manual order, and runs `also` in the same transaction. Repeating it gives `reservation-expired`, because
+   * Creates a manual order, and runs `also` in the same transaction. Repeating it returns `reservation-expired`, because
    * its hold is sold.
    */
   readonly createManual: (
@@ -50,7 +50,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo, {
     also: Effect.Effect<void, CheckoutFailed, CurrentActor>
   ) => Effect.Effect<CreateOrderResult, CheckoutFailed, CurrentActor>
   /**
-   * Records the payment `intentId` and the captured amount (minor units) once, and gives the order's fields. Undefined
+   * Records the payment `intentId` and the captured amount (minor units) once, and returns the order's fields. Undefined
    * when the order was cancelled meanwhile: the caller must then undo the payment.
    */
   readonly settle: (

@@ -82,7 +82,7 @@ const pullFrom = (
     const seen = tail.cursor
     const found = yield* repo.after(cursor, pageSize)
     cursor = found.at(-1)?.sequence ?? cursor
-    // Events before a short page were delivered by now, or purged.
+    // A short page was the last: events up to `seen` are delivered by now, or were purged.
     if (found.length < pageSize) cursor = Math.max(cursor, seen)
     return found
   })

@@ -37,8 +37,8 @@ export const batchHooks = (hooks: Hooks["Service"]) => {
   )
 
   /**
-   * Runs the hooks of a batch inside its transaction. A refusal here is a bug: the hooks of each record could refuse
-   * before.
+   * Runs the hooks of a batch inside its transaction. A refusal here is a bug of the hook: records are refused earlier,
+   * by the hooks of each record.
    */
   const committed = (plans: ReadonlyArray<PlannedRecord>) => {
     const written = plans.filter(({ outcome }) => outcome !== "unchanged")
