@@ -35,7 +35,7 @@ interface Shipped {
   readonly free: boolean
 }
 
-/** Contract §3.4; docs/shipping.md. */
+/** Contract §3.4; docs/tax-and-shipping.md. */
 const shippingOf = (shop: Shop, wish: Wish, { free, lines, net }: Shipped): bigint | typeof unserved => {
   if (lines.every(({ product }) => digitalTypes.includes(product.type))) return wish.rateId === null ? 0n : unserved
   const { address } = wish
@@ -97,7 +97,7 @@ const byRegion = (rates: ShopTax["rates"], included: boolean, nets: ReadonlyArra
   }
 }
 
-/** Contract §3.5; docs/tax.md. */
+/** Contract §3.5; docs/tax-and-shipping.md. */
 const taxOf = (
   { tax }: Shop,
   { address }: Wish,

@@ -16,9 +16,9 @@ const credentials = (connection: Connection) =>
   )
 
 /**
- * The calls of a Stoa (docs/rpc.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`. What the
- * service refuses is the typed error of the call, and what became of the connection an `RpcClientError`: whoever gets
- * that from a change makes it again with the same `idempotency-key` (`RpcClient.withHeaders`).
+ * The calls of a Stoa (docs/clients.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`.
+ * A refusal is the typed error of the call, a broken connection an `RpcClientError`. After the latter, repeat a change
+ * with the same `idempotency-key` (`RpcClient.withHeaders`).
  */
 export class StoaRpc
   extends Context.Service<StoaRpc, RpcClient.FromGroup<typeof StoaRpcs, RpcClientError.RpcClientError>>()(

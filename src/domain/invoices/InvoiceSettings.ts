@@ -1,6 +1,6 @@
 import { Context, Layer } from "effect"
 
-/** What a deployment decides about its invoices and receipts (docs/invoices.md). */
+/** What a deployment decides about its invoices and receipts (docs/orders.md). */
 export interface InvoiceOptions {
   /** Name of the seller, as it stands on top. */
   readonly sellerName: string

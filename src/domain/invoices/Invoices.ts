@@ -42,7 +42,7 @@ export const invoiceNumber = (sequence: bigint): string => `INV-${String(sequenc
 const isBinding = ({ amountCaptured, status }: Order): boolean =>
   amountCaptured !== null || (status !== "pending" && status !== "cancelled")
 
-/** Invoices and receipts of orders (contract §4.4, docs/invoices.md). */
+/** Invoices and receipts of orders (contract §4.4, docs/orders.md). */
 export class Invoices extends Context.Service<Invoices, {
   /** The invoice as a page, for whoever may read the order; the first one who asks has it issued. */
   readonly page: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>

@@ -51,7 +51,7 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
   return { search, suggest }
 }
 
-/** The built-in engine: the index that triggers keep in PostgreSQL (docs/search.md). */
+/** The built-in engine: the index that triggers keep in PostgreSQL (docs/catalog.md). */
 export const postgresEngineLayer = Layer.effect(
   SearchEngine,
   Effect.gen(function*() {

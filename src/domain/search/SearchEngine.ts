@@ -11,7 +11,7 @@ export interface Found {
 }
 
 /**
- * Whatever finds entities: PostgreSQL by itself (`PostgresEngineRepo`), or a service outside (docs/search.md). An engine
+ * Finds entities: PostgreSQL itself (`PostgresEngineRepo`) or an external service (docs/catalog.md). An engine
  * answers for the organization of the actor alone; with `publicOnly` it neither shows nor counts what is not active and
  * visible. `total` and `facets` are of all that was found, and each facet that was asked for has its key. An engine that
  * cannot answer fails: it never answers with nothing (contract §9).

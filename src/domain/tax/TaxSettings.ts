@@ -2,7 +2,7 @@ import { Context, Layer } from "effect"
 import type { Destination } from "../shipping/Destination.ts"
 import type { TaxAdapter } from "./TaxAdapter.ts"
 
-/** What a deployment decides about tax (docs/tax.md). */
+/** What a deployment decides about tax (docs/tax-and-shipping.md). */
 export interface TaxOptions {
   /** Whether the prices of an organization contain their tax; orders keep what held when they were placed. */
   readonly pricesIncludeTax: (organizationId: string) => boolean

@@ -14,7 +14,7 @@ export interface OrderTax extends Tax {
   readonly provider: string | null
 }
 
-/** The one place that says how an order is taxed (contract §3.5, docs/tax.md). */
+/** The one place that says how an order is taxed (contract §3.5, docs/tax-and-shipping.md). */
 export class Taxes extends Context.Service<Taxes, {
   /**
    * Tax of an order by its organization's classes, else by the rates of its address, else by the adapter of the

@@ -47,8 +47,8 @@ const refusals = Schema.Union([
 export type Refusal = typeof refusals.Type
 
 /**
- * The middleware of every call (docs/rpc.md): API key, permission, rate limits, idempotency. A client that does not provide
- * its key does not compile.
+ * The middleware of every call (docs/clients.md): API key, permission, rate limits, idempotency. A client without a key
+ * does not compile.
  */
 export class RpcAccess
   extends RpcMiddleware.Service<RpcAccess, { provides: CurrentActor }>()("stoa/http/rpc/RpcAccess", {

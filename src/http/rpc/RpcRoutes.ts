@@ -11,7 +11,7 @@ import { StoaRpcs } from "./StoaRpcs.ts"
 /** Methods of `/rpc`, for the edge's 405. */
 export const rpcEndpoints = [{ method: "GET", path: "/rpc" }, { method: "POST", path: "/rpc" }]
 
-/** `/rpc` on the port of the API (docs/rpc.md): a WebSocket with one message a line, and JSON over HTTP. */
+/** `/rpc` on the port of the API (docs/clients.md): a WebSocket with one message a line, and JSON over HTTP. */
 export const rpcRoutes = (options: {
   /** No traces are exported, so none are made. */
   readonly untraced: boolean

@@ -208,6 +208,6 @@ export const EventsRpc = RpcGroup.make(
     .annotateMerge(likeEvents("list"))
 ).prefix("events.").middleware(RpcAccess)
 
-/** Every call that `/rpc` answers (docs/rpc.md). A refused payload has an issue for each of its faults. */
+/** Every call that `/rpc` answers (docs/clients.md). A refused payload has an issue for each of its faults. */
 export const StoaRpcs = CatalogRpc.merge(CartsRpc, OrdersRpc, InventoryRpc, JobsRpc, CustomersRpc, EventsRpc)
   .annotateRpcs(Rpc.ParseOptions, { errors: "all" })

@@ -37,7 +37,7 @@ export interface DeploymentConfig {
      */
     readonly trustedProxyIp?: string
     readonly requestTimes?: RequestTimes
-    /** What sockets at `/rpc` are granted, for each process (docs/rpc.md). */
+    /** What sockets at `/rpc` are granted, for each process (docs/clients.md). */
     readonly rpc?: Partial<SocketLimits>
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
     readonly publicUrl?: string
@@ -99,11 +99,11 @@ export interface DeploymentConfig {
     /** Days that the change log, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
     readonly keepDays?: number
   }
-  /** Price of shipping where the organization has no zones, and what stands beside them (docs/shipping.md). */
+  /** Price of shipping where the organization has no zones, and what stands beside them (docs/tax-and-shipping.md). */
   readonly shipping?: ShippingOptions
-  /** How orders are taxed beside the organizations' own classes and rates (docs/tax.md). */
+  /** How orders are taxed beside the organizations' own classes and rates (docs/tax-and-shipping.md). */
   readonly tax?: TaxConfig
-  /** Users, sessions and keys (docs/authentication.md), roles and organizations (docs/access.md). */
+  /** Users, sessions and keys (docs/access.md), roles and organizations (docs/access.md). */
   readonly auth?: AuthOptions & AccessOptions
   /** Who takes the money (docs/payments.md). */
   readonly payments?: PaymentSettingsOptions
@@ -129,7 +129,7 @@ export interface DeploymentConfig {
   readonly rateLimits?: RateLimitOptions
   /** Name of the store in mails and on invoices. Default `Stoa`. */
   readonly storeName?: string
-  /** Invoices and receipts: who sells, and in which words (docs/invoices.md). */
+  /** Invoices and receipts: who sells, and in which words (docs/orders.md). */
   readonly invoices?: Partial<InvoiceOptions>
   /** Mails: how they leave, and which (docs/mail.md). */
   readonly email?: EmailOptions
@@ -143,11 +143,11 @@ export interface DeploymentConfig {
   readonly tasks?: ReadonlyArray<Task>
   /** Figures of a store: models of the deployment's own, and how long a query may take (docs/analytics.md). */
   readonly analytics?: AnalyticsOptions
-  /** What is counted beside what is found (docs/search.md). */
+  /** What is counted beside what is found (docs/catalog.md). */
   readonly search?: SearchOptions
   /** Plugins in the order in which they are installed (docs/plugins.md); one that requires another comes after it. */
   readonly plugins?: ReadonlyArray<Plugin>
-  /** Handlers of the deployment's own (docs/hooks.md); they run before those that modules and plugins append. */
+  /** Handlers of the deployment's own (docs/plugins.md); they run before those that modules and plugins append. */
   readonly hooks?: ReadonlyArray<Hook>
 }
 

@@ -36,7 +36,7 @@ export interface PaymentSettingsOptions {
    */
   readonly default?: string
   /**
-   * `manual`: checkouts only authorize, and an operator captures the whole or a part (docs/refunds.md). Default
+   * `manual`: checkouts only authorize, and an operator captures the whole or a part (docs/orders.md). Default
    * `automatic`.
    */
   readonly capture?: "automatic" | "manual"

@@ -3,7 +3,7 @@ import { facetsOf } from "../../domain/search/SearchQuery.ts"
 import { defaultSearch, type SearchDefaults } from "../../domain/search/SearchSettings.ts"
 import { refuse } from "./Variables.ts"
 
-/** What a deployment says of search (docs/search.md). */
+/** What a deployment says of search (docs/catalog.md). */
 export interface SearchOptions {
   /** What is counted where a request names no facets. Default: type, category, brand, status. */
   readonly defaultFacets?: ReadonlyArray<string>

@@ -4,7 +4,7 @@ import type { FlatShipping, WeightShipping } from "../../domain/shipping/Shippin
 import { defaultShipping, type ShippingSettingsValues } from "../../domain/shipping/ShippingSettings.ts"
 import { refuse } from "./Variables.ts"
 
-/** What `commerce.config.ts` says of shipping (docs/shipping.md). Default: a flat rate of 0. */
+/** What `commerce.config.ts` says of shipping (docs/tax-and-shipping.md). Default: a flat rate of 0. */
 export type ShippingOptions = (FlatShipping | WeightShipping | { readonly type?: undefined }) & {
   /**
    * What happens to an order whose address no zone or outside service serves: it is refused, or costs what is configured

@@ -4,7 +4,7 @@ import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { defaultTaxOptions, type TaxOptions } from "../../domain/tax/TaxSettings.ts"
 import { refuse } from "./Variables.ts"
 
-/** What a deployment says about tax (docs/tax.md). Rates are in basis points: 1900 is 19 %. */
+/** What a deployment says about tax (docs/tax-and-shipping.md). Rates are in basis points: 1900 is 19 %. */
 export interface TaxConfig {
   /** Prices contain their tax. Default false: tax is added to them. */
   readonly pricesIncludeTax?: boolean

@@ -13,7 +13,7 @@ const settings = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => SearchSettings.layerOf(searchDefaults(deployment.search)))
 )
 
-/** Finds entities of the catalog by an index that triggers keep in the database (contract §9, docs/search.md). */
+/** Finds entities of the catalog by an index that triggers keep in the database (contract §9, docs/catalog.md). */
 export const search = defineModule({
   id: "search",
   version: "1.0.0",

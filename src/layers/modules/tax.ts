@@ -28,7 +28,7 @@ const subscription = Layer.effectDiscard(
   Effect.flatMap(taxNotices, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
 )
 
-/** Tax of orders: by classes of goods, by regions, or by a service outside (contract §3.5, docs/tax.md). */
+/** Tax of orders: by tax classes, by regions, or by an external service (contract §3.5, docs/tax-and-shipping.md). */
 export const tax = defineModule({
   id: "tax",
   version: "1.0.0",

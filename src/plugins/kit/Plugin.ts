@@ -40,7 +40,7 @@ export interface PluginManifest<Services = never> {
   readonly migrations?: Migrations
   /** Its services. */
   readonly layer?: Layer.Layer<Services, never, PluginNeeds>
-  /** Handlers of hooks (docs/hooks.md), appended in this order. */
+  /** Handlers of hooks (docs/plugins.md), appended in this order. */
   readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services>>
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services>>>
   readonly analyticsModels?: () => ReadonlyArray<AnalyticsModel>
