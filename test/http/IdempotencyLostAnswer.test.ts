@@ -271,7 +271,7 @@ withApp("a request under a key whose answer was lost", (it) => {
       const stored = yield* onDatabase((sql) =>
         sql<
           { row: string; encrypted: string }
-        >`select k::text as row, encrypted_response as sealed from idempotency_keys k
+        >`select k::text as row, encrypted_response as encrypted from idempotency_keys k
           where status = 'done' and response_status = 201`
       )
       assert.isAbove(stored.length, 0)

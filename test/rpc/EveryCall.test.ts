@@ -19,7 +19,7 @@ const tags = [...StoaRpcs.requests.keys()]
 /** All that is stored of what calls change, and the journal. */
 const everything = Effect.map(
   onDatabase((sql) =>
-    sql`select (select count(*)::text from outbox_events where organization_id = 'org_default') as change log,
+    sql`select (select count(*)::text from outbox_events where organization_id = 'org_default') as changes,
       (select md5(string_agg(e::text, '' order by e.id)) from catalog_entities e) as entities,
       (select md5(string_agg(o::text, '' order by o.id)) from orders o) as orders,
       (select count(*)::text from commerce_jobs) as jobs`

@@ -139,7 +139,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.deepStrictEqual(jobs.map(({ options }) => options.queue), ["webhooks"])
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`select (select string_agg(e::text, ' ') from webhook_endpoints e) as endpoints,
-        (select string_agg(o::text, ' ') from outbox_events o) as change log`
+        (select string_agg(o::text, ' ') from outbox_events o) as changes`
       assert.notInclude(JSON.stringify(rows), endpoint.secret)
       assert.notInclude(JSON.stringify(rows), endpoint.secret.slice("whsec_".length))
     }))

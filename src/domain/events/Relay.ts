@@ -27,7 +27,7 @@ const quietAfter = 1_000
 /** Pause after the n-th failure in a row, in milliseconds: doubled up to half a minute. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
 
-const encrypted = Metric.counter("stoa_outbox_relayed_total", {
+const relayed = Metric.counter("stoa_outbox_relayed_total", {
   description: "Entries of the change log that this process gave their place",
   incremental: true
 })
@@ -56,7 +56,7 @@ export class Relay extends Context.Service<Relay, {
         Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
       const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, tell).pipe(
-        Effect.tap((count) => Metric.update(encrypted, count))
+        Effect.tap((count) => Metric.update(relayed, count))
       )
 
       // Check outside of a transaction: an idle relay costs one short statement and no commit. In a busy store the next

@@ -13,7 +13,7 @@ import { pathToEnd, planLines, planShipment, type ShipmentPlan } from "./Shipmen
 /** Failures of a fulfillment: 404, 409, 422. */
 export type ShipmentError = NotFound | Conflict | InvalidTransition | ValidationFailed
 
-/** Fulfillments by staff (contract §5, docs/fulfillment.md). */
+/** Fulfillments by staff (contract §5, docs/orders.md). */
 export class Shipments extends Context.Service<Shipments, {
   /**
    * Fulfills units of an order's lines and changes the order's status, in one transaction, with hooks: those before the
