@@ -55,7 +55,7 @@ it.live("an import whose process is killed goes on in another one and ends exact
         (select created from imports)::int4 as created,
         (select count(*) from catalog_entities)::int4 as entities,
         (select count(*) from variants)::int4 as variants,
-        (select count(*) from outbox_events where type = 'catalog.create')::int4 as told,
+        (select count(*) from outbox_events where type = 'catalog.create')::int4 as recorded,
         (select count(*) from search_documents)::int4 as found`)
     assert.deepStrictEqual(found, {
       created: records,

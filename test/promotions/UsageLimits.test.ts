@@ -4,7 +4,7 @@ import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { buyAs, checkoutFailed } from "../checkout/CheckoutFixtures.ts"
 import { audit } from "../support/Audit.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, TestApp, withSharedApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, TestApp, withApp } from "../support/TestApp.ts"
 import { aPromotion, changePromotion, usedCount } from "./PromotionBuilder.ts"
 
 /** Ten per cent of what a product of these tests costs. */
@@ -23,7 +23,7 @@ const cancel = (order: Answer) =>
 
 const atOnce = { concurrency: "unbounded" } as const
 
-withSharedApp("usage limits of promotions", (it) => {
+withApp("usage limits of promotions", (it) => {
   it.effect("of two per customer hold for each of three customers who check ten carts out at once", () =>
     Effect.gen(function*() {
       const { code, id } = yield* aPromotion({ usageLimitPerCustomer: 2 })

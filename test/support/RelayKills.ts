@@ -103,7 +103,7 @@ const counts = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.map(
       sql<{ entries: number; waiting: number; recorded: number; by: number }>`select count(*)::int4 as entries,
-        (count(*) filter (where position is null))::int4 as waiting, (select count(*)::int4 from recorded) as told,
+        (count(*) filter (where position is null))::int4 as waiting, (select count(*)::int4 from recorded) as recorded,
         (select count(distinct process)::int4 from recorded) as by from outbox_events`,
       ([row]) => row ?? { entries: 0, waiting: -1, recorded: 0, by: 0 }
     ))
