@@ -8,11 +8,11 @@ import type { SpentIn } from "./CustomerTotals.ts"
 export class CustomerOrderRepo extends Context.Service<CustomerOrderRepo, {
   /** What a customer has spent in each currency, that of most orders first, in one statement. */
   readonly spent: (customerId: string) => Effect.Effect<ReadonlyArray<SpentIn>, never, CurrentActor>
-  /** Whether guests of the organization placed orders under an e-mail address that are nobody's yet. */
+  /** Whether guests of the organization created orders under an e-mail address that belong to no customer yet. */
   readonly hasGuestOrders: (email: string) => Effect.Effect<boolean, never, CurrentActor>
   /**
-   * Gives the orders that guests of the organization placed under an e-mail address to a customer, each with its entry in
-   * the change log, in one statement; gives how many. Orders that are somebody's stay his, so repeating it changes nothing.
+   * Assigns the guest orders of an e-mail address to a customer and records each in the change log, in one statement.
+   * Returns the count. Orders with an owner keep it, so repeating the call changes nothing.
    */
   readonly claim: (customerId: string, email: string) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/CustomerOrderRepo") {}

@@ -8,7 +8,7 @@ import { type CustomerTotals, customerTotals } from "./CustomerTotals.ts"
 import type { Order } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
-/** Orders by whose they are (contract, platform §8). */
+/** Orders by their owner (contract, platform §8). */
 export class CustomerOrders extends Context.Service<CustomerOrders, {
   /** A page of a customer's orders with their lines, newest first. 404 without such a customer. */
   readonly of: (
@@ -19,10 +19,9 @@ export class CustomerOrders extends Context.Service<CustomerOrders, {
   /** What a customer has bought in all. */
   readonly totalsOf: (customerId: string) => Effect.Effect<CustomerTotals, never, CurrentActor>
   /**
-   * Gives the signed-in actor the orders that he placed as a guest of the organization under his e-mail address, in
-   * whatever case it was written; gives how many. To be called only once it is known that the address is his. Repeating
-   * it changes nothing; visitors, API keys and logins without an address get none. Where there is nothing to claim it is
-   * one look-up, and no profile is made.
+   * Assigns guest orders under the signed-in actor's e-mail address to the actor, ignoring case; returns the count.
+   * Call it only after the address is verified. Repeating it changes nothing; visitors, API keys and logins without an
+   * address get none. Without orders to claim it costs one look-up and creates no profile.
    */
   readonly claimGuestOrders: Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/CustomerOrders") {

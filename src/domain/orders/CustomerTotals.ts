@@ -14,8 +14,8 @@ const CurrencyTotals = Schema.Struct({ currency: Schema.String, ...figures }).an
 type CurrencyTotals = typeof CurrencyTotals.Type
 
 /**
- * What a customer has bought in all (contract, platform §8). Amounts of different currencies are not added up: the sums
- * are those of the currency of most of his orders, and each currency has its own beside them.
+ * What a customer has bought in total (contract, platform §8). Amounts of different currencies are never added up: the
+ * sums use the currency of most orders, and every currency is listed separately.
  */
 export const CustomerTotals = Schema.Struct({
   ...figures,

@@ -35,13 +35,13 @@ export const OrderLine = Schema.Struct({
 }).annotate({ identifier: "OrderLine" })
 export type OrderLine = typeof OrderLine.Type
 
-/** Where an order goes to, as the shopper gave it. */
+/** Shipping address as the shopper entered it. */
 export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
- * An order with its lines (spec §2, contract §4). grandTotal = subtotal - discountTotal + shippingTotal, and taxTotal
- * where it is not included. `amountCaptured` is null until money was taken; `refundedTotal` is
- * what the provider has confirmed to have given back.
+ * An order with its lines (spec §2, contract §4). grandTotal = subtotal - discountTotal + shippingTotal, plus taxTotal
+ * if prices exclude tax. `amountCaptured` is null before the capture; `refundedTotal` is what the provider has
+ * confirmed as refunded.
  */
 export const Order = Schema.Struct({
   id: Uuid,
@@ -76,7 +76,7 @@ export const Order = Schema.Struct({
 }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
 
-/** All that was taken for the order has been given back. */
+/** Whether the full captured amount has been refunded. */
 export const isRefundedInFull = ({ amountCaptured, refundedTotal }: Order): boolean =>
   refundedTotal > 0 && refundedTotal === amountCaptured
 

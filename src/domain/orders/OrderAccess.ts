@@ -6,7 +6,7 @@ import { hashCartSecret } from "../carts/CartSecret.ts"
 import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import type { Order, StoredOrder } from "./Order.ts"
 
-/** How long after its placement a guest may read an order by the secret of its cart (contract §4). */
+/** How long after its creation a guest can read an order with the cart secret (contract §4). */
 const guestAccess = Duration.days(7)
 
 const sameText = (left: string, right: string): boolean =>
@@ -20,8 +20,8 @@ const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: D
   sameText(hashCartSecret(actor.cartSecret), cartSecretHash)
 
 /**
- * Who may read an order (contract §4): whoever holds `orders:read`, the customer it belongs to, or the guest who shows
- * the secret of its cart within seven days. 404 when there is none, 403 when it is somebody else's.
+ * Who may read an order (contract §4): callers with `orders:read`, the customer it belongs to, or a guest with the cart
+ * secret within seven days. 404 if there is none, 403 if it belongs to someone else.
  */
 export const readable = (
   stored: StoredOrder | undefined,

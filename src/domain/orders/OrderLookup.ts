@@ -13,7 +13,7 @@ const wordsOf = (text: string): LookupWords => ({
   beginning: text.toLowerCase()
 })
 
-/** Finds orders by what a caller at the desk knows of them (contract §4.4). */
+/** Finds orders for staff by what a caller remembers of them (contract §4.4). */
 export class OrderLookup extends Context.Service<OrderLookup, {
   /**
    * By number, by the digits at its end in any year, or by the beginning of an e-mail address, a full name or a last

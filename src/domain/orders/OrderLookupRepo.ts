@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { OrderHit } from "./OrderHit.ts"
 
-/** Most orders that a look-up gives. */
+/** Maximum number of orders a look-up returns. */
 export const lookupSize = 50
 
-/** What a text may stand for: whole numbers of orders or the digits of their end, and the beginning of a word. */
+/** How a text can match: full order numbers, their last digits, or the beginning of a word. */
 export interface LookupWords {
   /** In upper case. */
   readonly number: string
@@ -26,7 +26,7 @@ interface HitRow extends Omit<OrderHit, "grandTotal"> {
   readonly grandTotal: bigint
 }
 
-/** No text that begins with a word stands behind the word with this at its end. */
+/** Upper bound of a prefix range: no text with the prefix sorts after the prefix followed by this character. */
 const last = "\u{10FFFF}"
 
 /** `OrderLookupRepo` over the database of the process. */
@@ -36,7 +36,8 @@ export const orderLookupRepoLayer = Layer.effect(
     OrderLookupRepo.of({
       find: Effect.fn("OrderLookupRepo.find")(function*({ beginning, digits, number }: LookupWords) {
         const organization = yield* currentOrganization
-        // The comparisons by bytes are what the indexes are sorted by, whatever the collation of the database is.
+        // The indexes are sorted by bytes, so the comparison uses bytes as well, independent of the database's
+        // collation.
         const begins = (column: string) =>
           sql`${sql.literal(column)} ~>=~ ${beginning} and ${sql.literal(column)} ~<~ ${beginning + last}`
         const rows = yield* sql<HitRow>`with people as materialized (

@@ -14,7 +14,7 @@ export class OrderNoteRepo extends Context.Service<OrderNoteRepo, {
     visibility: NoteVisibility | undefined,
     page: PageRequest
   ) => Effect.Effect<PageOf<OrderNote>, never, CurrentActor>
-  /** False, and nothing written, when the organization has no such order. */
+  /** Returns false and writes nothing if the organization has no such order. */
   readonly insert: (note: OrderNote) => Effect.Effect<boolean, never, CurrentActor>
   /** False when the order has no such note. */
   readonly remove: (orderId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
@@ -71,7 +71,7 @@ export const orderNoteRepoLayer = Layer.effect(
 
     const insert = Effect.fn("OrderNoteRepo.insert")(function*(note: OrderNote) {
       const actor = yield* CurrentActor
-      // The lock keeps the order's person from being erased meanwhile, whose erasure deletes its notes.
+      // Lock the order so that an erasure of its person, which deletes the notes, cannot run at the same time.
       const rows = yield* sql`with noted as materialized (select id from orders where id = ${note.orderId}::uuid
           and organization_id = ${actor.organizationId} for no key update),
         made as (insert into order_notes (id, organization_id, order_id, text, visibility, author_id, author_name,

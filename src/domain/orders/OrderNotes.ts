@@ -19,7 +19,7 @@ export class OrderNotes extends Context.Service<OrderNotes, {
    * does not.
    */
   readonly noteWith: (orderId: string, text: string) => Effect.Effect<void, never, CurrentActor>
-  /** What the customer of one's own order may read, oldest first. 404, 403. */
+  /** Notes that customers may read on their orders, oldest first. 404, 403. */
   readonly listOfOwn: (
     idOrNumber: string,
     page: PageRequest

@@ -2,12 +2,11 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
-/** The counters order numbers come from: a row per organization and year (contract §4). */
+/** Counters for order numbers: a row per organization and year (contract §4). */
 export class OrderNumberRepo extends Context.Service<OrderNumberRepo, {
   /**
-   * Takes the next `count` numbers of a year for the caller alone and gives the last of them, behind all that imports
-   * brought. Commits at once: inside
-   * a transaction that rolls back, the numbers would be given out twice, so there it is a defect.
+   * Reserves the next `count` numbers of a year, after all imported ones, and returns the last. Commits at once: a
+   * surrounding transaction that rolls back would hand the numbers out twice, so a call inside one is a defect.
    */
   readonly take: (year: number, count: number) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/OrderNumberRepo") {}

@@ -11,7 +11,7 @@ interface Block {
   /** The last number of the block. */
   readonly last: number
   readonly size: number
-  /** When it was taken, milliseconds since 1970. */
+  /** When the block was reserved, milliseconds since 1970. */
   readonly takenAt: number
 }
 
@@ -26,20 +26,22 @@ const largestBlock = 64
 /** A block used up sooner than this was too small. */
 const busyMillis = 10_000
 
-/** Organizations remembered; beyond it all are forgotten, at the price of gaps. */
+/**
+ * Maximum number of organizations with a cached block. Beyond it the cache is cleared, which leaves gaps in the
+ * numbers.
+ */
 const maxBlocks = 10_000
 
-/** Grows while orders come fast, so that a busy shop asks the table seldom and a quiet one leaves no gaps. */
+/** Block size grows with the order rate: a busy shop rarely queries the counter, a quiet one leaves no gaps. */
 const nextSize = (block: Block | undefined, year: number, now: number): number =>
   block === undefined || block.year !== year || now - block.takenAt > busyMillis
     ? 1
     : Math.min(block.size * 2, largestBlock)
 
 /**
- * Order numbers `ORD-YYYY-NNNNNN`, per organization and year of the clock (UTC), starting at 000001 each year
- * (contract §4). They come from blocks, so that orders of one organization do not queue on a counter row: a number is
- * given once, in any process, but a process that stops leaves a gap of at most 63. Take the number before the order's
- * transaction begins.
+ * Order numbers `ORD-YYYY-NNNNNN`, per organization and year of the clock (UTC), starting at 000001 each year (contract
+ * §4). Blocks keep orders of one organization from queueing on a counter row. A number is used once across all
+ * processes; a process that stops leaves a gap of at most 63. Take the number before the order's transaction begins.
  */
 export class OrderNumbers extends Context.Service<OrderNumbers, {
   readonly next: Effect.Effect<string, never, CurrentActor>

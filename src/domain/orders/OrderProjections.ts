@@ -9,26 +9,26 @@ import type { Order } from "./Order.ts"
  */
 export interface OrderProjection {
   /**
-   * Gives the parts of the statement that creates the orders of checkouts, or undefined if nothing is kept of these. They
-   * may read the part `created (id, organization_id)`, which has the orders that were really created, and must write
-   * nothing for others. Names of parts begin with `prefix`. Runs before the statement, without a transaction: a
-   * checkout is one round trip, so that a process that stops in the middle of it leaves no lock behind.
+   * Returns the CTEs for the statement that creates orders in checkout, or undefined if the projection ignores these
+   * orders. They may read the CTE `created (id, organization_id)` with the orders really created, and must write
+   * nothing for others. CTE names begin with `prefix`. Runs before the statement and outside a transaction: a checkout
+   * is one round trip, so a crash in the middle leaves no lock behind.
    */
   readonly created: (
     orders: ReadonlyArray<Order>,
     prefix: string
   ) => Effect.Effect<StatementParts | undefined, never, CurrentActor>
   /**
-   * Runs in the transaction of every other change of an order's lines, money or status, and brings what is kept into
-   * line with the orders as they are by then. Running it twice must change nothing.
+   * Runs in the transaction of every later change of an order's lines, money or status, and updates the projection to
+   * the current state. Must be idempotent.
    */
   readonly changed: (orderIds: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
 }
 
-/** An order that was changed, and whose it is. */
+/** Id and organization of a changed order. */
 export type ChangedOrder = Pick<Order, "id" | "organizationId">
 
-/** A follower did not do its part; the transaction has to be taken back. */
+/** A projection failed; the transaction must roll back. */
 export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ readonly cause: unknown }> {}
 
 /**
@@ -38,16 +38,16 @@ export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ rea
 export class OrderProjections extends Context.Service<OrderProjections, {
   /** Adds one while the process starts. */
   readonly register: (projection: OrderProjection) => Effect.Effect<void>
-  /** Whether anybody follows: a statement that nobody follows needs no transaction around it. */
+  /** Whether any projection is registered. Without one, a single statement needs no transaction. */
   readonly any: () => boolean
-  /** The parts of all followers for the statement that creates these orders. */
+  /** The CTEs of all projections for the statement that creates these orders. */
   readonly created: (orders: ReadonlyArray<Order>) => Effect.Effect<ReadonlyArray<StatementParts>, ProjectionFailed>
   readonly tell: (changed: ReadonlyArray<ChangedOrder>) => Effect.Effect<void, ProjectionFailed>
 }>()("stoa/domain/orders/OrderProjections") {
   static readonly layer = Layer.sync(OrderProjections, () => emptyProjections())
 }
 
-/** Followers of which there are none yet. */
+/** An empty registry of projections. */
 export const emptyProjections = (): OrderProjections["Service"] => {
   const projections: Array<OrderProjection> = []
 
@@ -82,13 +82,13 @@ export const emptyProjections = (): OrderProjections["Service"] => {
   }
 }
 
-/** The followers of this process; none where a repository is built by itself, as some tests do. */
+/** The projections of this process; none if a repository is built alone, as in some tests. */
 export const orderProjections: Effect.Effect<OrderProjections["Service"]> = Effect.map(
   Effect.serviceOption(OrderProjections),
   Option.getOrElse(emptyProjections)
 )
 
-/** Tells of an order of the actor's organization; what a follower fails with is a defect of the change. */
+/** Updates the projections of an order of the actor's organization; a failure is a defect of the change. */
 export const updateProjections = (
   projections: OrderProjections["Service"],
   orderId: string

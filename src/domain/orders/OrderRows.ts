@@ -1,6 +1,6 @@
 import type { Order, OrderLine } from "./Order.ts"
 
-/** A row of `orders` as the driver gives it: bigint columns as bigint, times as Date. */
+/** A row of `orders` from the driver: bigint columns as bigint, times as Date. */
 export interface OrderRow {
   readonly id: string
   readonly organization_id: string
@@ -34,7 +34,7 @@ export interface OrderRow {
   readonly imported_at: Date | null
 }
 
-/** A row of `order_lines` as `to_jsonb` gives it: numbers and texts only. */
+/** A row of `order_lines` as `to_jsonb` encodes it: only numbers and texts. */
 export interface OrderLineRow {
   readonly id: string
   readonly order_id: string

@@ -20,13 +20,13 @@ export interface OrderTransition {
   readonly from: OrderStatus
   readonly to: OrderStatus
   readonly reason: string | null
-  /** What the provider says it has taken, minor units; absent: unchanged. */
+  /** Amount captured according to the provider, minor units; absent: unchanged. */
   readonly amountCaptured?: number | undefined
-  /** The provider has already ended the authorization: nothing is left to void. */
+  /** The provider has already ended the authorization, so there is nothing to void. */
   readonly authorizationEnded?: boolean | undefined
-  /** Only while nothing was captured; else the change is refused like one of an order that has left `from`. */
+  /** Apply the change only before any capture; otherwise refuse it like a change of an order that has left `from`. */
   readonly unpaid?: boolean | undefined
-  /** Its fulfillments say what was handed over, and nothing more is: refunded units are not among them. */
+  /** Fulfillments record every unit handed over, so nothing else counts as handed over; refunded units are excluded. */
   readonly covered?: boolean | undefined
 }
 
@@ -59,9 +59,9 @@ const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTran
     returning exists (select 1 from order_lines l where l.order_id = o.id and l.refunded_quantity > 0) as refunded_units`
 
 /**
- * Lines, refund and history in one statement, after the order's row is locked, so that no refund decided by somebody
- * else is missed: what was captured and is neither given back nor on its way goes back; an authorization never
- * captured is voided, written as a refund of 0.
+ * Writes lines, refund and history in one statement, after locking the order's row so that no concurrent refund is
+ * missed. It refunds the captured amount that is neither refunded nor pending, and voids an authorization that was
+ * never captured, recorded as a refund of 0.
  */
 const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) => {
   const effects = effectsOf[change.to]

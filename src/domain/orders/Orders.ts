@@ -10,7 +10,7 @@ import { OrderRepo } from "./OrderRepo.ts"
 import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
 
-/** A change of status as it is asked for; `status` may be any text, `reason` goes into the history. */
+/** A requested change of status; `status` can be any text, `reason` is stored in the history. */
 export interface StatusRequest
   extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "reason" | "unpaid">
 {
@@ -27,7 +27,7 @@ export type StatusChangeError =
   | InvalidTransition
   | ValidationFailed
 
-/** The way of an order whose goods are handed over. */
+/** A status path for an order whose goods are handed over. */
 export interface Moving {
   readonly orderId: string
   readonly from: OrderStatus
@@ -37,9 +37,9 @@ export interface Moving {
 /** Writes a decided change of status with all that follows from it, in one transaction. */
 type Transition = OrderStatusRepo["Service"]["transition"]
 
-/** Orders after their placement (spec §4, contract §4). */
+/** Orders after their creation (spec §4, contract §4). */
 export class Orders extends Context.Service<Orders, {
-  /** One order with its lines for whoever may read it; runs `orders.afterGet`. 404, 403. */
+  /** One order with its lines, if the caller may read it; runs `orders.afterGet`. 404, 403. */
   readonly get: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
   /**
    * An order with what decides who may read it and who moved its money, for services that decide that themselves; no
@@ -49,12 +49,11 @@ export class Orders extends Context.Service<Orders, {
   /** A page of all orders with their lines, newest first. */
   readonly list: OrderRepo["Service"]["list"]
   /**
-   * Moves an order to another status (needs `orders:update`): the table of transitions decides (422
-   * INVALID_TRANSITION), then `orders.beforeStatusChange`, `write`, `orders.afterStatusChange`. `write` is given what
-   * was decided and the one writer of a status, to be run where it wants: at the order's actor, or in a transaction of
-   * its own together with what another module writes.
-   * Where it gives undefined instead nothing was written, and no hook is told. The hooks have no part in its time. The
-   * money of `refundId` is settled by a durable step afterwards.
+   * Changes an order's status (needs `orders:update`): checks the transition table (422 INVALID_TRANSITION), then runs
+   * `orders.beforeStatusChange`, `write`, `orders.afterStatusChange`. `write` receives the transition and the single
+   * status writer, and can run it in the order entity or in a transaction with another module. If `write` returns
+   * undefined, nothing was written and the after hook is skipped. Hooks run outside the transaction. A durable step
+   * settles the money of `refundId` later.
    */
   readonly changeStatus: <Written extends TransitionOutcome | undefined, E, R>(
     orderId: string,
@@ -62,9 +61,9 @@ export class Orders extends Context.Service<Orders, {
     write: (change: OrderTransition, transition: Transition) => Effect.Effect<Written, E, R>
   ) => Effect.Effect<Written, StatusChangeError | E, CurrentActor | R>
   /**
-   * Moves an order on because of what is handed over: through each of `path`, which may be empty. The table and the
-   * hooks `orders.beforeStatusChange` are asked first; then `write` runs `move` in its transaction, which writes every step
-   * with the one writer of a status; then `orders.afterStatusChange`. 409 from `move` when the order has left `from`.
+   * Moves an order through each status of `path` (which can be empty) as its goods are handed over. Checks the table
+   * and runs `orders.beforeStatusChange` first; then `write` runs `move`, the single status writer, in its transaction;
+   * then `orders.afterStatusChange`. `move` fails with 409 if the order has left `from`.
    */
   readonly moveOn: <Written, E, R>(
     moving: Moving,
@@ -84,7 +83,7 @@ export class Orders extends Context.Service<Orders, {
         return order
       })
 
-      /** Decides and asks the hooks; what comes back only has to be written. */
+      /** Checks the transition and runs the before hooks; the result only has to be written. */
       const prepare = Effect.fnUntraced(function*(orderId: string, request: StatusRequest) {
         yield* requireAnyOf(yield* CurrentActor, ["orders:update"])
         const found = yield* orders.find(orderId)
@@ -98,9 +97,9 @@ export class Orders extends Context.Service<Orders, {
         return { change, asked: { ...asked, reason } }
       })
 
-      /** One step of an order whose goods are handed over, as the table and the hooks permit it. */
+      /** One status step of an order whose goods are handed over, permitted by the table and the hooks. */
       const askToMove = Effect.fnUntraced(function*(orderId: string, from: OrderStatus, to: OrderStatus) {
-        // What is pending is confirmed by whoever sends it, not by the parcel (`ShipmentRules.planLines`).
+        // The sender confirms a pending order, not the parcel (`ShipmentRules.planLines`).
         yield* Effect.fromResult(transition(from, to, from === "pending" ? "request" : "fulfillment"))
         const source = "fulfillment" as const
         const asked: StatusChange = { orderId, fromStatus: from, newStatus: to, reason: null, source }

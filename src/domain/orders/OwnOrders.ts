@@ -7,16 +7,16 @@ import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Order } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
-/** A person's own orders, whatever else he may read (spec §4 `/me/orders`, contract, platform §7). */
+/** The signed-in user's orders, independent of other permissions (spec §4 `/me/orders`, contract, platform §7). */
 export class OwnOrders extends Context.Service<OwnOrders, {
-  /** A page of one's own orders with their lines, newest first; of one status where one is named. */
+  /** A page of the user's orders with their lines, newest first, optionally of one status. */
   readonly list: (
     status: string | undefined,
     page: PageRequest
   ) => Effect.Effect<PageOf<Order>, Unauthorized, CurrentActor>
   /** One's own order by id or number, in one statement: 404 for none, 403 for somebody else's. */
   readonly find: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
-  /** The same for whoever wants to see it: runs `orders.afterGet`. */
+  /** One of the user's orders; runs `orders.afterGet`. */
   readonly get: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
 }>()("stoa/domain/orders/OwnOrders") {
   static readonly layer = Layer.effect(
@@ -30,7 +30,7 @@ export class OwnOrders extends Context.Service<OwnOrders, {
         const actor = yield* CurrentActor
         if (!isSignedIn(actor)) return yield* Unauthorized.of()
         const found = yield* orders.list({ status, userId: actor.userId }, page)
-        // Whoever has orders has a profile; whoever asks for the first time gets one.
+        // Customers with orders already have a profile; a first request creates one.
         if (found.total === 0) yield* customers.ownProfile
         return found
       })

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** A pending order that nobody has paid for a long time. */
+/** A pending order that has been unpaid for a long time. */
 export interface StaleOrder {
   readonly orderId: string
   readonly organizationId: string
@@ -10,8 +10,8 @@ export interface StaleOrder {
 /** Finds orders that were left behind (contract §4.4). */
 export class StaleOrderRepo extends Context.Service<StaleOrderRepo, {
   /**
-   * Pending orders placed longer ago than this, of all organizations, behind one of them in the order of their ids:
-   * unpaid, no drafts, none that came from another system, and none that waits for the confirmation of its payment, which has its own deadline and sweep.
+   * A page, by id, of pending orders of all organizations created longer ago than `hours`. Excludes paid, draft and
+   * imported orders, and those waiting for payment confirmation, which have a separate deadline and scheduled job.
    */
   readonly older: (hours: number, after: string, limit: number) => Effect.Effect<ReadonlyArray<StaleOrder>>
 }>()("stoa/domain/orders/StaleOrderRepo") {}

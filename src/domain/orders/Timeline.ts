@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Time } from "../pricing/Bounds.ts"
 
-/** What kind of thing happened to an order. */
+/** Kind of an event in an order's timeline. */
 export const TimelineKind = Schema.Literals([
   "status",
   "change",
@@ -14,9 +14,10 @@ export const TimelineKind = Schema.Literals([
 ])
 
 /**
- * Something that happened to an order (docs/orders.md has the list). `type` says what: the new status, the name of the
- * change in the change log, `authorized` or `captured`, an event of the payment provider by its name, `pending`, `settled`,
- * `failed` or `voided`, a fulfillment's step, a mail's template, a note's visibility. `data` says more, amounts in minor units; `actorId` is null where the service itself did it.
+ * An event in an order's timeline (docs/orders.md has the list). `type` is the new status, the change's name in the
+ * change log, `authorized` or `captured`, a payment provider's event name, `pending`, `settled`, `failed` or `voided`,
+ * a fulfillment step, a mail template, or a note's visibility. Amounts in `data` are in minor units; `actorId` is null
+ * for the service itself.
  */
 export const TimelineEntry = Schema.Struct({
   id: Schema.String,

@@ -4,7 +4,7 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { TimelineEntry } from "./Timeline.ts"
 
-/** Reads what happened to orders from wherever it was written down. */
+/** Reads an order's timeline from all its sources. */
 export class TimelineRepo extends Context.Service<TimelineRepo, {
   /**
    * A page, oldest first, in one statement. Undefined when the organization has no
@@ -25,8 +25,8 @@ interface EntryRow extends Omit<TimelineEntry, "id"> {
 const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
 
 /**
- * All sources in one form: `(rank, id, kind, type, at, actor, data)`. Of things of the same moment the lower rank comes
- * first. Entries of the change log that have no place in its chain yet lie in another index.
+ * All sources in one form: `(rank, id, kind, type, at, actor, data)`. Events of the same moment sort by rank, lowest
+ * first. Change log entries without a position in the chain are in a separate index.
  */
 const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string) => {
   const changeLog = (placed: "is null" | "is not null") =>

@@ -2,15 +2,15 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
-/** An order whose shopper has not confirmed its payment in time. */
+/** An order whose shopper missed the deadline to confirm its payment. */
 export interface UnconfirmedOrder {
   readonly orderId: string
   readonly organizationId: string
-  /** It was paid in another way since and waits for nobody. */
+  /** The order has been paid in another way and needs no confirmation. */
   readonly paid: boolean
 }
 
-/** Pending orders whose shopper has to pay, or to confirm the payment (contract §3.7), and until when. */
+/** Pending orders that wait for the shopper to pay or confirm the payment (contract §3.7), with their deadlines. */
 export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, {
   /** The order waits so many seconds from now; repeating it does not prolong that. Nothing for one that is paid. */
   readonly awaitPayment: (orderId: string, seconds: number) => Effect.Effect<void, never, CurrentActor>
@@ -19,11 +19,11 @@ export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, 
    * are created at once the second one waits for the first and counts it.
    */
   readonly countWaiting: (customerId: string) => Effect.Effect<number, never, CurrentActor>
-  /** The shopper has confirmed the payment: the order waits for somebody else now, who takes his time. */
+  /** The shopper has confirmed the payment, so the shopper's deadline no longer applies. */
   readonly confirmed: (orderId: string, organizationId: string) => Effect.Effect<void>
   /**
-   * Takes orders of all organizations whose time is over, longest over first. Each is put off by ten minutes, so that
-   * one that cannot be cancelled is tried again and does not keep the others from their turn.
+   * Claims overdue orders of all organizations, most overdue first. Each is postponed by ten minutes, so that an order
+   * that cannot be cancelled is retried without blocking the others.
    */
   readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<UnconfirmedOrder>>
 }>()("stoa/domain/orders/UnconfirmedOrderRepo") {}

@@ -2,7 +2,7 @@ import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
 
 const own = [{ role: "customer", filter: "orders.customer_id = :customerId" }] as const
 
-/** Orders as they were placed, in whatever status they are (spec §4 Analytics). */
+/** All created orders, in any status (spec §4 Analytics). */
 const Orders: AnalyticsModel = {
   name: "Orders",
   table: "orders",
@@ -30,8 +30,8 @@ const Orders: AnalyticsModel = {
 const OrderLineItems: AnalyticsModel = {
   name: "OrderLineItems",
   table: "order_lines",
-  // The specification's left join: no line is without its order, which a foreign key sees to. As an inner one PostgreSQL
-  // may begin with the orders, whose indexes begin with the organization.
+  // The specification uses a left join, but a foreign key guarantees an order for every line. An inner join lets
+  // PostgreSQL start from the orders, whose indexes begin with the organization.
   joins: [{ table: "orders", type: "inner", on: "orders.id = order_lines.order_id", model: "Orders" }],
   measures: {
     count: { type: "count" },

@@ -71,7 +71,7 @@ export const migrations = {
     // Whom an order was placed for: guests get theirs when they prove that the address is their own, staff looks it up by
     // its beginning.
     `create index orders_email on orders (organization_id, lower(email) text_pattern_ops) where email is not null`,
-    // Orders whose shopper has yet to confirm the payment; no other order is ever in it.
+    // Orders whose shopper has yet to confirm the payment; the index holds no others.
     `create index orders_payment_due on orders (payment_due_at) where status = 'pending' and payment_due_at is not null`,
     // Captures by hand that have not ended for certain; no other order is ever in it.
     `create index orders_capture_due on orders (capture_due_at) where capture_due_at is not null`,
@@ -112,7 +112,7 @@ export const migrations = {
       changed_at timestamptz not null default now(),
       primary key (order_id, id)
     )`,
-    // What staff notes about an order; goes with the person when he is erased.
+    // Staff notes about an order; deleted when the person is erased.
     `create table order_notes (
       id uuid primary key,
       organization_id text not null,

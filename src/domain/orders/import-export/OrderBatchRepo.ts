@@ -35,7 +35,7 @@ export interface ImportedOrder {
   readonly refundedValues: ReadonlyArray<number>
 }
 
-/** Batches of orders that come from another system. */
+/** Batches of orders imported from another system. */
 export class OrderBatchRepo extends Context.Service<OrderBatchRepo, {
   /**
    * What is there under these numbers, in two statements. It holds the counters of their years until the transaction ends:
@@ -72,7 +72,7 @@ const makeRead = (sql: SqlClient.SqlClient): OrderBatchRepo["Service"]["read"] =
         returning year, last_number as given, (select coalesce(jsonb_agg(jsonb_build_array(lower(r), upper(r) - 1)), '[]')
           from unnest(c.skipped) r) as skipped)
       select now() as now, held.* from (select 1) one left join held on true`
-    // By a statement of its own, behind the lock: what was placed before it is seen.
+    // A separate statement after the lock sees all orders created before it.
     const stored = yield* sql<StoredRecord & { readonly number: string }>`select o.order_number as number,
         o.is_draft as "isDraft", ${sql.literal(orderRecordJson("o"))} as record
       from orders o where o.organization_id = ${organization} and o.order_number = any(${numbers}::text[])`.unprepared

@@ -12,8 +12,8 @@ import type { OrderRecord } from "./OrderRecord.ts"
 import { numberProblem, ownNumberOf } from "./OwnNumber.ts"
 
 /**
- * Brings in orders that were placed in another system, as records (docs/import-export.md): no money is taken, no stock and
- * no promotion is used, no hook of a sale runs, and no mail or webhook tells of them.
+ * Imports orders of another system as records (docs/import-export.md): captures no money, uses no stock or promotion,
+ * runs no checkout hooks, and sends no mail or webhook.
  */
 export class OrderBatches extends Context.Service<OrderBatches, {
   /** One outcome for each, by a constant number of statements; to be called inside of a transaction. */
@@ -55,7 +55,7 @@ export class OrderBatches extends Context.Service<OrderBatches, {
   )
 }
 
-/** An order that is new, or what becomes of its record. */
+/** A new order, or the result for its record. */
 const planned = (
   record: OrderRecord,
   { counters, now, orders }: OrderBatchState,
@@ -82,7 +82,7 @@ interface Arrival {
   readonly year: number
 }
 
-/** What is not in the catalog any more has an id that leads nowhere, as that of a thing that was deleted. */
+/** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
 const gone = (): Sellable => ({ entityId: newId(), variantId: null })
 
 const importedOrder = (

@@ -32,7 +32,7 @@ export interface OrderContent extends
 
 const wrong = (path: string, message: string, code = "does_not_add_up"): Issue => ({ path, message, code })
 
-/** An amount that was given and is not what it comes to. */
+/** An issue if a given amount differs from the computed one. */
 const off = (path: string, given: number | null | undefined, computed: number): ReadonlyArray<Issue> =>
   given === undefined || given === null || given === computed
     ? []
@@ -42,8 +42,8 @@ const isGiven = (lines: ReadonlyArray<LineRecord>, field: "discountAmount" | "ta
   lines.some((line) => typeof line[field] === "number")
 
 /**
- * The totals of an order by the one function that makes them: of its lines' own discounts and taxes where they have any,
- * else the order's are split over them as those of a checkout are.
+ * The totals of an order, computed by the same function as in checkout: from the lines' discounts and taxes if present,
+ * else with the order's amounts split over the lines.
  */
 const totalsOf = (record: OrderRecord) => {
   const { lineItems, taxIncluded } = record
@@ -84,7 +84,7 @@ const sumIssues = (record: OrderRecord, totals: Totals): ReadonlyArray<Issue> =>
   ...off("grandTotal", record.grandTotal, totals.grandTotal)
 ]
 
-/** Money that was never taken cannot be given back, and a unit that was never sold neither. */
+/** Neither money that was never captured nor units that were never sold can be refunded. */
 const returnIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: OrderRecord): ReadonlyArray<Issue> => [
   ...((amountCaptured ?? 0) > grandTotal ? [wrong("amountCaptured", "is more than the grand total")] : []),
   ...((refundedTotal ?? 0) > (amountCaptured ?? 0) ? [wrong("refundedTotal", "is more than was captured")] : []),
@@ -105,7 +105,7 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Da
       : []
   )
 
-/** All units were handed over where the order says so and the line says nothing. */
+/** If the order is fulfilled and a line gives no quantity, all its units count as handed over. */
 const handedOver = ({ status }: OrderRecord) =>
   status === "fulfilled" || status === "refunded" ? "fulfilled" : "unfulfilled"
 
@@ -144,7 +144,7 @@ const contentOf = (record: OrderRecord, totals: Totals): OrderContent => ({
   lineItems: linesOf(record, totals)
 })
 
-/** What a record says in full, or everything that does not add up in it. */
+/** The full content of a record, or everything in it that does not add up. */
 export const orderContent = (record: OrderRecord, now: Date): Result.Result<OrderContent, ReadonlyArray<Issue>> => {
   const totals = totalsOf(record)
   if (Result.isFailure(totals)) return Result.fail([wrong("", totals.failure.message)])
@@ -156,7 +156,7 @@ export const orderContent = (record: OrderRecord, now: Date): Result.Result<Orde
 const lineFields = (line: object) =>
   Object.fromEntries(Object.entries(line).filter(([name]) => name !== "slug" && name !== "options"))
 
-/** Whether a file says of an order what is stored of it, `stored` as an export writes it. */
+/** Whether a record in a file equals the stored order, `stored` in the form of an export. */
 export const sameOrder = (content: OrderContent, stored: Readonly<Record<string, unknown>>): boolean => {
   const { lineItems, ...own } = content
   const { lineItems: storedLines, ...storedOwn } = stored

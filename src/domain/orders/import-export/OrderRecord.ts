@@ -17,12 +17,12 @@ const OrderNumber = FreeText.check(
   )
 )
 
-/** Told by older exports: ids are a store's own, and nobody reads them. */
+/** Present in older exports: ids are specific to a store and ignored on import. */
 const Unread = maybe(FreeText)
 
 /**
- * A line of an order in a file. What it is of is found by SKU, else by slug and options; a thing that is not in the catalog
- * any more stays a line with its words and amounts. Absent totals are made of the quantity and the order's.
+ * An order line in a file. Its product is found by SKU, else by slug and options; a product missing from the catalog
+ * keeps its text and amounts. Absent totals are computed from the quantity and the order's totals.
  */
 export const LineRecord = Schema.Struct({
   ...sellableFields,
@@ -41,8 +41,8 @@ export const LineRecord = Schema.Struct({
 export type LineRecord = typeof LineRecord.Type
 
 /**
- * An order as files carry it: known by its number, amounts in minor units of its currency (docs/import-export.md). It was
- * placed, paid and sent elsewhere; what it says comes in as a record.
+ * An order in a file, identified by its number, amounts in minor units of its currency (docs/import-export.md). It was
+ * created, paid and shipped elsewhere and is imported as a record.
  */
 export const OrderRecord = Schema.Struct({
   orderNumber: OrderNumber,

@@ -1,6 +1,8 @@
 import { isoTime } from "../../events/ChangeLogRepo.ts"
 
-/** The product of a line `l`: the slug of its entity, and the options of a variant without SKU; null where it is gone. */
+/**
+ * The product of a line `l`: the slug of its entity, and the options of a variant without SKU; null if it was deleted.
+ */
 const product = `'slug', (select e.slug from catalog_entities e
       where e.id = l.entity_id and e.organization_id = l.organization_id),
     'options', (select jsonb_object_agg(t.name, w.value) from variants v

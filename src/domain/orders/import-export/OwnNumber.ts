@@ -1,6 +1,6 @@
 import { orderNumber } from "../Order.ts"
 
-/** The n-th order of a year, as the store numbers its own. */
+/** The n-th order of a year in this store's numbering. */
 export interface OwnNumber {
   readonly year: number
   readonly sequence: number
@@ -11,7 +11,7 @@ export interface NumberCounter {
   readonly year: number
   /** Up to here numbers were given to processes, which may still hold some of them in memory. */
   readonly given: number
-  /** What was passed over, from and to, both included: nobody holds these. */
+  /** Skipped ranges, both ends included: no process holds these numbers. */
   readonly skipped: ReadonlyArray<readonly [first: number, last: number]>
 }
 
@@ -20,12 +20,11 @@ export const largestSequence = 999_999_999
 
 const form = /^ORD-(\d{4})-(\d{6,19})$/
 
-/** No counter stands further back: it would never give anything out, and look-ups by digits ask each of them. */
+/** Older years get no counter: it would never hand out a number, and look-ups by digits query every counter. */
 const oldestYears = 100
 
 /**
- * The parts of a number that looks like one that the store itself gives out, in the year `now` or around it; undefined for
- * one that only another system writes.
+ * The parts of a number in this store's format, for a year near `now`; undefined for a format only other systems use.
  */
 export const ownNumberOf = (text: string, now: number): OwnNumber | undefined => {
   const [, year = "", digits = ""] = form.exec(text) ?? []
