@@ -14,8 +14,8 @@ export interface UnitAllocation {
 }
 
 /**
- * The part that all takings share, as CTEs: moves the version, reserves the units at their levels (`taken`, with
- * `units`), adds them to the hold's lines, and records a movement for each. `no_oversell` is the guard.
+ * CTEs shared by all allocations: moves the version, reserves the units at their levels (`taken`, with `units`), adds
+ * them to the hold's lines and records a movement for each. `no_oversell` is the guard.
  */
 export const allocateUnits = (sql: SqlClient.SqlClient, taking: UnitAllocation) => {
   const { allocations, entityId, holder, orderId, organization, performedBy, sellable } = taking

@@ -2,9 +2,9 @@ import type { SqlClient } from "effect/sql"
 import { deductedFromHolds, movedVersions, openUnits } from "./OpenAllocationsRepo.ts"
 
 /**
- * Takes shipped units off the shelf in one statement: what these holders hold of each sellable, `shipped` units of it or
- * everything, from the warehouses that were reserved and in their order. On hand goes down in SQL arithmetic, so that
- * simultaneous shipments add up. A holder with nothing left is fulfilled. The caller has locked the holds.
+ * Deducts shipped units in one statement: what these holders hold of each sellable, `shipped` units of it or
+ * everything, from the reserved warehouses in their order. On hand is decremented in SQL, so that concurrent shipments
+ * add up. A holder with nothing left is fulfilled. The caller has locked the holds.
  */
 export const fulfilStatement = <Row extends object>(
   sql: SqlClient.SqlClient,

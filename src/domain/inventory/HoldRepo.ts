@@ -7,7 +7,7 @@ import { releaseStock } from "./ReleaseStockRepo.ts"
 import { returnToHoldStatement } from "./ReturnToHoldRepo.ts"
 import type { StockAllocation, StockDemand } from "./StockRules.ts"
 
-/** Most holds one sweep ends: the versions of all their sellables are locked until it commits. */
+/** Maximum number of holds one run expires: the versions of all their sellables are locked until it commits. */
 const batchSize = 500
 
 const purgeSize = 1000
@@ -33,22 +33,28 @@ interface LineRow {
 }
 
 /**
- * The ends of holds: stock goes back or out. Every method moves the versions of the sellables it touches, so the desk
- * notices, and takes its locks in the order of all stock writers: holds, versions by key, levels.
+ * Ends holds and returns or deducts their stock. Every method moves the versions of the sellables, so stock entities
+ * notice, and takes locks in the order of all stock writers: holds, versions by key, levels.
  */
 export class HoldRepo extends Context.Service<HoldRepo, {
   /**
-   * Ends what a failed checkout holds and leaves a mark, so that a reservation of it that is still on its way is
-   * refused. Changes nothing for a hold that is sold or ended. True when stock came back.
+   * Ends the hold of a failed checkout and leaves a marker, so that a reservation still on its way is refused. Does
+   * nothing for a hold that is sold or ended. True if stock was returned.
    */
   readonly release: (holder: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Ends holds whose time has run out, of all organizations, at most 500 a call; gives how many. Any process may, at any time. */
+  /**
+   * Ends expired holds of all organizations, at most 500 per call; returns the count. Safe to run in any process at any
+   * time.
+   */
   readonly expireDue: Effect.Effect<number>
-  /** Gives back everything a cancelled order still holds, from its checkout or reserved by hand; gives how many units. */
+  /**
+   * Releases everything a cancelled order still holds, from its checkout or reserved by hand; returns the number of
+   * units.
+   */
   readonly releaseSold: (orderId: string) => Effect.Effect<number, never, CurrentActor>
   /**
-   * Takes what was shipped off the shelf: on hand and reserved go down in the warehouses that were reserved. Without
-   * `lines` everything the order still holds; with them at most what it holds. Gives what was taken.
+   * Deducts shipped stock: on hand and reserved go down in the reserved warehouses. Without `lines` everything the
+   * order still holds; with them at most what it holds. Returns what was deducted.
    */
   readonly fulfilSold: (
     orderId: string,
@@ -60,8 +66,8 @@ export class HoldRepo extends Context.Service<HoldRepo, {
     units: ReadonlyArray<StockAllocation>
   ) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Deletes holds that ended longer ago than this, in nothing or handed over in full, with their lines and the pricing
-   * pinned with them, at most 1,000 a call; gives how many. The order and the movements of its stock stay.
+   * Deletes holds that ended longer ago than this, released or fully handed over, with their lines and pinned pricing,
+   * at most 1,000 per call; returns the count. The order and the stock movements stay.
    */
   readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
 }>()("stoa/domain/inventory/HoldRepo") {
@@ -72,8 +78,8 @@ export class HoldRepo extends Context.Service<HoldRepo, {
 }
 
 /**
- * Sweeps organization by organization, and hold by hold where that fails: a hold that cannot be ended, whatever is wrong
- * with its rows, must not keep the stock of others. Gives how many were ended.
+ * Ends holds per organization, and one by one if that fails: a hold with broken rows must not block the stock of
+ * others. Returns how many ended.
  */
 const eachAlone = Effect.fnUntraced(function*(
   what: string,

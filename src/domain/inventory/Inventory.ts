@@ -24,7 +24,7 @@ export class Inventory extends Context.Service<Inventory, {
   readonly adjust: (body: AdjustStock) => Effect.Effect<AdjustedLevel, AdjustError, CurrentActor>
   /** Reserves for an order until it is released, cancelled or shipped; 404 without a level, 422 when short. */
   readonly reserve: (body: ManualStock) => Effect.Effect<void, AdjustError, CurrentActor>
-  /** Gives back at most what the order has reserved by hand; 404 when that is nothing. */
+  /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
   readonly release: (body: ManualStock) => Effect.Effect<void, NotFound, CurrentActor>
   readonly available: StockRepo["Service"]["available"]
   readonly levels: StockRepo["Service"]["levels"]
@@ -41,7 +41,8 @@ export class Inventory extends Context.Service<Inventory, {
       const holds = yield* ManualHoldRepo
       return {
         adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
-          // The hook stands inside of the transaction (contract §0.5), which costs round trips only where there is one.
+          // The hook runs inside the transaction (contract §0.5); this costs extra round trips only if a hook is
+          // registered.
           const listened = Effect.tap(adjust(body), ({ level }) => hooks.after("inventory.afterAdjust", level))
           const { level, ...change } = yield* hooks.has("inventory.afterAdjust")
             ? stock.together(listened)
@@ -55,7 +56,7 @@ export class Inventory extends Context.Service<Inventory, {
           )
         ),
         release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
-        // Nothing is known of nothing without asking.
+        // An empty list needs no query.
         available: (entityIds) => entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
         levels: stock.levels,
         createWarehouse: places.create,
@@ -97,7 +98,7 @@ const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: Result
   unitCost: body.unitCost === undefined ? level.unitCost : body.unitCost,
   reorderThreshold: body.reorderThreshold === undefined ? level.reorderThreshold : body.reorderThreshold,
   reorderQuantity: body.reorderQuantity === undefined ? level.reorderQuantity : body.reorderQuantity,
-  // Not a leave for the next one: it says that this level lies below what is reserved, as somebody allowed it to.
+  // A record for this level only: an adjustment was allowed to go below what is reserved. It permits no later one.
   allowNegative: change.after < level.quantityReserved,
   version: level.version + 1,
   // The clock of the database when the level was read, so that the event, the answer and the row agree.
@@ -140,7 +141,7 @@ const makeAdjust = (
     const sellable = target.variantId ?? target.entityId
     const adjustment = yield* Effect.fromResult(adjustmentOf(body))
     for (let tries = 0;; tries++) {
-      // Whoever lost twice waits for his turn, so that a crowd on one sellable ends.
+      // After two lost races the adjustment takes a lock, so that contention on one sellable ends.
       const once = Effect.result(attempt(target, body, adjustment))
       const adjusted = yield* Effect.fromResult(
         yield* (tries < optimisticTries ? once : reservations.alone([], [sellable], once))

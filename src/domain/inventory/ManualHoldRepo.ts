@@ -26,14 +26,17 @@ interface LevelRow {
   readonly available: number
 }
 
-/** Decides where the units come from; active warehouses only. */
+/** Decides which warehouses the units come from; active ones only. */
 export type Allocate = (
   levels: ReadonlyArray<WarehouseStock>
 ) => Result.Result<ReadonlyArray<StockAllocation>, ValidationFailed>
 
 /** Reservations by hand: one hold per order, which never runs out and may grow and shrink. */
 export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
-  /** Adds to what the order holds. 404 when the entity's sellable has no level there; what `allocate` refuses changes nothing. */
+  /**
+   * Adds to what the order holds. 404 if the entity's sellable has no level there; a refusal by `allocate` changes
+   * nothing.
+   */
   readonly reserve: (
     hold: ManualHold,
     allocate: Allocate
@@ -47,7 +50,7 @@ export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
   )
 }
 
-/** Levels are read by a statement that starts after the locks, so nobody changes them between read and write. */
+/** A statement after the locks reads the levels, so they cannot change between read and write. */
 const lockedLevels = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, { entityId, orderId, sellable, warehouseId }: ManualHold) {
     const organization = yield* currentOrganization

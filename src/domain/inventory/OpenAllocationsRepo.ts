@@ -31,10 +31,7 @@ export const openUnits = (
 export const requestedUnits = (sql: SqlClient.SqlClient, units: ReadonlyMap<string, number> | undefined) =>
   sql`unnest(${[...(units?.keys() ?? [])]}::uuid[], ${[...(units?.values() ?? [])]}::int4[]) a(sellable_id, quantity)`
 
-/**
- * The part that follows `lines` where all that changes is what is held: takes them out of the holds, and ends in `state`
- * the holds that have nothing left.
- */
+/** CTEs after `lines` that deduct units from the holds only, and end holds that have nothing left in `state`. */
 export const deductedFromHolds = (
   sql: SqlClient.SqlClient,
   organization: string,

@@ -9,9 +9,9 @@ import { allocateStock, type WarehouseStock } from "./StockRules.ts"
 /** Changes what an order that is placed holds. */
 export class OrderHoldRepo extends Context.Service<OrderHoldRepo, {
   /**
-   * Takes units from the active warehouses by priority, or gives units back; what the order has not is not given. To be
-   * called in the transaction that changes the order, after its row is locked. Locks the hold, then the version, then
-   * the levels, as every stock writer does; four statements at most.
+   * Allocates units from the active warehouses by priority, or releases at most what the order holds. Call it in the
+   * transaction that changes the order, after locking its row. Locks the hold, then the version, then the levels, like
+   * every stock writer; at most four statements.
    */
   readonly change: (change: HoldChange) => Effect.Effect<void, UnitsShort, CurrentActor>
 }>()("stoa/domain/inventory/OrderHoldRepo") {
@@ -28,7 +28,7 @@ export class OrderHoldRepo extends Context.Service<OrderHoldRepo, {
 
       const take = Effect.fnUntraced(function*(organization: string, change: HoldChange, performedBy: string | null) {
         const { entityId, orderId, sellable, units } = change
-        // After the locks, so that nobody changes the levels between read and write.
+        // Read after the locks, so that the levels cannot change between read and write.
         const levels = yield* sql<WarehouseStock>`select l.warehouse_id as "warehouseId", w.priority,
             l.on_hand - l.reserved as available
           from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active

@@ -11,14 +11,17 @@ export class OrderStock extends Context.Service<OrderStock, {
   /** Gives back everything the order still holds: from its checkout and reserved by hand. */
   readonly release: (orderId: string) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Takes what was handed over off the shelf: everything the order still holds, or the named units of it. Gives what was
-   * taken and from where, which is less than was named where the order holds less.
+   * Deducts what was handed over: everything the order still holds, or the named units. Returns what was deducted and
+   * from where, which can be less than named.
    */
   readonly handOver: (
     orderId: string,
     lines?: ReadonlyArray<StockDemand>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
-  /** Puts units that `handOver` took back where they were, held for the order again: what was sent has come back. */
+  /**
+   * Returns the units of a `handOver` to their warehouses and allocates them to the order again, because a shipment
+   * came back.
+   */
   readonly returnToHold: (
     orderId: string,
     units: ReadonlyArray<StockAllocation>

@@ -9,19 +9,19 @@ import type { StockAllocation, StockDemand } from "./StockRules.ts"
  * constant number of statements, however many units and lines.
  */
 export class RefundedStock extends Context.Service<RefundedStock, {
-  /** Takes units that were never handed over out of what the order holds, at most what it holds; gives which, where. */
+  /** Releases units that were never handed over, at most what the order holds; returns them by warehouse. */
   readonly release: (
     orderId: string,
     units: ReadonlyArray<StockDemand>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
-  /** Holds again what a refund that came to nothing had released, as far as it is still there; gives what was. */
+  /** Allocates again what a failed refund had released, as far as it is available; returns what was allocated. */
   readonly holdAgain: (
     orderId: string,
     released: ReadonlyArray<StockAllocation>
   ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
   /**
-   * Puts units that were handed over back into the warehouses they came from, as movements `return`: at most what left
-   * the shelf for this order and has not come back. Gives which, where.
+   * Returns handed-over units to their warehouses as movements `return`: at most what left for this order and has not
+   * come back. Returns them by warehouse.
    */
   readonly restoreHold: (
     orderId: string,
@@ -31,7 +31,7 @@ export class RefundedStock extends Context.Service<RefundedStock, {
   static readonly layer = Layer.effect(
     RefundedStock,
     Effect.map(RefundedStockRepo, (repo) => {
-      /** Nothing to move: nothing is asked of the database. */
+      /** Skips the database if there is nothing to move. */
       const unlessEmpty = <Unit>(
         move: (
           orderId: string,

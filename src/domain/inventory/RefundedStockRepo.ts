@@ -21,8 +21,8 @@ const toAllocation = (row: MovedRow): StockAllocation => ({
 type Moved = Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
 
 /**
- * The statements behind `RefundedStock`. Locks are taken in the order of all stock writers: holds, versions by key,
- * levels; every one of them moves the versions it touches, so that the desk notices.
+ * The statements behind `RefundedStock`. They take locks in the order of all stock writers (holds, versions by key,
+ * levels) and move every version they touch, so that stock entities notice.
  */
 export class RefundedStockRepo extends Context.Service<RefundedStockRepo, {
   readonly release: (orderId: string, units: ReadonlyArray<StockDemand>) => Moved

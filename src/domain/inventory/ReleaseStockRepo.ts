@@ -1,12 +1,10 @@
 import type { SqlClient } from "effect/sql"
 
 /**
- * The part all releases share, as CTEs over `lines (holder, sellable_id, warehouse_id, quantity)` of one organization:
- * locks the versions in key order, moves them, gives the units back and records a movement for every line. The levels
- * are touched after all versions are locked, which is the order of every stock writer.
- *
- * Rows are picked by `= any(array(...))` even where a join already says which: a plan made on an empty table would else
- * read everything the organization has and hash it.
+ * CTEs shared by all releases, over `lines (holder, sellable_id, warehouse_id, quantity)` of one organization: lock the
+ * versions in key order, move them, return the units and record a movement per line. Levels are locked after all
+ * versions, the order of every stock writer. Rows are picked by `= any(array(...))` even beside a join: a plan made on
+ * an empty table would otherwise read and hash every row of the organization.
  */
 export const releaseStock = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
   sql`locked as materialized (

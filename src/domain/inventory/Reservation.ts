@@ -33,7 +33,9 @@ export interface PinnedHold {
   readonly pricing: string
 }
 
-/** Result of a write. With a stale sellable nothing was written; else each holder is fresh or had a hold. */
+/**
+ * Result of a write. If a sellable is stale, nothing was written; otherwise each holder is new or already had a hold.
+ */
 export interface ReservationOutcome {
   readonly stale: ReadonlyArray<string>
   readonly fresh: ReadonlySet<string>

@@ -11,6 +11,6 @@ const by = {
   expired: Metric.withAttributes(reservations, { outcome: "expired" })
 }
 
-/** Counts reservations that ended so in this process: once for a batch, since it lies on the path of every checkout. */
+/** Counts reservations by outcome in this process. Called once per batch, because every checkout passes here. */
 export const countReservations = (outcome: keyof typeof by, count: number): Effect.Effect<void> =>
   count === 0 ? Effect.void : Metric.update(by[outcome], count)

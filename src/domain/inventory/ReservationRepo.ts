@@ -35,19 +35,19 @@ const toSnapshots = (rows: ReadonlyArray<LevelRow>): ReadonlyMap<string, StockSn
 }
 
 /**
- * The rows behind the stock entity: what it reads, and the one statement in which it writes a whole batch of checkouts.
- * Statements do not grow with the number of checkouts or of lines.
+ * Database access of the stock entity: what it reads, and the single statement that writes a batch of checkouts. The
+ * number of statements does not grow with the checkouts or lines.
  */
 export class ReservationRepo extends Context.Service<ReservationRepo, {
-  /** Stock of sellables with their versions, read in one snapshot; a sellable nobody stocked has no entry. */
+  /** Stock of sellables with their versions, read in one snapshot; a sellable without stock records has no entry. */
   readonly load: (
     sellables: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyMap<string, StockSnapshot>, never, CurrentActor>
   /** The holds of these holders, in any state. */
   readonly holds: (holders: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PinnedHold>, never, CurrentActor>
   /**
-   * Writes reservations that were decided on these versions, all or nothing: one version that has moved on refuses the
-   * whole batch and names the sellable. A holder who has a hold already keeps that one, whatever he asks for now.
+   * Writes reservations decided on these versions, all or nothing: one outdated version refuses the batch and names the
+   * sellable. A holder with a hold keeps it unchanged.
    */
   readonly reserve: (
     fences: ReadonlyArray<StockSnapshot>,

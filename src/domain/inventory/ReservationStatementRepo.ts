@@ -8,13 +8,10 @@ interface HeldLine extends ReservationLine {
 }
 
 /**
- * The group commit of the stock entity: one statement for any number of checkouts with any number of lines.
- *
- * Locks are taken in the order of all stock writers: the holds that exist (so a release under way is waited for before
- * anything else is locked, and its outcome is seen), then the versions by key, then the levels. One version that is not
- * the one the decision was made on stops everything. New holds are found by the insert itself (`on conflict`) and not
- * by a look-up, and rows are picked by `= any(array(...))` beside the joins: a plan made on an empty table would else
- * read everything the organization has.
+ * The group commit of the stock entity: one statement for any number of checkouts and lines. Locks follow the order of
+ * all stock writers: existing holds (this waits for a running release and sees its outcome), versions by key, levels.
+ * One outdated version stops the batch. The insert finds new holds by `on conflict`, and rows are picked by `=
+ * any(array(...))` beside the joins: a plan made on an empty table would otherwise read every row of the organization.
  */
 export const reserveStatement = <Row extends object>(
   sql: SqlClient.SqlClient,

@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import { releaseStock } from "./ReleaseStockRepo.ts"
 
-/** Units of one sellable that a holder gives back, from any of its warehouses or from one. */
+/** Units of one sellable that a holder returns, from any of its warehouses or from one. */
 export interface Returning {
   readonly organization: string
   readonly holder: string

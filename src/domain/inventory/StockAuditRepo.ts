@@ -4,7 +4,7 @@ import { lookupSql } from "../modules/LookupRepo.ts"
 
 /** What a look at the stock of all organizations found; both are 0 unless something is wrong. */
 export interface StockAudit {
-  /** Levels with more reserved than there is, where nobody allowed it. */
+  /** Levels with more units reserved than on hand, without permission to go below zero. */
   readonly oversold: number
   /** Levels of the sample that have less reserved than the holds of the sample hold of them. */
   readonly unbacked: number
@@ -14,9 +14,8 @@ export interface StockAudit {
 const sampleSize = 200
 
 /**
- * Looks whether stock was promised twice, for the metrics. The first number reads an index that is empty as long as
- * nothing is wrong; the second one the newest live holds and the levels they hold, and nothing else: a statement takes
- * about a millisecond however large the store is.
+ * Checks for oversold stock, for the metrics. The first count reads an index that is normally empty; the second reads
+ * only the newest live holds and their levels. A run takes about a millisecond for any size of store.
  */
 export class StockAuditRepo extends Context.Service<StockAuditRepo, {
   readonly audit: Effect.Effect<StockAudit, SqlError.SqlError>
@@ -25,8 +24,8 @@ export class StockAuditRepo extends Context.Service<StockAuditRepo, {
 }
 
 const make = (sql: SqlClient.SqlClient): StockAuditRepo["Service"] => {
-  // Planned anew each time, which is once a second at most: no plan made on an empty table stays. One statement sees
-  // one state of the tables, so a reservation that is being written is in both sums or in none.
+  // Unprepared, at most once a second, so that no plan made on an empty table stays. A single statement sees one state
+  // of the tables: a reservation being written is in both sums or in neither.
   const rows = sql<StockAudit>`select
       (select count(*) from stock_levels where reserved > on_hand and not allow_negative)::int4 as oversold,
       (select count(*) from (

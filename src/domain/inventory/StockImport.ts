@@ -12,7 +12,7 @@ import type { StockRecord } from "./StockRecord.ts"
 import { adjustStock } from "./StockRules.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
 
-/** A level of a file and what it is of; a text says why that was not found. */
+/** A level in a file with its target; a text says why the target was not found. */
 export interface TargetedStock {
   readonly record: Omit<StockRecord, "slug" | "sku" | "options">
   readonly target: Sellable | string
@@ -149,7 +149,7 @@ const blank = (place: Place, organizationId: string, now: Date): StockLevel => (
   updatedAt: now
 })
 
-/** The level after the record; the same object when nothing changes. */
+/** The level after the record; the same object if nothing changes. */
 const levelAfter = (level: StockLevel, record: TargetedStock["record"], now: Date) => {
   const { quantityOnHand: onHand, quantityReserved: reserved } = level
   const change = adjustStock({ onHand, reserved, allowNegative: false }, { type: "set", quantity: record.onHand })

@@ -31,7 +31,7 @@ export class StockImportRepo extends Context.Service<StockImportRepo, {
       read: Effect.fn("StockImportRepo.read")(function*(sellables: ReadonlyArray<Sellable>) {
         const organization = yield* currentOrganization
         const ids = [...new Set(sellables.map(({ entityId, variantId }) => variantId ?? entityId))].toSorted()
-        // An update that changes nothing takes the lock, and gives the newest row to this statement.
+        // An update without changes locks the row and returns its newest version to this statement.
         yield* sql`insert into stock_items as i (organization_id, sellable_id)
           select ${organization}, id from unnest(${ids}::uuid[]) id order by id
           on conflict (organization_id, sellable_id) do update set version = i.version`

@@ -1,6 +1,6 @@
 import type { StockLevel } from "./StockLevel.ts"
 
-/** A row of stock_levels with the version of its sellable, as the driver gives it. */
+/** A row of stock_levels with the version of its sellable, from the driver. */
 export interface LevelRow {
   readonly id: string
   readonly organization_id: string
@@ -19,7 +19,7 @@ export interface LevelRow {
   readonly updated_at: Date
 }
 
-/** The level as the domain knows it. */
+/** The level of a row as a domain object. */
 export const toLevel = (row: LevelRow): StockLevel => ({
   id: row.id,
   organizationId: row.organization_id,

@@ -5,10 +5,10 @@ import { levelSettings } from "./StockLevel.ts"
 
 const Units = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
 
-/** What is told and never taken: it comes of reservations and purchases. */
+/** Exported but ignored on import: reservations and purchases determine it. */
 const toChange = Schema.optional(Schema.NullOr(Schema.Int))
 
-/** What a level says beside what lies there. */
+/** Fields of a stock level besides its quantities. */
 export const stockFields = {
   warehouse: Schema.optional(Schema.NullOr(Text)),
   onHand: Units,
@@ -20,8 +20,8 @@ export const stockFields = {
 }
 
 /**
- * How much of something lies in a warehouse, as files carry it: `onHand` takes the place of what there was. `warehouse` is
- * its code; without one it is the first active one. `reserved` and `available` are told in exports and not read.
+ * A stock level in a file: `onHand` replaces the stored quantity. `warehouse` is a code; without one, the first active
+ * warehouse is used. `reserved` and `available` are exported and ignored on import.
  */
 export const StockRecord = Schema.Struct({ ...sellableFields, ...stockFields }).annotate({ identifier: "StockRecord" })
 export type StockRecord = typeof StockRecord.Type

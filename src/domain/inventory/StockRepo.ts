@@ -16,7 +16,7 @@ export interface StockTarget {
   readonly warehouseId: string | null
 }
 
-/** What an adjustment starts from. `level` is the level of nothing yet when there is none, with version 0. */
+/** The starting point of an adjustment. Without a stored level, `level` is empty with version 0. */
 export interface AdjustableStock {
   readonly entityKnown: boolean
   readonly variantKnown: boolean
@@ -54,8 +54,8 @@ export class StockRepo extends Context.Service<StockRepo, {
   /** What an adjustment starts from, in one statement. */
   readonly adjustable: (target: StockTarget) => Effect.Effect<AdjustableStock, never, CurrentActor>
   /**
-   * Writes level, movement and the event inventory.afterAdjust in one statement, on the version they were decided on.
-   * False when another writer came first: nothing is written then.
+   * Writes level, movement and the event inventory.afterAdjust in one statement, for the version they were decided on.
+   * False, with nothing written, if another writer came first.
    */
   readonly adjust: (
     from: AdjustableStock,
@@ -181,8 +181,8 @@ const makeAdjust = (sql: SqlClient.SqlClient) =>
       before: from.exists ? from.level : null
     } as const
     const sellable = level.variantId ?? level.entityId
-    // The fence: an item that was not there must still be absent, one that was must still have the version read. Under
-    // it the absolute quantity written below is right, because whoever changes a level moves the version.
+    // The fence: a missing item must still be missing, an existing one must still have the version read. This makes the
+    // absolute quantity below safe, because every change of a level moves the version.
     const rows = yield* sql`with item as (
         insert into stock_items as i (organization_id, sellable_id, version)
         values (${actor.organizationId}, ${sellable}::uuid, 1)

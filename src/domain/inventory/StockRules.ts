@@ -51,20 +51,20 @@ export const adjustmentTypes: { readonly [T in AdjustmentType]: AdjustmentRule }
   set: rule("set", "notNegative", "adjustment")
 }
 
-/** What each mode of adjustment does. Only mode=remove takes what is there when it is less than asked. */
+/** The effect of each adjustment mode. Only mode=remove accepts less than requested and takes what is available. */
 export const adjustmentModes: { readonly [M in AdjustmentMode]: AdjustmentRule } = {
   add: rule("add", "notNegative", "adjustment"),
   remove: rule("remove", "notNegative", "adjustment", { clamps: true }),
   set: rule("set", "notNegative", "adjustment")
 }
 
-/** A change as asked for: signed, by type, or by mode. Units. */
+/** A requested change: signed, by type, or by mode. Units. */
 export type Adjustment =
   | { readonly adjustment: number }
   | { readonly type: AdjustmentType; readonly quantity: number }
   | { readonly mode: AdjustmentMode; readonly amount: number }
 
-/** A level before the change, in whole units. With allowNegative the level may fall below what is reserved. */
+/** A level before the change, in units. With allowNegative it can fall below what is reserved. */
 export interface StockState {
   readonly onHand: number
   readonly reserved: number
@@ -101,7 +101,7 @@ const floorOf = ({ allowNegative, onHand, reserved }: StockState): number =>
 const asked = ({ onHand }: StockState, effect: AdjustmentRule["effect"], quantity: number): number =>
   effect === "set" ? quantity : effect === "add" ? onHand + quantity : onHand - quantity
 
-/** The rule of an adjustment, its units, and the field of the request that says how many. */
+/** The rule of an adjustment, its units, and the request field that gives the quantity. */
 const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "adjustment" | "quantity" | "amount"] => {
   if ("adjustment" in adjustment) return [adjustmentTypes.adjustment, adjustment.adjustment, "adjustment"]
   return "type" in adjustment
@@ -154,7 +154,7 @@ export interface StockLevels {
   readonly get: (sellable: string) => ReadonlyArray<WarehouseStock> | undefined
 }
 
-/** Units taken from one warehouse. */
+/** Units allocated from one warehouse. */
 export interface StockAllocation {
   readonly sellable: string
   readonly warehouseId: string
@@ -196,9 +196,9 @@ const take = (
 }
 
 /**
- * Where the units of one checkout come from: warehouses by priority, then id, split when one does not suffice
- * (contract 3.6). All or nothing: one sellable that falls short refuses the whole checkout and names that sellable.
- * Lines of the same sellable count together; a quantity that is not a positive whole number is refused like a shortage.
+ * Allocates the units of one checkout: warehouses by priority, then id, split if one does not suffice (contract 3.6).
+ * All or nothing: one short sellable refuses the checkout and is named. Lines of the same sellable count together; a
+ * quantity that is not a positive integer is refused like a shortage.
  */
 export const allocateStock = (
   lines: ReadonlyArray<StockDemand>,
@@ -236,7 +236,7 @@ export const afterAllocations = (
   return next
 }
 
-/** Serves checkouts one after the other, first come first served: a refused one takes nothing (contract 3.6). */
+/** Serves checkouts in order of arrival; a refused one takes nothing (contract 3.6). */
 export const allocateInTurn = (
   requests: ReadonlyArray<ReadonlyArray<StockDemand>>,
   levels: StockLevels

@@ -4,7 +4,7 @@ import { StorableObject, Text } from "../text/Storable.ts"
 
 const Priority = Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 }))
 
-/** A place stock lies in (contract 6). Stock is taken from the lowest `priority` first, from active ones only. */
+/** A stock location (contract 6). Allocation uses active warehouses only, lowest `priority` first. */
 export const Warehouse = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,

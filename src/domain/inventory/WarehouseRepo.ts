@@ -31,7 +31,7 @@ const toWarehouse = (row: WarehouseRow): Warehouse => ({
 
 /** Warehouses of the organization. */
 export class WarehouseRepo extends Context.Service<WarehouseRepo, {
-  /** 409 when the code is taken. */
+  /** 409 if the code is in use. */
   readonly create: (warehouse: NewWarehouse) => Effect.Effect<Warehouse, Conflict, CurrentActor>
   /** By priority, inactive ones included. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<Warehouse>, never, CurrentActor>

@@ -3,7 +3,7 @@ import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
 /** A threshold is set, and what can be sold is at or below it (contract §6). */
 const isLow = "stock_levels.on_hand - stock_levels.reserved <= stock_levels.reorder_threshold"
 
-/** Stock by thing and warehouse (spec §4 Analytics). */
+/** Stock by product and warehouse (spec §4 Analytics). */
 const Inventory: AnalyticsModel = {
   name: "Inventory",
   table: "stock_levels",
@@ -11,7 +11,7 @@ const Inventory: AnalyticsModel = {
     totalOnHand: { type: "sum", sql: "stock_levels.on_hand" },
     totalReserved: { type: "sum", sql: "stock_levels.reserved" },
     totalAvailable: { type: "sum", sql: "stock_levels.on_hand - stock_levels.reserved" },
-    // Of what nobody knows the cost, the value counts as nothing.
+    // Stock without a known cost adds nothing to the value.
     inventoryValue: { type: "sum", sql: "stock_levels.on_hand::numeric * stock_levels.unit_cost" },
     lowStockCount: { type: "count", filter: isLow }
   },

@@ -13,8 +13,8 @@ export const migrations = {
       metadata jsonb not null default '{}',
       unique (organization_id, code)
     )`,
-    // The fence: one row per sellable (variant id, else entity id). Whoever changes a level of a sellable moves its
-    // version, so an actor that decided from memory notices and decides again.
+    // The fence: one row per sellable (variant id, else entity id). Every change of a level moves the version of its
+    // sellable, so that a stock entity with cached stock notices and decides again.
     `create table stock_items (
       organization_id text not null,
       sellable_id uuid not null,
@@ -45,7 +45,7 @@ export const migrations = {
       constraint no_oversell check (reserved <= on_hand or allow_negative)
     ) with (fillfactor = 50)`,
     `create index stock_levels_entity on stock_levels (organization_id, entity_id)`,
-    // Always empty, so that the audit of what is oversold reads nothing (`StockAuditRepo`).
+    // Normally empty, so that the oversell audit reads nothing (`StockAuditRepo`).
     `create index stock_levels_oversold on stock_levels (organization_id) where reserved > on_hand and not allow_negative`,
     `create index stock_levels_warehouse on stock_levels (organization_id, warehouse_id, sellable_id)`,
     // One hold per checkout (its id) or manual reservation ('manual:' || order id). 'released' without lines is a

@@ -26,7 +26,9 @@ export interface OrderTransition {
   readonly authorizationEnded?: boolean | undefined
   /** Apply the change only before any capture; otherwise refuse it like a change of an order that has left `from`. */
   readonly unpaid?: boolean | undefined
-  /** Fulfillments record every unit handed over, so nothing else counts as handed over; refunded units are excluded. */
+  /**
+   * Fulfillments already record what was handed over, so the change deducts no more stock. They exclude refunded units.
+   */
   readonly covered?: boolean | undefined
 }
 

@@ -4,13 +4,13 @@ import { CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 
-/** A capture that may be asked of the provider: minor units, and how often it has refused one of this order. */
+/** A claimed capture: minor units, and how often the provider has refused one of this order. */
 export interface ClaimedCapture {
   readonly amount: number
   readonly refusals: number
 }
 
-/** A capture that was asked for and has no end yet; `ended`: it has one since, and nothing is to be done. */
+/** A requested capture without a result. `ended`: a result has arrived since, so there is nothing to do. */
 export interface DueCapture extends ClaimedCapture {
   readonly orderId: string
   readonly organizationId: string
@@ -20,20 +20,20 @@ export interface DueCapture extends ClaimedCapture {
 /** Captures by an operator of what a checkout has only authorized (contract §4.4). */
 export class CaptureRepo extends Context.Service<CaptureRepo, {
   /**
-   * Claims the one capture of an order: `amount` minor units, absent: all of it. Repeating it with the same amount gives
-   * the same claim, so that a capture whose process died goes on. 404; 422 for more than the order's total; 409 when it
-   * is captured, ended, not authorized, waits for its shopper, or is being captured with another amount.
+   * Claims the single capture of an order: `amount` minor units, or the total if absent. Repeating it with the same
+   * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total; 409 if the order is
+   * captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
    */
   readonly claim: (
     orderId: string,
     amount: number | undefined
   ) => Effect.Effect<ClaimedCapture, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** The provider refused: the order can be captured anew, under another key. */
+  /** The provider refused: releases the claim, so the order can be captured again under another key. */
   readonly release: (orderId: string, refusals: number) => Effect.Effect<void, never, CurrentActor>
   /**
    * Takes claims of all organizations that are a minute old, longest due first: the process that made one may have died
-   * before it asked the provider. Each is put off by ten minutes, so that a silent provider does not keep the others from
-   * their turn; one that has ended has no turn any more.
+   * before calling the provider. Each is postponed by ten minutes, so an unresponsive provider does not block the
+   * others. Ended claims are not returned again.
    */
   readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<DueCapture>>
 }>()("stoa/domain/payments/CaptureRepo") {}

@@ -7,12 +7,12 @@ const Time = Schema.Date.annotate({ format: "date-time" })
 /** refund_failed: money that did not go back. void_failed: an authorization that may still be open. */
 export const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])
 
-/** open: nobody has seen to it. retried: its step was begun anew. resolved: an operator has settled it otherwise. */
+/** open: not handled yet. retried: its step was started again. resolved: an operator settled it in another way. */
 export const CompensationStatus = Schema.Literals(["open", "retried", "resolved"])
 
 /**
- * A step about money that failed for good (contract §3.8); `amount` in minor units, 0 for a void. `actions` says what an
- * operator can do here: `retry` asks the provider again, `resolve` notes that it was seen to elsewhere.
+ * A step about money that failed for good (contract §3.8); `amount` in minor units, 0 for a void. `actions` lists the
+ * operator's options: `retry` calls the provider again, `resolve` records that the failure was settled elsewhere.
  */
 export const CompensationFailure = Schema.Struct({
   id: Uuid,
@@ -33,7 +33,7 @@ export const CompensationFailure = Schema.Struct({
 }).annotate({ identifier: "CompensationFailure" })
 export type CompensationFailure = typeof CompensationFailure.Type
 
-/** What an operator says about a failure that he has seen to. */
+/** An operator's note about a failure they have settled. */
 export const Resolution = Schema.Struct({
   note: Schema.optional(FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "How it was settled." }))
 }).annotate({ identifier: "Resolution" })

@@ -114,7 +114,7 @@ export const compensationFailureRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const recordVoid = Effect.fn("CompensationFailureRepo.recordVoid")(function*(failed: FailedVoid) {
-      // The checkout's id is the record's too: the durable step may come here more than once.
+      // The record reuses the checkout's id, because the durable step can run more than once.
       yield* sql`insert into compensation_failures (id, organization_id, kind, order_id, provider, payment_intent_id,
           amount, message)
         values (${failed.checkoutId}::uuid, ${failed.organizationId}, 'void_failed', ${failed.checkoutId}::uuid,

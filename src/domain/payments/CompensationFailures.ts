@@ -13,7 +13,7 @@ export class CompensationFailures extends Context.Service<CompensationFailures, 
     page: PageRequest
   ) => Effect.Effect<PageOf<CompensationFailure>, never, CurrentActor>
   readonly get: (id: string) => Effect.Effect<CompensationFailure, NotFound, CurrentActor>
-  /** An operator has seen to it elsewhere; nothing else is changed. 404; 409 when it is not open. */
+  /** Records that an operator settled the failure elsewhere; changes nothing else. 404; 409 if it is not open. */
   readonly resolve: (
     id: string,
     note: string | null

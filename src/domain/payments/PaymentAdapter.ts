@@ -1,6 +1,6 @@
 import { Context, Data, type Effect, Layer } from "effect"
 
-/** What a provider is asked to authorize; `amount` in minor units of `currency` (contract §3.7). */
+/** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
 export interface PaymentRequest {
   readonly amount: number
   readonly currency: string
@@ -9,7 +9,7 @@ export interface PaymentRequest {
   /** Instrument at the provider, for example a card token. */
   readonly paymentMethodToken: string | null
   readonly metadata: Readonly<Record<string, string>>
-  /** The checkout id: the same key gives the provider's first answer again, so asking twice never charges twice. */
+  /** The checkout id: the same key returns the provider's first answer, so a retry never charges twice. */
   readonly idempotencyKey: string
 }
 
@@ -19,7 +19,7 @@ export interface PaymentRequest {
  */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
-/** A payment as its provider knows it; amounts in minor units. */
+/** A payment as the provider reports it; amounts in minor units. */
 export interface PaymentIntent {
   readonly id: string
   readonly status: IntentStatus

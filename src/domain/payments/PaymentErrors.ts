@@ -25,7 +25,7 @@ export class WebhookVerificationFailed extends Schema.Error<WebhookVerificationF
     new WebhookVerificationFailed({ error: { code: "WEBHOOK_VERIFICATION_FAILED", message } })
 }
 
-/** 503: the provider's secret is not configured, so no event can be believed; the provider comes again (contract §11). */
+/** 503: without the provider's secret no event can be verified; the provider retries (contract §11). */
 export class WebhookSecretMissing extends Schema.Error<WebhookSecretMissing>("WebhookSecretMissing")(
   body("WEBHOOK_SECRET_MISSING"),
   { httpApiStatus: 503 }

@@ -8,7 +8,7 @@ export interface ReceivedEvent {
   readonly provider: string
   readonly eventId: string
   readonly type: string
-  /** The order it is about, whose timeline tells of it. */
+  /** The order of the event; its timeline shows the event. */
   readonly orderId: string
   /** Minor units; null when it does not say. */
   readonly amount: number | null

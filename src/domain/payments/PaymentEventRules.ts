@@ -9,10 +9,10 @@ export interface VerifiedEvent {
   readonly event: PaymentEvent
 }
 
-/** The event tells of money that went back, whoever asked for it. */
+/** The event reports refunded money, no matter who requested the refund. */
 export const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type === "charge.refunded"
 
-/** The shopper has confirmed a payment that waited for him: it can be captured now (contract §3.7). */
+/** The shopper has confirmed a payment that waited for confirmation, so it can be captured now (contract §3.7). */
 export const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
   event.type === "payment_intent.amount_capturable_updated"
 
@@ -20,7 +20,7 @@ export const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
 export const isMoneyEvent = (verified: VerifiedEvent): boolean =>
   verified.event.type === "payment_intent.succeeded" || isCapturableEvent(verified)
 
-/** Money that a bank has taken back, or would not take back: no rule decides what follows, a person has to look. */
+/** A bank has taken money back or refused a refund. No rule covers what follows, so a person has to decide. */
 export const needsAPerson = ({ event }: VerifiedEvent): boolean =>
   event.type.startsWith("charge.dispute.") || event.type === "refund.failed"
 
@@ -49,11 +49,11 @@ export const comesTooLate = (request: StatusRequest, { amountCaptured, status }:
   transition(status, request.status, request.source)._tag === "Failure" ||
   request.unpaid === true && amountCaptured !== null
 
-/** Whether an event reports a payment of another amount than was taken or is due: it confirms nothing then. */
+/** Whether an event reports a payment of another amount than was captured or is due. Such an event confirms nothing. */
 export const paysAnotherAmount = ({ event }: VerifiedEvent, { amountCaptured, grandTotal }: Order): boolean =>
   event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (amountCaptured ?? grandTotal)
 
-/** What the provider has taken, minor units: as it says, else as was noted before, else all that was due. */
+/** The captured amount in minor units: from the event, else the recorded amount, else the amount due. */
 export const capturedBy = ({ event }: VerifiedEvent, { order }: StoredOrder): number | undefined =>
   event.type === "payment_intent.succeeded" ? event.amount ?? order.amountCaptured ?? order.grandTotal : undefined
 

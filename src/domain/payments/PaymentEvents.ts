@@ -26,7 +26,7 @@ import { RefundRepo } from "./RefundRepo.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** What a provider is told about its event, and what a durable step has to do because of it. */
+/** The answer to a provider's event, and the work it leaves for a durable step. */
 export interface EventReceipt {
   readonly duplicate: boolean
   readonly refund: PendingRefund | null
@@ -36,13 +36,16 @@ export interface EventReceipt {
   readonly absent: AbsentOrder | null
 }
 
-/** What an event says of an order that is not there: it is being placed, its checkout was refused, or it never was ours. */
+/**
+ * An event about an unknown order: it is still being created, its checkout was refused, or it belongs to another
+ * system.
+ */
 export interface AbsentOrder extends PendingCapture {
   readonly provider: string
   readonly intentId: string
   /** Minor units; null when the event does not say. */
   readonly amount: number | null
-  /** The provider has taken money, or has set it aside. */
+  /** The provider has captured or authorized money. */
   readonly holdsMoney: boolean
 }
 
@@ -54,7 +57,7 @@ export interface PendingCapture {
 
 const received: EventReceipt = { duplicate: false, refund: null, capture: null, absent: null }
 
-/** How often a transition is decided anew because a request changed the order meanwhile. */
+/** How often a transition is recomputed after a concurrent request changed the order. */
 const rounds = 3
 
 const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderId: string): ReceivedEvent => ({
@@ -77,7 +80,7 @@ const maxReported = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected 
   refusals.find((one) => one.code !== "WEBHOOK_SIGNATURE_MISSING" && !(one instanceof WebhookUnconfigured)) ??
     refusals.find((one) => one instanceof WebhookUnconfigured) ?? refusals[0]
 
-/** By whichever provider recognizes its signature: an event names no provider, and each signs in a way of its own. */
+/** Verifies an event with each provider in turn: it names no provider, and every provider has a different signature. */
 const verifier = (adapters: PaymentAdapters["Service"]) =>
   Effect.fnUntraced(function*(headers: Headers, rawBody: string) {
     const refusals: Array<WebhookRejected> = []
@@ -100,9 +103,9 @@ interface Parts {
   readonly refunds: RefundRepo["Service"]
 }
 
-/** Claims the event and does what it asks for, in one transaction: a failure gives the event back to the provider. */
+/** Claims the event and applies it in one transaction: on failure the provider sends the event again. */
 const applier = ({ events, orders, refunds }: Parts) => {
-  /** Money the provider gave back is noted first; true when nothing of what was captured is left. */
+  /** Records an external refund first; returns whether the full captured amount is refunded. */
   const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: string) {
     yield* refunds.recordExternal(orderId, event.amount, event.id)
     const now = yield* orders.find(orderId)
@@ -123,7 +126,7 @@ const applier = ({ events, orders, refunds }: Parts) => {
     const otherAmount = paysAnotherAmount(verified, stored.order)
     if (otherAmount) yield* Effect.logError(`order ${id} was paid with another amount than its total`, event)
     if (otherAmount || comesTooLate(request, stored.order)) {
-      // Paid in the moment it was cancelled: nobody wants the money any more, so it goes back.
+      // The payment succeeded while the order was being cancelled, so refund it.
       const late = stored.order.status === "cancelled" && amountCaptured !== undefined
         ? refunds.returnLate(id, amountCaptured)
         : Effect.as(proceeds, null)
@@ -150,13 +153,13 @@ const applier = ({ events, orders, refunds }: Parts) => {
 /** Inbound events of payment providers (spec §6, contract §11). */
 export class PaymentEvents extends Context.Service<PaymentEvents, {
   /**
-   * Verifies the raw body and works on the event once: `payment_intent.succeeded` over the whole amount confirms a
-   * pending order, notes what was captured and hands over what is digital, or gives the money of a cancelled one back;
-   * `payment_intent.payment_failed` and `.canceled` cancel a pending one that was not paid,
-   * `payment_intent.amount_capturable_updated` has an unpaid order captured, `charge.refunded` notes that `amount` minor
-   * units have been given back in all. `charge.dispute.*` and `refund.failed` are noted on the order. Anything else, and an order that is already further, unknown, or paid by another
-   * intent: accepted, nothing done. 400 and 503 for what cannot be verified; 409 when the
-   * order changed under it three times.
+   * Verifies the raw body and applies the event once. `payment_intent.succeeded` over the full amount confirms a
+   * pending order, records the capture and delivers digital lines, or refunds a cancelled order.
+   * `payment_intent.payment_failed` and `.canceled` cancel an unpaid pending order,
+   * `payment_intent.amount_capturable_updated` starts the capture of an unpaid order, `charge.refunded` records
+   * `amount` as the total refunded, and `charge.dispute.*` and `refund.failed` are recorded on the order. Other events,
+   * and orders that are unknown, further along or paid by another intent, are accepted without effect. 400 and 503 if
+   * verification fails; 409 after three concurrent changes of the order.
    */
   readonly receive: (
     headers: Headers,
@@ -173,7 +176,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const fulfillments = yield* Fulfillments
       const apply = applier({ orders, events, refunds: yield* RefundRepo })
 
-      /** A repeated event starts the capture once more: the process that claimed it may have died before it did. */
+      /** A repeated event starts the capture again: the process that claimed it may have died before capturing. */
       const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
         const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
         const waits = order.amountCaptured === null && order.status !== "cancelled"
@@ -181,7 +184,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
         return { ...received, duplicate: first === undefined, capture }
       })
 
-      /** Nothing follows by itself; the order's timeline tells whoever looks at it. */
+      /** No action follows automatically; the event appears in the order's timeline for staff. */
       const noteForPerson = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
         const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
         return { ...received, duplicate: first === undefined }

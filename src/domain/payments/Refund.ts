@@ -17,9 +17,9 @@ export interface Refund {
 export interface PendingRefund {
   readonly refundId: string
   readonly organizationId: string
-  /** How often it was begun anew after it had failed; absent: never. */
+  /** How often it was restarted after a failure; absent: never. */
   readonly restarts?: number | undefined
 }
 
-/** What the provider knows this refund by: the same until it refuses, so that asking again gives back nothing twice. */
+/** The provider's idempotency key: the same until the provider refuses, so a retry never refunds twice. */
 export const refundKey = ({ id, refusals }: Refund): string => refusals === 0 ? id : `${id}:${refusals}`

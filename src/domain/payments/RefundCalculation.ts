@@ -12,11 +12,11 @@ export interface PricedCartLine {
   readonly value: number
   readonly amount: number
   readonly restock: boolean
-  /** Of the units those that were never handed over: they come first. The rest can come back into stock. */
+  /** Units that were never handed over; a refund uses them first. The others can return to stock. */
   readonly unsent: number
 }
 
-/** A refund as it will be written. `amount` 0: units that cost nothing; no provider is asked. */
+/** A refund ready to be written. `amount` 0: the units were free, so the provider is not called. */
 export interface DecidedRefund {
   readonly amount: number
   readonly shippingAmount: number
@@ -28,7 +28,7 @@ type Refused = Conflict | ValidationFailed
 
 const refuse = (path: string, message: string) => Result.fail(ValidationFailed.of(path, message))
 
-/** The units that are asked for, with what they are worth; a line is named once and has so many units left. */
+/** The requested units with their worth. A line can be named once, and only its remaining units can be refunded. */
 const calculateLines = (
   order: RefundableOrder,
   { lines = [], restock = false }: RefundRequest,
@@ -83,16 +83,17 @@ const agreed = (worth: DecidedRefund, amount: number): DecidedRefund => {
 }
 
 /**
- * Decides a refund on the order as it is (contract §4.3): lines by their share of the capture, shipping, or an amount;
- * with nothing named, everything that is left. 409 when nothing is left to give back or the payment is not captured, 422 for what goes beyond what is
- * left of the capture, of a line or of the shipping, and for an amount above what the named parts are worth.
+ * Calculates a refund from the order's current state (contract §4.3): lines by their share of the capture, shipping, or
+ * an amount; if the request names none, everything that remains. 409 if nothing remains or the payment is not captured;
+ * 422 for more than remains of the capture, a line or the shipping, or for an amount above the worth of the named
+ * parts.
  */
 export const calculateRefund = (
   order: RefundableOrder,
   request: RefundRequest
 ): Result.Result<DecidedRefund, Refused> =>
   Result.gen(function*() {
-    // Units of it would count as given back for nothing, and the capture would take their price all the same.
+    // The units would count as refunded for nothing, and the capture would still charge their price.
     if (order.uncaptured) {
       return yield* Result.fail(Conflict.of("The payment of this order is not captured: nothing can be given back."))
     }

@@ -14,7 +14,7 @@ import type { RefundableOrder } from "./RefundShares.ts"
 
 type Refused = Conflict | ValidationFailed
 
-/** A refund that was written; `settled`: it gives no money back and waits for no provider. */
+/** A written refund; `settled`: it returns no money and waits for no provider. */
 export interface WrittenRefund {
   readonly refundId: string
   readonly settled: boolean

@@ -5,8 +5,8 @@ const Time = Schema.Date.annotate({ format: "date-time" })
 const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 /**
- * pending: its provider has yet to answer. completed: the money is back. failed: the provider refused for good.
- * undone: taken back before the provider knew of it.
+ * pending: waiting for the provider. completed: the money is refunded. failed: the provider refused for good. undone:
+ * withdrawn before it was sent to the provider.
  */
 export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
 
@@ -19,8 +19,8 @@ export const RefundLine = Schema.Struct({
 }).annotate({ identifier: "RefundLine" })
 
 /**
- * An entry of the ledger of refunds (contract §4.3); amounts in minor units of the order's currency. `amount` is the
- * whole of it, `shipping` and the lines' amounts are parts of it; a refund of an amount alone names no parts.
+ * An entry of the refund ledger (contract §4.3); amounts in minor units of the order's currency. `amount` is the total;
+ * `shipping` and the lines' amounts are parts of it. A refund of an amount alone has no parts.
  */
 export const RefundRecord = Schema.Struct({
   id: Uuid,

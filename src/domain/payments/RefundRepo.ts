@@ -30,30 +30,32 @@ interface DueRow {
  * more is given back than was captured.
  */
 export class RefundRepo extends Context.Service<RefundRepo, {
-  /** A refund and where its payment lies. Undefined when the organization has none such. */
+  /** A refund with its payment. Undefined if the organization has no such refund. */
   readonly find: (refundId: string) => Effect.Effect<Refund | undefined, never, CurrentActor>
   /** The provider has given the money back. False when it was settled before: the total moves once. */
   readonly complete: (refundId: string, reference: string | null) => Effect.Effect<boolean, never, CurrentActor>
-  /** The provider is about to be asked: from now on nobody can undo the refund. False when it waits no more. */
+  /**
+   * Marks the refund as sent, right before the provider is called: it can no longer be undone. False if it is not
+   * pending.
+   */
   readonly send: (refundId: string) => Effect.Effect<boolean, never, CurrentActor>
   /**
-   * Takes pending refunds of all organizations whose attempt is due, longest due first, and puts off the next attempt of
-   * each: a minute at first, twice as long after every attempt, at most an hour. So refunds that can never be settled do
-   * not keep the others from their turn. For the sweep that restarts them; the first is due a minute after the decision.
+   * Takes due pending refunds of all organizations, longest due first, and postpones the next attempt of each: by a
+   * minute at first, doubling up to an hour, so that refunds that never settle do not block the others. Used by the
+   * scheduled job that restarts refunds; the first attempt is due a minute after the decision.
    */
   readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<PendingRefund>>
   /**
-   * The provider reports that it took `captured` minor units for an order that was cancelled unpaid. Notes the amount
-   * and gives the refund that returns it, which voids the payment once more (0 is whatever was captured); null when one
-   * waits that the provider has not heard of, which will return it, or when the order is not such. One that was sent may
-   * have been answered before the money was taken. To be called in the transaction that
-   * claimed the provider's event.
+   * Records that the provider captured `captured` minor units for an order cancelled unpaid. Returns the refund that
+   * voids the payment (amount 0 stands for the full capture), or null if an unsent refund already will or the order is
+   * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
+   * the transaction that claims the provider's event.
    */
   readonly returnLate: (orderId: string, captured: number) => Effect.Effect<string | null, never, CurrentActor>
   /**
-   * The provider reports that `total` minor units of an order have been given back in all. Records what no refund of
-   * ours accounts for and gives that amount: repeating it records nothing. Not more than was captured. To be called in
-   * the transaction that claimed the provider's event.
+   * Records that the provider has refunded `total` minor units of an order. Records the part our refunds do not account
+   * for, at most what was captured, and returns that amount; repeating it records nothing. Call it in the transaction
+   * that claims the provider's event.
    */
   readonly recordExternal: (
     orderId: string,
@@ -93,12 +95,12 @@ export const refundRepoLayer = Layer.effect(
       function*(refundId: string, reference: string | null) {
         const actor = yield* CurrentActor
         const organization = actor.organizationId
-        // The order's row first, as everybody who changes its money has it: else two of them may wait for each other. By a
-        // statement of its own, so that the next one sees the void that somebody added before he let go of it.
+        // Lock the order's row first, like every writer of its money, to avoid deadlocks. A separate statement, so that
+        // the next one sees a void added while this one waited for the lock.
         yield* sql`select 1 from orders where id = (select order_id from refunds
         where id = ${refundId}::uuid and organization_id = ${organization}) for update`
-        // A void gives back whatever was captured when it was sent (the adapter's cancel refunds in full). For what came
-        // later there is a later void, and nothing is counted before that one has ended.
+        // A void refunds the full capture at the time it was sent (the adapter's cancel refunds in full). A later
+        // capture has a later void, so count nothing until that one has ended.
         const rows = yield* sql`with done as (
           update refunds set status = 'completed', provider_reference = ${reference}, updated_at = now()
           where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'
@@ -138,7 +140,7 @@ export const refundRepoLayer = Layer.effect(
   })
 )
 
-/** Money that was taken for an order which was cancelled meanwhile. */
+/** Change log entry for money captured after the order was cancelled. */
 const lateCapture = {
   type: "payments.capture",
   entityType: "order",
@@ -151,7 +153,7 @@ const lateCapture = {
 
 /** What the provider reports of itself: money that came too late, and money that went back without us. */
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
-  /** By a statement of its own, so that the next one sees every refund decided or settled before it. */
+  /** A separate statement, so that the next one sees every refund decided or settled before it. */
   const lockOrder = (orderId: string, organization: string) =>
     sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
 

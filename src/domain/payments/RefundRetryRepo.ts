@@ -10,12 +10,12 @@ import type { PendingRefund } from "./Refund.ts"
 import { lockMoney, readRefundable } from "./RefundableRepo.ts"
 import { capOf, type RefundableOrder } from "./RefundShares.ts"
 
-/** Begins refunds anew that had failed. */
+/** Restarts failed refunds. */
 export class RefundRetryRepo extends Context.Service<RefundRetryRepo, {
   /**
-   * The refund of an open failure waits for its provider once more, with everything it accounts for, in one transaction
-   * that closes the failure; the number of statements does not depend on the lines. 404 unknown; 409 when the failure is
-   * closed, has no refund, or when its units or its money have been given back otherwise meanwhile.
+   * Makes the refund of an open failure pending again, with everything it accounts for, and closes the failure in the
+   * same transaction; the number of statements does not depend on the lines. 404 unknown; 409 if the failure is closed,
+   * has no refund, or its units or money have been refunded otherwise since.
    */
   readonly retry: (failureId: string) => Effect.Effect<PendingRefund, NotFound | Conflict, CurrentActor>
 }>()("stoa/domain/payments/RefundRetryRepo") {}

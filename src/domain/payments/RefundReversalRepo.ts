@@ -11,20 +11,22 @@ import { orderProjections, updateProjections } from "../orders/OrderProjections.
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import { lockMoney } from "./RefundableRepo.ts"
 
-/** Why a refund failed: `refused` by its provider, which knows nothing of it then; else it stayed silent for good. */
+/**
+ * Why a refund failed. `refused`: by the provider, who then has no record of it; otherwise the provider never answered.
+ */
 export interface RefundFailure {
   readonly message: string
   readonly refused: boolean
 }
 
 /**
- * Ends of refunds that came to nothing: units, worth and shipping that they accounted for can be refunded again, and
- * units that they had released are held again as far as they are still there. What came back into stock stays there.
+ * Ends refunds that failed or were undone: their units, worth and shipping can be refunded again, and released units
+ * are allocated again while available. Units that returned to stock stay there.
  */
 export class RefundReversalRepo extends Context.Service<RefundReversalRepo, {
-  /** Nobody will give the money back; an operator has to see to it. False when it was settled before. */
+  /** Marks the refund as failed for good, so an operator has to settle it. False if it was settled before. */
   readonly fail: (refundId: string, failure: RefundFailure) => Effect.Effect<boolean, never, CurrentActor>
-  /** Takes back a refund of this order that the provider has not heard of. 404 unknown; 409 settled or sent. */
+  /** Undoes a refund of this order that was not sent to the provider. 404 unknown; 409 settled or sent. */
   readonly undo: (orderId: string, refundId: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
 }>()("stoa/domain/payments/RefundReversalRepo") {}
 

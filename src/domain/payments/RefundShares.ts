@@ -16,7 +16,7 @@ export interface RefundableLine {
   readonly unsent: number
 }
 
-/** An order as a refund sees it; amounts in minor units of its currency. */
+/** The parts of an order a refund is calculated from; amounts in minor units of its currency. */
 export interface RefundableOrder {
   readonly currency: string
   readonly captured: number
@@ -56,14 +56,16 @@ export const capturedShares = (order: RefundableOrder): CapturedShares => {
   }
 }
 
-/** The share of the first `units` of a line: rounded half up over the whole of them, so that the last unit takes the rest. */
+/**
+ * The share of the first `units` of a line. Rounded half up on the running total, so that the last unit takes the rest.
+ */
 const upTo = (share: number, units: number, quantity: number): number =>
   Number((2n * BigInt(share) * BigInt(units) + BigInt(quantity)) / (2n * BigInt(quantity)))
 
 /**
- * What the next `units` of a line are worth: its share of all units refunded by then, less what the earlier ones were
- * worth. So units refunded one by one, in whatever order and also after refunds that came to nothing, add up to the
- * line's share exactly. Minor units; never negative.
+ * The worth of the next `units` of a line: the share of all units refunded by then, minus the worth of the earlier
+ * ones. Units refunded one by one, in any order and also after failed refunds, add up exactly to the line's share.
+ * Minor units; never negative.
  */
 export const nextValue = (line: RefundableLine, share: number, units: number): number =>
   Math.max(0, upTo(share, line.refundedQuantity + units, line.quantity) - line.refundedValue)

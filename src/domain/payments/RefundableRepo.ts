@@ -27,8 +27,8 @@ const toRefundable = (row: RefundableRow): RefundableOrder => ({
 })
 
 /**
- * What a refund is decided on, in one statement; undefined when the organization has no such order. A line that was
- * handed over as a whole has no unsent units, whatever fulfillments say.
+ * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
+ * marked fulfilled has no unsent units, even if fulfillments record fewer.
  */
 export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   sql<RefundableRow>`select o.currency, coalesce(o.amount_captured, 0) as captured, o.refunded_total, o.shipping_total,
@@ -52,8 +52,8 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
   )
 
 /**
- * Keeps an order's money from others until the transaction ends. By a statement of its own, so that the next one sees
- * every refund that was decided or settled before it.
+ * Locks an order's money until the transaction ends. A separate statement, so that the next one sees every refund
+ * decided or settled before it.
  */
 export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`

@@ -16,7 +16,7 @@ import type { RefundRequest } from "./RefundRequest.ts"
 import { RefundReversalRepo } from "./RefundReversalRepo.ts"
 import { capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
 
-/** What a refund says where nobody gave a reason. */
+/** Reason of a refund requested without one. */
 const unexplained = "requested_by_store"
 
 type Denied = Unauthorized | Forbidden
@@ -24,8 +24,8 @@ type Denied = Unauthorized | Forbidden
 /** Refunds and returns as records (contract §4.3, §4.4). Money moves afterwards, by a durable step. */
 export class Refunds extends Context.Service<Refunds, {
   /**
-   * Writes a refund that was asked for (needs `orders:update`). 404 unknown order, 409 nothing left to give back, 422
-   * for more than is left. Its money is still to be settled, unless it is `settled`.
+   * Writes a requested refund (needs `orders:update`). 404 unknown order, 409 nothing left to refund, 422 for more than
+   * is left. Its money still has to be settled, unless it is `settled`.
    */
   readonly request: (
     orderId: string,

@@ -44,9 +44,9 @@ export const migrations = {
       restocked int not null default 0 check (restocked between 0 and quantity),
       primary key (refund_id, order_line_id)
     )`,
-    // What is on its way counts like what was given back, whoever writes it: the order's row is locked first, so that
-    // of two refunds written at once the second one sees the first; not more than that, since the reference to the order
-    // holds a share of it that two writers would wait for each other to give up.
+    // Pending refunds count as refunded, for every writer. Lock the order's row first, so that the second of two
+    // concurrent refunds sees the first. A no-key lock suffices: a full one would deadlock with the share lock of the
+    // foreign key.
     `create function refunds_within_capture() returns trigger language plpgsql as $$
     declare room bigint;
     begin

@@ -105,7 +105,7 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Da
       : []
   )
 
-/** If the order is fulfilled and a line gives no quantity, all its units count as handed over. */
+/** In a fulfilled or refunded order, a line without a status counts as fulfilled. */
 const handedOver = ({ status }: OrderRecord) =>
   status === "fulfilled" || status === "refunded" ? "fulfilled" : "unfulfilled"
 
