@@ -3,7 +3,7 @@ import type { Retries } from "./Task.ts"
 /** What a task without back-off waits between two tries (contract, platform §12.2). */
 const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }
 
-/** No job waits longer for its next try, whatever the doubling says. */
+/** Upper limit of a job's wait for its next try, also with exponential growth. */
 const longest = 7 * 86_400_000
 
 /**

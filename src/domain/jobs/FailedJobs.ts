@@ -8,7 +8,7 @@ import { JobRecordRepo } from "./JobRecordRepo.ts"
 /** Jobs that failed for good, for the people of an organization (spec §4 Jobs). */
 export class FailedJobs extends Context.Service<FailedJobs, {
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<Job>, never, CurrentActor>
-  /** Lets one begin anew. 404 without it, 409 when it is not failed. */
+  /** Restarts a failed job. 404 without it, 409 if it is not failed. */
   readonly retry: (id: string) => Effect.Effect<Job, NotFound | Conflict, CurrentActor>
 }>()("stoa/domain/jobs/FailedJobs") {
   static readonly layer = Layer.effect(

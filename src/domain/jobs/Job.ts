@@ -42,8 +42,8 @@ export interface ClaimedJob {
 }
 
 /**
- * How one try of a job ended. `counted` false: the try does not count, because the task is unknown or the process was
- * told to stop before the handler ended.
+ * The result of one try of a job. `counted` false: the try does not count, because the task is unknown or the process
+ * stopped before the handler ended.
  */
 export interface Settlement {
   readonly id: string
@@ -64,7 +64,7 @@ export interface FieldOrder {
 }
 
 /**
- * Which of the jobs that may run goes first (spec §4 Jobs); ties by `createdAt`, then `id`. A comparator is like one of
- * `Array.prototype.sort` and must depend on the two jobs alone; it is shown the 1,000 oldest that may run.
+ * Which runnable job goes first (spec §4 Jobs); ties by `createdAt`, then `id`. A comparator works like one of
+ * `Array.prototype.sort`, must depend on the two jobs alone, and sees the 1,000 oldest runnable jobs.
  */
 export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)

@@ -21,21 +21,20 @@ export interface Claimed {
   readonly parked: number
 }
 
-/** A claim that goes round the organizations, and where the next one goes on; empty: from the beginning. */
+/** A claim that rotates through the organizations, and where the next one continues; empty: from the beginning. */
 export interface FairlyClaimed extends Claimed {
   readonly after: string
 }
 
 /**
- * Takes jobs for a worker. Each claim is one statement and never takes a job that another one is taking. What is due is
- * decided by the clock of the process, as waits are written by it; a lease is of the database's clock, which is the only
- * one that two processes have in common.
+ * Claims jobs for a worker. Each claim is one statement and skips jobs another claim has locked. The process's clock
+ * decides what is due, because it wrote the waits; leases use the database's clock, the only one that processes share.
  */
 export class JobClaimRepo extends Context.Service<JobClaimRepo, {
   /**
-   * Jobs that may run now, in the order of the deployment. `from` leaves out those that were created before, where the
-   * order is by creation: while an old transaction is open the entries of finished jobs stay in the index, and a claim
-   * would walk all of them.
+   * Jobs that can run now, in the configured order. `from` excludes jobs created before it, if the order is by
+   * creation: while an old transaction is open, the index keeps entries of finished jobs, and a claim would walk all of
+   * them.
    */
   readonly take: (claim: Claim, order: ProcessingOrder, from?: Date) => Effect.Effect<Claimed>
   /**
@@ -49,7 +48,7 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo, {
   ) => Effect.Effect<FairlyClaimed>
   /** When the next job that waits may run; undefined when none waits. */
   readonly nextDue: (queue: string) => Effect.Effect<Date | undefined>
-  /** The index that a claim order needs; nothing for the default. */
+  /** Creates the index a claim order needs; does nothing for the default order. */
   readonly prepareOrder: (order: ProcessingOrder) => Effect.Effect<void>
 }>()("stoa/domain/jobs/JobClaimRepo") {}
 
@@ -76,10 +75,10 @@ interface FoundRow extends ClaimedRow {
 }
 
 /**
- * The claim over a source of candidates, which has locked them. Of the exclusive ones of a key only the oldest can win
- * the key, none while an older one waits for it; the key table says who has it, in its newest state and not in that of
- * the statement's beginning. What has no key is put aside. Rows are picked by an array of ids: the planner takes the
- * limit, which it does not know, for a tenth of the table and would read all of it for a join.
+ * The claim over a source of candidates, which has locked them. Of the exclusive jobs of a key only the oldest can win
+ * it, and none while an older one waits; the key table shows the holder in its newest state, not that of the
+ * statement's snapshot. Jobs that lose the key are set aside. Rows are picked by an array of ids: the planner estimates
+ * the unknown limit as a tenth of the table and would read all of it for a join.
  */
 const claimOf = (
   sql: Sql,
@@ -111,7 +110,7 @@ const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
   parked: rows[0]?.count ?? 0
 })
 
-/** Candidates by a field: those that never waited, and those whose time has come. */
+/** Candidates by a field: jobs that never waited, and jobs whose wait has ended. */
 const byField = (
   sql: Sql,
   { limit, queue }: Claim,
@@ -210,7 +209,7 @@ export const jobClaimRepoLayer = Layer.effect(
       after: string,
       served: ReadonlyArray<string>
     ) {
-      // Where more organizations were seen than served, the next look goes on behind the last one that was served.
+      // If the claim saw more organizations than it served, the next one continues after the last one served.
       const rows = yield* claimOf(sql, claim, {
         before: byOrganization(sql, claim, yield* DateTime.nowAsDate, after, served),
         after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}

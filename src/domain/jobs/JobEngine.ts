@@ -3,7 +3,7 @@ import type { ProcessingOrder } from "./Job.ts"
 import type { Input } from "./NewJob.ts"
 import type { Task } from "./Task.ts"
 
-/** A job as an engine is given it: the policies of its task are applied. */
+/** A job for an engine, with the policies of its task applied. */
 export interface EngineJob {
   readonly task: string
   readonly input: Input
@@ -27,7 +27,7 @@ export interface EngineCall {
   readonly maxAttempts: number
 }
 
-/** What the try came to; `retry` says after how many milliseconds the next one is due. */
+/** The outcome of a try; `retry` gives the milliseconds until the next one. */
 export type EngineOutcome =
   | { readonly status: "succeeded"; readonly output: unknown }
   | { readonly status: "failed"; readonly error: string }
@@ -51,13 +51,13 @@ export interface RunCounts {
   readonly retried: number
   /** Jobs that were put aside for their key without a try. */
   readonly released: number
-  /** Jobs that were taken from dead workers. */
+  /** Jobs reclaimed from dead workers. */
   readonly reaped: number
 }
 
 /**
- * Another queue in place of the built-in one (`jobs.adapter`). A `pull` engine is driven by the service: by `autorun`
- * and the run route. A `push` engine is driven by a runtime of its own and must not be combined with either.
+ * A queue that replaces the built-in one (`jobs.adapter`). The service drives a `pull` engine by `autorun` and the run
+ * route. An external runtime drives a `push` engine, which must not be combined with either.
  */
 export interface JobEngine {
   /** Takes jobs over; ids in their order. It cannot be part of a database transaction. */
@@ -79,7 +79,7 @@ export class ConfiguredEngine extends Context.Service<ConfiguredEngine, { readon
     Layer.sync(ConfiguredEngine, () => ({ engine }))
 }
 
-/** A queue that somebody else drives was asked to run (409 over HTTP). */
+/** Whether an external runtime drives the queue; a run request is then refused (409 over HTTP). */
 export const isPush = (engine: JobEngine | undefined): boolean => engine?.execution.mode === "push"
 
 /** Calls an engine; what it rejects with is a defect, as a failing statement of the built-in queue is. */

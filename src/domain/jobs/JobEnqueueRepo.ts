@@ -78,8 +78,8 @@ export const jobEnqueueRepoLayer = Layer.effect(
         const pairs = sql`unnest(${texts(({ organizationId }) => organizationId)}::text[],
           ${texts(({ taskSlug }) => taskSlug)}::text[], ${texts(({ concurrencyKey }) => concurrencyKey)}::text[])
           s(organization, task, key)`
-        // Locked by a statement of its own, so that the next one sees what the previous holder has written; in one
-        // order, so that two batches never wait for each other.
+        // Lock in a separate statement, so that the next one sees what the previous holder wrote; in a fixed order, so
+        // that two batches never deadlock.
         yield* sql`select pg_advisory_xact_lock(lock) from (select distinct
             hashtextextended(organization || '/' || task || '/' || key, 7) as lock from ${pairs} order by 1) locks`
         const gone = yield* sql<{ readonly id: string }>`delete from commerce_jobs j using ${pairs}

@@ -11,8 +11,8 @@ const runsOf = (task: string, outcome: string) =>
   })
 
 /**
- * The series of a task, made once with attributes of their own: one that is given its attributes with every update makes
- * its key anew each time, which costs more than the rest of a job that does nothing.
+ * The metrics of a task, created once with fixed attributes: passing attributes on every update rebuilds the metric's
+ * key, which costs more than the rest of an empty job.
  */
 const seriesOf = (task: string) => ({
   duration: Metric.histogram("stoa_job_duration_seconds", {

@@ -1,13 +1,13 @@
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
 
 /**
- * Hints inside of a process that a queue has something to do. They spare an idle worker its wait and nothing depends on
- * them: whoever misses one looks by himself after a while.
+ * In-process notifications that a queue has work. They only shorten the wait of an idle worker: one who misses a
+ * notification polls later.
  */
 export class JobNotifier extends Context.Service<JobNotifier, {
-  /** Wakes whoever waits for the queue in this process; without a name everybody. */
+  /** Wakes the workers that wait for the queue in this process; without a name, all workers. */
   readonly wake: (queue?: string) => Effect.Effect<void>
-  /** A latch that opens with every hint, and that its owner closes before he looks. */
+  /** A latch that every notification opens; its owner closes it before each look at the queue. */
   readonly latch: (queue: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
 }>()("stoa/domain/jobs/JobNotifier") {
   static readonly layer = Layer.sync(JobNotifier, () => {

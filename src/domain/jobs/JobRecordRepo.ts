@@ -20,7 +20,7 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo, {
   readonly find: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
   /** Failed jobs of the organization, newest end first. */
   readonly failed: (page: PageRequest) => Effect.Effect<PageOf<Job>, never, CurrentActor>
-  /** A failed job begins anew; undefined when the organization has no failed job of that id. */
+  /** Restarts a failed job; undefined if the organization has no failed job with that id. */
   readonly retry: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
   /** Queues with pending jobs. */
   readonly depths: Effect.Effect<ReadonlyArray<QueueDepth>>
@@ -40,7 +40,7 @@ const countable = 10_000
 /** Rows that a purge looks at. */
 const purgeable = 1_000
 
-/** A job's input and output are its own business: the change log tells that it began anew. */
+/** The change log records the restart only, without the job's input and output. */
 const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
   changeLogRows(sql, actor, {
     type: "jobs.retry",

@@ -1,6 +1,6 @@
 import type { ClaimedJob, Job } from "./Job.ts"
 
-/** A row of `commerce_jobs` as the driver gives it. */
+/** A row of `commerce_jobs` from the driver. */
 export interface JobRow {
   readonly id: string
   readonly organization_id: string

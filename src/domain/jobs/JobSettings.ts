@@ -5,9 +5,9 @@ import type { ProcessingOrder } from "./Job.ts"
 export interface JobSettingsValues {
   /** Whether the queues are worked on by the processes themselves. */
   readonly autorun: boolean
-  /** How often an idle queue is looked at when nobody says that there is something. */
+  /** Polling interval of an idle queue without notifications. */
   readonly pollMs: number
-  /** Workers of a queue in the whole deployment. */
+  /** Workers of a queue in the complete deployment. */
   readonly slots: number
   /** Handlers that run at the same time in a slot. */
   readonly concurrency: number
@@ -17,9 +17,9 @@ export interface JobSettingsValues {
   readonly leaseMs: number
   /** How often jobs of dead workers are looked for. */
   readonly reapMs: number
-  /** Longest run of a handler whose task says nothing else. */
+  /** Time limit of a handler whose task sets none. */
   readonly timeLimitMs: number
-  /** How long a process that is told to stop waits for its handlers. */
+  /** How long a stopping process waits for its handlers. */
   readonly drainMs: number
   /** How long a slot works before it hands over to its successor. */
   readonly cycleMs: number
@@ -30,7 +30,7 @@ export interface JobSettingsValues {
   readonly queues: ReadonlyArray<string>
 }
 
-/** What holds where the deployment says nothing. */
+/** Defaults for settings missing from the deployment's configuration. */
 export const defaultJobSettings: JobSettingsValues = {
   autorun: true,
   pollMs: 10_000,

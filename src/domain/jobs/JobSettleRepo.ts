@@ -2,18 +2,17 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Settlement } from "./Job.ts"
 
-/** What was taken from dead workers. */
+/** Jobs reclaimed from dead workers. */
 export interface Reclaimed {
   /** Jobs that may be tried again. */
   readonly pending: number
-  /** Jobs whose last try that was. */
+  /** Jobs that had no try left. */
   readonly failed: number
 }
 
 /**
- * Ends tries of jobs. Each end frees the job's key and lets the next one of that key go on. When a job may run next is a
- * moment of the process's clock, so that back-off can be driven by a clock of a test's. Leases begin and end by the
- * database's: they keep processes apart whose own clocks differ.
+ * Ends tries of jobs. Each end frees the job's key for the next job. The process's clock decides when a job can run
+ * next, so that tests control back-off. Leases use the database's clock, which separates processes whose clocks differ.
  */
 export class JobSettleRepo extends Context.Service<JobSettleRepo, {
   /**
@@ -35,23 +34,23 @@ export class JobSettleRepo extends Context.Service<JobSettleRepo, {
   /** The same for what a slot's dead or displaced predecessor left behind. `token` is the slot's own. */
   readonly reclaimSlot: (slot: string, token: string) => Effect.Effect<Reclaimed>
   /**
-   * Lets the oldest job of each key go on that nobody has: what a worker put aside in the very moment in which the key
-   * became free. Gives how many.
+   * Unblocks the oldest job of each free key: a worker may have set it aside at the moment the key became free. Returns
+   * the count.
    */
   readonly unpark: Effect.Effect<number>
 }>()("stoa/domain/jobs/JobSettleRepo") {}
 
-/** Text of a job whose worker died with it. */
+/** Error text of a job whose worker died. */
 const died = "The process that ran it ended before it did."
 
-// Whoever holds a token is at work on its job (a constraint of the table says so), and a statement that has the ids asks
-// for the token alone: `status = 'processing'` would offer the planner the index of leases, which keeps an entry for
-// each job that was done since the last vacuum.
+// A lease token implies that its job is being processed (a table constraint), so statements with ids filter by the
+// token alone: `status = 'processing'` would offer the planner the index of leases, which keeps an entry for every job
+// done since the last vacuum.
 const clear = "slot = null, lease_token = null, lease_until = null, updated_at = now()"
 
 /**
- * The second half of whatever ends tries, after `done(exclusive, organization_id, concurrency_key, id)`: keys go, and the
- * oldest job of each comes into sight as one that is due now, where claims look that do not begin at the oldest.
+ * CTEs that follow the end of tries, after `done(exclusive, organization_id, concurrency_key, id)`: delete the keys and
+ * make the oldest job of each due now, where claims look that do not start at the oldest job.
  */
 const freeing = (sql: SqlClient.SqlClient, at: Date): Statement.Fragment =>
   sql`freed as (delete from job_keys k using done d where d.exclusive and k.organization_id = d.organization_id

@@ -3,7 +3,7 @@ export type Input = Readonly<Record<string, unknown>>
 
 /** Options of an enqueue (spec §2). */
 export interface EnqueueOptions {
-  /** The tenant whose job it is; blank is refused. */
+  /** The tenant of the job; must not be blank. */
   readonly organizationId: string
   /** Default: the task's queue, else `default`. */
   readonly queue?: string

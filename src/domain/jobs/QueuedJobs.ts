@@ -10,7 +10,7 @@ import type { NewJob } from "./NewJob.ts"
 import type { Task } from "./Task.ts"
 import { Tasks } from "./Tasks.ts"
 
-/** Longest queue, task and key: they stand in indexes. */
+/** Maximum length of a queue, task or key: all are indexed. */
 const maxNameLength = 255
 
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
@@ -41,8 +41,8 @@ const keyOf = (task: Task | undefined, { input, options }: NewJob): Result.Resul
 }
 
 /**
- * The job with its task's policies under the caller's options (spec §2, enqueue options). A plain function, since it
- * stands for every single job of a bulk of thousands.
+ * The job with its task's policies under the caller's options (spec §2, enqueue options). A plain function, because it
+ * runs for every job of a bulk of thousands.
  */
 const prepared = (task: Task | undefined, job: NewJob): Result.Result<EngineJob, ValidationFailed> => {
   const { input, options } = job
@@ -85,14 +85,16 @@ const rowOf = (job: EngineJob): NewJobRow => ({
 const placeOf = ({ concurrencyKey, organizationId, taskSlug }: NewJobRow) =>
   JSON.stringify([organizationId, taskSlug, concurrencyKey])
 
-/** Of several jobs of one call that supersede each other the last one stays, as if they had come one after the other. */
+/**
+ * Of several jobs in one call that supersede each other, keep the last one, as if they had been enqueued in sequence.
+ */
 const remaining = (rows: ReadonlyArray<NewJobRow>, superseding: ReadonlyMap<string, NewJobRow>) =>
   rows.filter((row, index) => {
     const last = superseding.get(placeOf(row))
     return last === undefined || rows.indexOf(last) <= index
   })
 
-/** The built-in queue, or the engine that stands in its place. */
+/** The built-in queue, or the engine that replaces it. */
 export const queuedJobsLayer = Layer.effect(
   Jobs,
   Effect.gen(function*() {

@@ -8,28 +8,30 @@ export interface Retries {
   /** Tries in all, the first included. */
   readonly attempts: number
   /**
-   * Milliseconds between tries: `fixed` always `delay`, `exponential` times `factor` with every try, doubled where none
-   * is named (5 s, 10 s, 20 s for 5000).
-   * `jitter` spreads each wait by up to this share of it, 0 to 1, so that what failed together does not come back
-   * together. Default: fixed, 1000, without jitter.
+   * Milliseconds between tries: `fixed` always `delay`; `exponential` times `factor` with every try, default 2 (5 s, 10
+   * s, 20 s for 5000). `jitter` varies each wait by up to this share of it, 0 to 1, so that jobs that failed together
+   * are not retried together. Default: fixed, 1000, without jitter.
    */
   readonly backoff?: {
     readonly type: "fixed" | "exponential"
     readonly delay: number
     readonly factor?: number
     readonly jitter?: number
-    /** Longest wait in milliseconds, whatever the factor says. */
+    /** Maximum wait in milliseconds. */
     readonly ceiling?: number
   }
 }
 
 /** Which jobs of an organization exclude one another. */
 export interface Concurrency {
-  /** The key of a job by its input; jobs of one organization and key never run at the same time, whatever their task. */
+  /**
+   * The key of a job, computed from its input. Jobs of one organization and key never run at the same time, even if
+   * their tasks differ.
+   */
   readonly key: (input: Input) => string
   /** Default true. False: the key only serves `supersedes`. */
   readonly exclusive?: boolean
-  /** Whether a new job takes the place of pending ones of its task, organization and key. Default false. */
+  /** Whether a new job replaces pending ones of its task, organization and key. Default false. */
   readonly supersedes?: boolean
 }
 
@@ -41,7 +43,7 @@ export interface TaskCall {
     readonly organizationId: string
   }
   readonly job: {
-    /** Key for whatever must not happen twice: a job runs at least once. */
+    /** Idempotency key for effects that must not happen twice: a job runs at least once. */
     readonly id: string
     /** From 1. */
     readonly attemptNumber: number
@@ -54,7 +56,7 @@ export interface TaskResult {
   readonly output?: unknown
 }
 
-/** What a handler fails with to end its job as failed whatever tries are left. */
+/** A handler fails with this to end its job as failed without further tries. */
 export class GiveUp extends Error {
   readonly _tag = "GiveUp"
 }
@@ -73,15 +75,15 @@ export interface Task {
   readonly concurrency?: Concurrency
   /**
    * Milliseconds after which a run is interrupted and counts as failed. Default: `jobs.timeLimitMs` of the deployment,
-   * five minutes. A promise cannot be interrupted: `ctx.signal` is aborted, and the job stays with it, its key too, until
-   * the promise settles, 30 seconds at most. Whatever it begins must end with the signal.
+   * five minutes. A promise cannot be interrupted: `ctx.signal` is aborted, and the job keeps its key until the promise
+   * settles, 30 seconds at most. The handler must stop its work on the signal.
    */
   readonly timeLimitMs?: number
-  /** Queue of its jobs where the caller names none. Default `default`. */
+  /** Queue of its jobs if the caller names none. Default `default`. */
   readonly queue?: string
   /**
-   * A cron expression (five or six fields, UTC): the task runs once per tick in the whole deployment, with an empty
-   * input and as the default organization.
+   * A cron expression (five or six fields, UTC): the task runs once per scheduler tick in the complete deployment, with
+   * an empty input and for the default organization.
    */
   readonly schedule?: string
 }

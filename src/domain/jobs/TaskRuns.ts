@@ -10,11 +10,11 @@ import { errorText, outputText } from "./JobText.ts"
 import { GiveUp, type Task, type TaskCall, type TaskResult } from "./Task.ts"
 import { Tasks } from "./Tasks.ts"
 
-/** Runs handlers, and says what their end means for the job. */
+/** Runs handlers and translates their result for the job. */
 export class TaskRuns extends Context.Service<TaskRuns, {
   /**
-   * One try. Whatever the handler does, fail, die, throw, reject or take too long, it ends as a settlement; only when the
-   * fiber itself is interrupted there is none.
+   * Runs one try. A handler that fails, dies, throws, rejects or times out still ends as a settlement; only an
+   * interruption of the fiber produces none.
    */
   readonly run: (job: ClaimedJob) => Effect.Effect<Settlement>
 }>()("stoa/domain/jobs/TaskRuns") {
@@ -23,7 +23,7 @@ export class TaskRuns extends Context.Service<TaskRuns, {
     Effect.gen(function*() {
       const tasks = yield* Tasks
       const { timeLimitMs } = yield* JobSettings
-      // Tests of the queue alone have none; a handler there uses nothing of it.
+      // Tests of the queue alone have no registry, so their handlers get an empty one.
       const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
       return {
         run: (job: ClaimedJob) => {
@@ -46,21 +46,21 @@ const ended = (job: ClaimedJob, status: Settlement["status"]): Settlement => ({
   counted: true
 })
 
-/** Nobody knows how to do it; no try was made (spec §3). */
+/** The task is unknown, so no try was made (spec §3). */
 const unknown = (job: ClaimedJob): Settlement => ({
   ...ended(job, "failed"),
   error: `Unknown task slug: ${job.taskSlug}`,
   counted: false
 })
 
-/** What is told of a job whose worker has to stop before the handler ended. */
+/** Settlement of a job whose worker stops before the handler ends. */
 export const released = (job: ClaimedJob): Settlement => ({
   ...ended(job, "pending"),
   error: "The process that ran it was told to stop.",
   counted: false
 })
 
-/** What becomes of a try whose end the database does not take. */
+/** Settlement to write if the database refuses the original one. */
 export const unwritable = (settlement: Settlement): Settlement => ({
   ...settlement,
   status: "failed",
@@ -98,13 +98,13 @@ const callOf = (
   return { call, abort: Effect.suspend(() => forPromises().abort) }
 }
 
-/** How long a promise that nobody can interrupt may go on after its signal and keep its job, and so the job's key. */
+/** How long a promise can run after its signal and keep its job, and so the job's key. */
 const overtimeMs = 30_000
 
-/** The same for one whose worker has to stop: it has eight seconds before and is cut off by the cluster after ten. */
+/** The same for a stopping worker: it gets eight seconds before, and the cluster cuts it off after ten. */
 const stoppingMs = 1_000
 
-/** A handler at work, and how it is told that its time is over before it is interrupted. */
+/** A running handler and the way to signal a timeout before it is interrupted. */
 interface Handling {
   readonly work: Effect.Effect<TaskResult | void, TaskFailed, CurrentActor>
   /** Aborts the signal of a promise; undefined for an effect, which ends when it is interrupted. */
@@ -112,8 +112,8 @@ interface Handling {
 }
 
 /**
- * A handler may return an effect or a promise, or throw before it does either. A promise that is told to end is waited
- * for: what it still does must not meet the next run of its key.
+ * A handler returns an effect or a promise, or throws before either. After the signal, wait for a promise to settle, so
+ * that it does not overlap the next run of its key.
  */
 const handlingOf = (serviceRegistry: ServiceRegistry["Service"], task: Task, job: ClaimedJob): Handling => {
   let stop: Effect.Effect<void> | undefined

@@ -2,13 +2,13 @@ import { Context, Effect, Layer } from "effect"
 import type { Task } from "./Task.ts"
 
 /**
- * The kinds of jobs of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process knows
- * all of them, since whoever enqueues needs a task's policies and whoever runs it its handler.
+ * The tasks of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process registers all
+ * of them, because enqueuing needs a task's policies and running needs its handler.
  */
 export class Tasks extends Context.Service<Tasks, {
   /** Adds a task while the process starts. Two of one slug are a mistake that ends the start. */
   readonly register: (task: Task) => Effect.Effect<void>
-  /** The task of a slug; undefined for one that nobody registered. */
+  /** The task with this slug; undefined if it is not registered. */
   readonly find: (slug: string) => Task | undefined
   readonly all: () => ReadonlyArray<Task>
 }>()("stoa/domain/jobs/Tasks") {
@@ -26,7 +26,7 @@ export class Tasks extends Context.Service<Tasks, {
     }
   })
 
-  /** Registers a task that needs services of its own: `Tasks.add(Effect.map(Mailer, (mailer) => defineTask({ … })))`. */
+  /** Registers a task that needs other services: `Tasks.add(Effect.map(Mailer, (mailer) => defineTask({ … })))`. */
   static readonly add = <E, R>(task: Effect.Effect<Task, E, R>): Layer.Layer<never, E, Tasks | R> =>
     Layer.effectDiscard(Effect.flatMap(task, (made) => Effect.flatMap(Tasks, (tasks) => tasks.register(made))))
 }

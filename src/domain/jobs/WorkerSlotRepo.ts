@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The cycle that a slot of a queue stands at. Sequences only grow, so a cycle that is over never comes again. */
+/** The current run of a slot of a queue. Sequences only grow, so a finished run never returns. */
 export interface WorkerLoopRun {
   readonly queue: string
   readonly slot: number
@@ -19,16 +19,16 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo, {
     wide: ReadonlyArray<string>,
     slots: number
   ) => Effect.Effect<void>
-  /** Cycles that nobody has begun. */
+  /** Runs that have not begun. */
   readonly open: Effect.Effect<ReadonlyArray<WorkerLoopRun>>
   /**
-   * Leases the slot for its current cycle, which begins now, or anew after its process died: `begun`. `leased`: somebody
-   * else may still be at work. `gone`: another cycle is the current one.
+   * Leases the slot for its current run, which begins now or restarts after its process died: `begun`. `leased`:
+   * another worker may still be active. `gone`: another run is the current one.
    */
   readonly begin: (cycle: WorkerLoopRun, token: string, leaseMs: number) => Effect.Effect<"begun" | "leased" | "gone">
   /** Says that the workers with these tokens live. Gives those that still have their slot. */
   readonly extend: (tokens: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
-  /** Gives up a slot whose cycle has not ended. */
+  /** Releases a slot whose run has not ended. */
   readonly release: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
   /** Ends the current cycle, unless somebody else works on it: the next one is open. */
   readonly end: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
@@ -54,7 +54,7 @@ export const workerSlotRepoLayer = Layer.effect(
     // Later than the beginning of the statement: a lease that waited for a lock must not be shorter than its owner thinks.
     const leaseEnd = (leaseMs: number) => sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'`
 
-    // A slot that comes back must not repeat the sequences it had before: they begin at the time.
+    // A returning slot must not repeat earlier sequences, so sequences start at the current time.
     const prepare = Effect.fn("WorkerSlotRepo.prepare")(
       (standing: ReadonlyArray<string>, wide: ReadonlyArray<string>, slots: number) =>
         sql`with recursive found(queue) as (

@@ -1,10 +1,10 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** The queue: jobs with their leases, keys that are taken, the slots that work on it, and ticks of schedules. */
+/** The queue: jobs with their leases, held keys, worker slots and ticks of schedules. */
 export const migrations = {
   "0001_jobs": statements(
-    // The sixteen columns of the specification, then what the queue adds. No job row can be updated in place: its status
-    // is in every index, so pages keep room and are cleaned early.
+    // The sixteen columns of the specification, then the queue's additions. Job rows have no in-place (HOT) updates,
+    // because every index contains the status; so pages keep free space and are vacuumed early.
     `create table commerce_jobs (
       id uuid primary key,
       organization_id text not null,
@@ -32,12 +32,12 @@ export const migrations = {
       lease_until timestamptz,
       check ((status = 'processing') = (lease_token is not null))
     ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)`,
-    // One index for jobs that never waited and one for those whose time came: what waits for tomorrow is never walked.
+    // Separate indexes for jobs that never waited and jobs with a wait, so that a claim never walks jobs due tomorrow.
     `create index jobs_ready on commerce_jobs (queue, created_at, id)
       where status = 'pending' and wait_until is null and not blocked`,
     `create index jobs_due on commerce_jobs (queue, wait_until)
       where status = 'pending' and wait_until is not null and not blocked`,
-    // The oldest job of each organization, for the share of claims that goes round the organizations.
+    // The oldest job of each organization, for claims that rotate through the organizations.
     `create index jobs_by_organization on commerce_jobs (queue, organization_id, (coalesce(wait_until, created_at)))
       where status = 'pending' and not blocked`,
     `create index jobs_blocked on commerce_jobs (organization_id, concurrency_key, created_at, id)
@@ -47,14 +47,14 @@ export const migrations = {
       where status = 'pending' and concurrency_key is not null`,
     `create index jobs_lease on commerce_jobs (lease_until) where status = 'processing'`,
     `create index jobs_failed on commerce_jobs (organization_id, completed_at desc, id desc) where status = 'failed'`,
-    // The guard of exclusivity: whoever has the row has the key.
+    // Guards exclusivity: the holder of the row holds the key.
     `create table job_keys (
       organization_id text not null,
       concurrency_key text not null,
       job_id uuid not null,
       primary key (organization_id, concurrency_key)
     )`,
-    // Which cycle of a slot is the current one; 'open' when nobody has begun it yet.
+    // The current run of each slot; 'open' before it begins.
     `create table worker_slots (
       queue text not null,
       slot int not null,

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
 
-/** A picture that a file of another shop names, and where it stands among those of its entity. */
+/** A picture in another shop's file, with its position among the pictures of its entity. */
 export interface NamedPicture {
   readonly entityId: string
   readonly url: string
@@ -12,14 +12,14 @@ export interface NamedPicture {
   readonly alt: string | null
 }
 
-/** The same as it is kept; attached: it was fetched, whatever became of the medium since. */
+/** The stored record of such a picture; attached: it was fetched, even if the medium has been deleted since. */
 export interface ForeignPicture extends NamedPicture {
   readonly id: string
   readonly slug: string
   readonly isAttached: boolean
 }
 
-/** A picture whose medium is about to be attached; nobody else attaches it meanwhile. */
+/** A picture whose medium is about to be attached; its lock excludes other attempts. */
 export interface OpenPicture extends NamedPicture {
   /** The entity itself shows a primary picture already. */
   readonly hasPrimary: boolean
@@ -28,20 +28,20 @@ export interface OpenPicture extends NamedPicture {
 /** Addresses of pictures, each once for its entity. */
 export class ForeignPictureRepo extends Context.Service<ForeignPictureRepo, {
   /**
-   * Notes pictures and gives the ids of those that are to be fetched: new ones, those that were refused, and those that
-   * nobody saw to for a day. No address may come twice for an entity. One statement.
+   * Records pictures and returns the ids of those to fetch: new ones, refused ones, and those without progress for a
+   * day. An entity must not list an address twice. One statement.
    */
   readonly expect: (pictures: ReadonlyArray<NamedPicture>) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<ForeignPicture | undefined, never, CurrentActor>
   /**
-   * Has `make` write a medium and attach it, in one transaction with the note that it is done; it gives the medium's id.
-   * Undefined where it makes none. `done`: it was attached before, or is gone, and nothing was made.
+   * Runs `make`, which writes and attaches a medium and returns its id, in one transaction with the record that it is
+   * done. Undefined if `make` creates none. `done`: it was attached before, or is gone, and nothing was created.
    */
   readonly attach: (
     id: string,
     make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>
   ) => Effect.Effect<"attached" | "done" | undefined, never, CurrentActor>
-  /** Keeps why it is not fetched; nothing for one that is attached. */
+  /** Stores why the picture is not fetched; does nothing for an attached one. */
   readonly refuse: (id: string, reason: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/media/ForeignPictureRepo") {
   static readonly layer = Layer.effect(ForeignPictureRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -76,7 +76,7 @@ const make = (sql: SqlClient.SqlClient): ForeignPictureRepo["Service"] => {
   const attach = Effect.fn("ForeignPictureRepo.attach")(
     function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
       const organization = yield* currentOrganization
-      // The entity before the picture, as whoever deletes it locks them.
+      // Lock the entity before the picture, in the same order as a deletion of the entity.
       yield* sql`select 1 from catalog_entities where organization_id = ${organization}
         and id = (select entity_id from foreign_pictures where id = ${id}::uuid and organization_id = ${organization})
         for key share`

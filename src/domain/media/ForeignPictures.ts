@@ -8,7 +8,7 @@ import { MediaStorage } from "./MediaStorage.ts"
 /** Slug of the job that fetches a picture. */
 export const fetchPictureSlug = "media/fetch-picture"
 
-/** What a file of another shop says of a picture. */
+/** A picture as another shop's file describes it. */
 export interface ShownPicture {
   readonly src: string
   readonly alt?: string | undefined
@@ -22,7 +22,7 @@ export interface PicturesOfEntity {
 
 const longestAlt = 1_000
 
-/** An address that comes twice is one picture, which stands where it came first. */
+/** An address listed twice is one picture, at its first position. */
 const named = ({ entityId, pictures }: PicturesOfEntity) => {
   const first = new Map(pictures.map(({ src }, index) => [src, index] as const).toReversed())
   return pictures.flatMap(({ alt, src }, position) =>
@@ -35,8 +35,8 @@ const named = ({ entityId, pictures }: PicturesOfEntity) => {
 /** Pictures that lie with another shop (docs/import-export.md). */
 export class ForeignPictures extends Context.Service<ForeignPictures, {
   /**
-   * Whether pictures of a file are fetched. Where nobody says so: if the caller may upload media and media are kept. Asked
-   * for, it is refused otherwise: 403, 422.
+   * Whether to fetch the pictures of a file. By default yes, if the caller can upload media and storage is configured.
+   * An explicit request fails otherwise: 403, 422.
    */
   readonly admit: (
     asked: boolean | undefined

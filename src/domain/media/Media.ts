@@ -21,7 +21,7 @@ import { dispositionOf } from "./MediaTypes.ts"
 import { Renditions } from "./Renditions.ts"
 import { storageAway } from "./Uploads.ts"
 
-/** How an address is asked for. */
+/** Options of a request for an asset's address. */
 export interface AddressRequest {
   readonly signed: boolean
   /** Of an image: at most this wide. */
@@ -33,8 +33,8 @@ export class Media extends Context.Service<Media, {
   readonly page: (filter: MediaFilter, page: PageRequest) => Effect.Effect<PageOf<MediaAsset>, never, CurrentActor>
   readonly record: (id: string) => Effect.Effect<MediaRecord, NotFound, CurrentActor>
   /**
-   * Where the file of an asset lies. Unsigned for whoever may see it: everybody where it is public, and whoever sees what
-   * is unpublished; signed for readers of media alone (401, 403), until it is over. 503 where nothing can be signed.
+   * The address of an asset's file. Unsigned if the asset is public or the caller sees unpublished content; signed and
+   * expiring for readers of media only (401, 403). 503 if the service cannot sign.
    */
   readonly address: (
     id: string,
@@ -55,7 +55,7 @@ const notFound = NotFound.of("Media not found.")
 const makeAddress = Effect.gen(function*() {
   const [repo, storage, renditions] = [yield* MediaRepo, yield* MediaStorage, yield* Renditions]
   const [keys, settings, address] = [yield* MediaKeys, yield* MediaSettings, yield* MediaAddress]
-  // What the service signs it answers itself, wherever the files lie for everybody.
+  // Addresses signed by this service lead to this service, even if a public base address is configured.
   const own = address.endsWith(filesPath) ? address : filesPath
 
   const signed = Effect.fnUntraced(function*(storageKey: string, contentType: string, filename: string) {

@@ -4,7 +4,7 @@ import { Uuid } from "../ids/Id.ts"
 const Time = Schema.Date.annotate({ format: "date-time" })
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
-/** How a medium is described to whoever cannot see it. */
+/** Alternative text of a medium for people who cannot see it. */
 const Alt = Schema.String.check(Schema.isMaxLength(1_000))
 
 /** What a medium is to the entity that it is attached to (contract §10). */
@@ -12,9 +12,9 @@ export const MediaRole = Schema.Literals(["primary", "gallery", "thumbnail", "vi
 export type MediaRole = typeof MediaRole.Type
 
 /**
- * A file of the organization (contract §10). `size` in bytes, `width` and `height` in pixels as it is seen (null where
- * it is no image), `contentType` by what the file is and not by what its sender said. `url` is where it lies for
- * whoever may see it; `isPublic`: everybody may, also while nothing that is published shows it.
+ * A file of the organization (contract §10). `size` in bytes, `width` and `height` in pixels as displayed (null if it
+ * is not an image). `contentType` is detected from the content, not taken from the sender. `url` is the address for
+ * permitted viewers; `isPublic` allows everybody, even if nothing published shows it.
  */
 export const MediaAsset = Schema.Struct({
   id: Uuid,
@@ -61,7 +61,7 @@ export const MediaRecord = Schema.Struct({ ...MediaAsset.fields, attachments: Sc
   .annotate({ identifier: "MediaRecord" })
 export type MediaRecord = typeof MediaRecord.Type
 
-/** What can be changed of an asset; its file cannot. `metadata` is replaced as a whole. */
+/** The changeable fields of an asset; its file is not one. `metadata` is replaced completely. */
 export const MediaChange = Schema.Struct({
   alt: Schema.optional(Schema.NullOr(Alt)),
   metadata: Schema.optional(Metadata),
@@ -69,7 +69,7 @@ export const MediaChange = Schema.Struct({
 }).annotate({ identifier: "MediaChange" })
 export type MediaChange = typeof MediaChange.Type
 
-/** An asset that an entity, or one of its variants, is to show. */
+/** An asset to attach to an entity or one of its variants. */
 export const NewAttachment = Schema.Struct({
   entityId: Uuid,
   mediaAssetId: Uuid,
@@ -110,7 +110,7 @@ export interface NewAsset {
   readonly origin?: "imported"
 }
 
-/** Whose name a file keeps when it is saved: nothing that a path, a header or a terminal would take for its own. */
+/** The name a file is saved under, without characters that are special in paths, headers or terminals. */
 export const savedName = (sent: string, extension: string): string => {
   const last = sent.split(/[/\\]/).at(-1) ?? ""
   const plain = last.replace(/[\p{Cc}\p{Cf}"<>|:*?]/gu, "").trim()

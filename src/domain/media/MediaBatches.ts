@@ -16,8 +16,8 @@ export class MediaBatches extends Context.Service<MediaBatches, {
   readonly attachedTo: MediaBatchRepo["Service"]["attachedTo"]
   readonly showing: MediaBatchRepo["Service"]["showing"]
   /**
-   * Puts these in the place of what the entities show now, and says of each whether anything changed. To be called inside
-   * of a transaction that has locked the entities and asked which assets are `known`; two statements.
+   * Replaces the attachments of the entities and returns for each whether anything changed. Call it inside a
+   * transaction that has locked the entities and looked up which assets are `known`; two statements.
    */
   readonly replace: (
     entities: ReadonlyArray<MediaOfEntity>
@@ -57,7 +57,10 @@ const shown = ({ entityId, mediaAssetId, role, sortOrder, variantId }: AttachedM
   sortOrder
 })
 
-/** The change log tells of attachments in the history of the entity; one that is only shown elsewhere is attached anew. */
+/**
+ * The change log records attachments in the history of the entity. An attachment whose position changes is recorded as
+ * attached again.
+ */
 const toChange = (type: "media.attach" | "media.detach", at: AttachedMedium, before?: AttachedMedium): Change => ({
   type,
   entityType: "catalog_entity",

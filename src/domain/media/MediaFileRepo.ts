@@ -4,7 +4,7 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { isPublicAsset } from "./MediaRows.ts"
 
-/** A file that lies in the storage: an asset's own, or a smaller version of it. */
+/** A file in the storage: an asset's original or a smaller version of it. */
 export interface MediaFile {
   readonly storageKey: string
   readonly contentType: string
@@ -33,11 +33,11 @@ export interface NewRendition {
 /** Where the files of assets and of their smaller versions lie. */
 export class MediaFileRepo extends Context.Service<MediaFileRepo, {
   /**
-   * The file under a storage key. It is asked for without an organization: the address is followed by browsers that name
-   * none, and who may see the file depends on the asset, on a signature, and on who asks.
+   * The file under a storage key. The look-up has no organization: browsers follow the address without one, and access
+   * depends on the asset, the signature and the caller.
    */
   readonly at: (storageKey: string) => Effect.Effect<MediaFile | undefined>
-  /** The smaller version of an asset in this width; undefined where nobody has made it. */
+  /** The smaller version of an asset in this width; undefined before it is rendered. */
   readonly rendition: (
     assetId: string,
     width: number
@@ -103,8 +103,8 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): MediaFileR
 
   const addRendition = Effect.fn("MediaFileRepo.addRendition")(function*(made: NewRendition) {
     const organization = yield* currentOrganization
-    // Key share: an asset deleted at the same moment is waited for and then not found. A file whose row is not written
-    // stays on the list of those that have to go: it leaves it and comes back in one statement.
+    // Key share: wait for a concurrent deletion of the asset and then find none. A file whose row is not written stays
+    // on the removal list, because leaving and re-entering the list happen in one statement.
     const rows = yield* sql`with a as (select id from media_assets
         where id = ${made.assetId}::uuid and organization_id = ${organization} for key share),
       kept as (delete from media_removals where storage_key = ${made.storageKey}

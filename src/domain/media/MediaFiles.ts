@@ -18,7 +18,7 @@ export interface ShownAddress {
 
 /** A file that may be given out, and to whom. */
 export interface ShownFile extends MediaFile {
-  /** Seconds that whoever got it may keep it; `public`: and may give it to anybody. */
+  /** Seconds a client can cache the file; `public`: shared caches can as well. */
   readonly audience: "public" | "holder" | "actor"
   readonly seconds: number
 }
@@ -26,9 +26,9 @@ export interface ShownFile extends MediaFile {
 /** Files as they are given out (docs/media.md). */
 export class MediaFiles extends Context.Service<MediaFiles, {
   /**
-   * The file under a storage key, for whoever may see it: everybody where its asset is public, whoever holds a signed
-   * address until that is over, and whoever may read the organization's media or sees what it has not published. 404 for everybody else, and for a signature
-   * that is none; 403 for one that is over.
+   * The file under a storage key, if the caller may see it: everybody for a public asset, holders of a signed address
+   * until it expires, and callers who can read the organization's media or its unpublished content. 404 for others and
+   * for an invalid signature; 403 for an expired one.
    */
   readonly show: (
     storageKey: string,
@@ -45,7 +45,7 @@ export class MediaFiles extends Context.Service<MediaFiles, {
 
 const notFound = NotFound.of("Media not found.")
 
-/** How long a copy of what everybody may see may be kept: for good where the address never shows anything else. */
+/** How long a public file can be cached: forever if the address never serves other content. */
 const hour = 3_600
 const year = 31_536_000
 

@@ -1,7 +1,7 @@
 import { Context, Data, type Effect, type Scope } from "effect"
 import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
 
-/** An image that nobody can read, or that would take too much to. */
+/** An image that cannot be decoded, or only at too high a cost. */
 export class ImageRefused extends Data.TaggedError("ImageRefused")<{ readonly message: string }> {}
 
 /** Width and height in pixels, as the image is seen. */
@@ -21,7 +21,7 @@ export interface RenderedImage extends ImageSize {
 export class MediaImages extends Context.Service<MediaImages, {
   /** Reads the head of an image of this content type; no pixels are unpacked. */
   readonly measure: (path: string, contentType: string) => Effect.Effect<ImageSize, ImageRefused | StorageFailed>
-  /** Draws the image at most this wide, never wider than it is; the file lies there while the scope is open. */
+  /** Renders the image at most this wide, never wider than the original; the file exists while the scope is open. */
   readonly render: (
     path: string,
     width: number

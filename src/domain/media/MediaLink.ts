@@ -5,17 +5,17 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 export type MediaKey = Redacted.Redacted<Uint8Array>
 
 /**
- * Keys of signed addresses: the first signs, all of them are accepted. Without any none are made, so that nobody can
- * forge one with a key that everybody knows.
+ * Keys of signed addresses: the first signs, all are accepted. Without keys the service signs nothing, because
+ * addresses signed with a well-known key could be forged.
  */
 export class MediaKeys extends Context.Service<MediaKeys, ReadonlyArray<MediaKey>>()("stoa/domain/media/MediaKeys") {
   static readonly layerOf = (keys: ReadonlyArray<MediaKey>): Layer.Layer<MediaKeys> => Layer.succeed(MediaKeys, keys)
 }
 
-/** What an address says and its signature vouches for. */
+/** The signed content of an address. */
 export interface MediaLink {
   readonly storageKey: string
-  /** End of its life in seconds since 1970. */
+  /** Expiry in seconds since 1970. */
   readonly expires: number
 }
 

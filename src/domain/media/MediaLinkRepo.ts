@@ -15,7 +15,7 @@ export interface AttachmentEnds {
 
 /** What entities and their variants show. */
 export class MediaLinkRepo extends Context.Service<MediaLinkRepo, {
-  /** Attaches nothing unless all ends exist and the variant is one of the entity's. */
+  /** Attaches nothing unless all ends exist and the variant belongs to the entity. */
   readonly attach: (attachment: NewAttachment) => Effect.Effect<AttachmentEnds, never, CurrentActor>
   /** False: it was not attached there. */
   readonly detach: (detachment: Detachment) => Effect.Effect<boolean, never, CurrentActor>

@@ -4,11 +4,11 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
 /** Files that have to go, or will have to unless their row is written (`migrations.ts`). */
 export class MediaRemovalRepo extends Context.Service<MediaRemovalRepo, {
-  /** To be called before a file is stored: should its upload die, it goes an hour later. */
+  /** Call it before a file is stored: if the upload dies, the file is removed an hour later. */
   readonly expect: (storageKey: string) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Takes up to `limit` files that are due and gives their keys, so that nobody else removes them meanwhile; they are due
-   * again some minutes later, twice as long each time up to a day, unless `removed` says that they are gone.
+   * Claims up to `limit` due files and returns their keys. A claimed file is due again some minutes later, doubling up
+   * to a day, unless `removed` reports it as gone.
    */
   readonly due: (limit: number) => Effect.Effect<ReadonlyArray<string>>
   /** The same for files that were just put on the list. */

@@ -6,7 +6,7 @@ import { MediaStorage } from "./MediaStorage.ts"
 /** Files that are removed at the same time. */
 const atOnce = 4
 
-/** Removes files whose rows are gone, or were never written. Only what the list of the database names is touched. */
+/** Removes files whose rows are deleted or were never written. Touches only files on the database's removal list. */
 export class MediaRemovals extends Context.Service<MediaRemovals, {
   /** Files of a record that was just deleted. What cannot be removed now stays on the list; it never fails. */
   readonly now: (storageKeys: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
@@ -28,7 +28,7 @@ export class MediaRemovals extends Context.Service<MediaRemovals, {
           })
         )
 
-      /** Taken first and forgotten last: a process that dies in between leaves them to the next turn. */
+      /** Claim first and forget last: a process that dies in between leaves the files to the next run. */
       const removing = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
         const gone = yield* Effect.forEach(keys, one, { concurrency: atOnce })
         yield* repo.removed(gone.flat())

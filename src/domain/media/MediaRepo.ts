@@ -26,7 +26,10 @@ export class MediaRepo extends Context.Service<MediaRepo, {
   readonly record: (id: string) => Effect.Effect<MediaRecord | undefined, never, CurrentActor>
   readonly page: (filter: MediaFilter, page: PageRequest) => Effect.Effect<PageOf<MediaAsset>, never, CurrentActor>
   readonly update: (id: string, change: MediaChange) => Effect.Effect<MediaAsset | undefined, never, CurrentActor>
-  /** The keys of its files, its own first, which are on the list of those that have to go; undefined: there was none. */
+  /**
+   * Deletes an asset and returns the keys of its files, the original first, now on the removal list; undefined if there
+   * is none.
+   */
   readonly remove: (id: string) => Effect.Effect<ReadonlyArray<string> | undefined, never, CurrentActor>
 }>()("stoa/domain/media/MediaRepo") {
   static readonly layer = Layer.effect(
@@ -102,7 +105,7 @@ const makeReads = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, addres
 const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
   const create = Effect.fn("MediaRepo.create")(function*(asset: NewAsset) {
     const actor = yield* CurrentActor
-    // Whoever removes files counts an attempt first and then removes: an entry with one is lost to us, file and all.
+    // A removal counts an attempt before it removes the file, so an entry with an attempt means the file is lost.
     const rows = yield* sql<MediaRow>`with kept as (
         delete from media_removals where storage_key = ${asset.storageKey}
           and organization_id = ${actor.organizationId} and attempts = 0 returning storage_key),

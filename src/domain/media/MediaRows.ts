@@ -1,6 +1,6 @@
 import type { MediaAsset } from "./MediaAsset.ts"
 
-/** A row of `media_assets` as the driver gives it. */
+/** A row of `media_assets` from the driver. */
 export interface MediaRow {
   readonly id: string
   readonly organization_id: string
@@ -20,7 +20,7 @@ export interface MediaRow {
   readonly uploaded_at: Date
 }
 
-/** The record of a row, whose file lies below `address`. */
+/** The asset of a row, with its file under `address`. */
 export const toAsset = (row: MediaRow, address: string): MediaAsset => ({
   id: row.id,
   organizationId: row.organization_id,
@@ -47,10 +47,7 @@ export const assetJson = (row: string): string =>
     'height', ${row}.height, 'alt', ${row}.alt, 'metadata', ${row}.metadata, 'origin', ${row}.origin,
     'isPublic', ${row}.is_public)`
 
-/**
- * Whether everybody may see the asset in the row `row`: its owner says so, or something that is published shows it. An
- * SQL text.
- */
+/** SQL for whether the asset in the row `row` is public: its owner marked it so, or something published shows it. */
 export const isPublicAsset = (row: string): string =>
   `(${row}.is_public or exists (select 1 from entity_media pl join catalog_entities pe on pe.id = pl.entity_id
       and pe.organization_id = pl.organization_id

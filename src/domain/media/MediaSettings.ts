@@ -31,7 +31,7 @@ export class MediaSettings
     Layer.succeed(MediaSettings, values)
 }
 
-/** The path below which this service gives files out; their storage keys stand behind it. */
+/** The path this service serves files under, followed by the storage key. */
 export const filesPath = "/api/media/files/"
 
 /**

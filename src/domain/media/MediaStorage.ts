@@ -2,7 +2,7 @@ import { Context, Data, DateTime, Effect, type Scope, type Stream } from "effect
 import { newId } from "../ids/Id.ts"
 import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
 
-/** Nothing lies under this key. */
+/** There is no file under this key. */
 export class FileMissing extends Data.TaggedError("FileMissing")<{ readonly key: string }> {}
 
 /** Bytes of a file, both ends included. */
@@ -11,7 +11,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** What a signed address of the storage's own says of the answer. */
+/** Response headers that a storage's signed address determines. */
 export interface SignedAnswer {
   readonly seconds: number
   readonly contentType: string
@@ -24,16 +24,16 @@ export class MediaStorage extends Context.Service<MediaStorage, {
   readonly isConfigured: boolean
   /** Stores a staged file; it may be gone from its place afterwards. Once this succeeded the file survives a crash. */
   readonly put: (key: string, file: TemporaryFile, contentType: string) => Effect.Effect<void, StorageFailed>
-  /** The file, or a part of it, as it comes. */
+  /** Streams the file, or a part of it. */
   readonly open: (
     key: string,
     range?: ByteRange
   ) => Effect.Effect<Stream.Stream<Uint8Array, StorageFailed>, StorageFailed | FileMissing>
-  /** Where the file lies on this machine, brought here where it has to be; for as long as the scope is open. */
+  /** A local path of the file, downloaded if necessary; valid while the scope is open. */
   readonly local: (key: string) => Effect.Effect<string, StorageFailed | FileMissing, Scope.Scope>
   /** Removes a file; one that is not there is removed already. */
   readonly remove: (key: string) => Effect.Effect<void, StorageFailed>
-  /** A signed address of the storage's own; absent where it has none and the service signs its own. */
+  /** An address signed by the storage; absent if the storage cannot sign and the service signs instead. */
   readonly signedUrl?: (key: string, answer: SignedAnswer) => Effect.Effect<string, StorageFailed>
 }>()("stoa/domain/media/MediaStorage") {}
 

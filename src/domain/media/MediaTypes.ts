@@ -53,7 +53,7 @@ export const typeNamed = (contentType: string | undefined): MediaType | undefine
 
 const aliases: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg", "image/x-png": "image/png" }
 
-/** Declarations that say nothing about a file. */
+/** Content types that tell nothing about a file. */
 const undeclared: ReadonlySet<string> = new Set(["", "application/octet-stream", "binary/octet-stream"])
 
 /** The content type that a client declares, in its usual spelling; undefined if it declares none. */
@@ -63,8 +63,8 @@ export const declaredType = (sent: string): string | undefined => {
 }
 
 /**
- * The `Content-Disposition` of a file (RFC 6266): active types are attachments, all others are shown. The name comes
- * twice, in ASCII and in full.
+ * The `Content-Disposition` of a file (RFC 6266): active types are attachments, all others inline. It carries the name
+ * in ASCII and in UTF-8.
  */
 export const dispositionOf = (contentType: string, filename: string): string => {
   const how = typeNamed(contentType)?.isActive === false ? "inline" : "attachment"

@@ -17,17 +17,17 @@ const fetches = Metric.counter("stoa_picture_fetches_total", {
 const countFetch = (outcome: "attached" | "refused" | "delayed") =>
   Metric.update(Metric.withAttributes(fetches, { outcome }), 1)
 
-/** How long a picture may take from the look-up of its host to its last byte. */
+/** Time limit for a picture, from the look-up of its host to the last byte. */
 const timeLimit = "60 seconds"
 
-/** What became of a picture; `gone`: nobody waits for it any more, `there`: it was attached before. */
+/** The result of a fetch; `gone`: the picture is no longer expected, `there`: it was attached before. */
 export type Fetched = "attached" | "there" | "gone"
 
 /** Fetches pictures that lie with another shop, and attaches them to their entities. */
 export class PictureFetches extends Context.Service<PictureFetches, {
   /**
-   * One try, which may be made twice and by two workers at once: a picture is attached once. A refusal is kept, and so is
-   * a delay at the last try.
+   * One try. It can run twice and in two workers at once: a picture is attached once. A refusal is stored, and so is a
+   * delay at the last try.
    */
   readonly run: (
     id: string,
@@ -46,7 +46,7 @@ const nameOf = (url: string): string => {
   }
 }
 
-/** Brings a picture of at most `limit` bytes to the disk, where it lies for as long as the scope is open. */
+/** Downloads a picture of at most `limit` bytes to a temporary file that exists while the scope is open. */
 export const pictureArrivals =
   (hosts: PictureHosts["Service"], temporary: TemporaryFiles["Service"], limit: number) => (url: string) =>
     Effect.flatMap(hosts.fetch(url, limit), (bytes) => temporary.receive(bytes, limit)).pipe(
@@ -67,7 +67,10 @@ const makeFetches = Effect.gen(function*() {
 
   const received = pictureArrivals(hosts, temporary, maxUploadSize)
 
-  /** The same rules as for an upload, and a picture only. What the host says of its type is not asked: many guess. */
+  /**
+   * Applies the rules of an upload, restricted to images. The host's content type is ignored, because many hosts guess
+   * it.
+   */
   const stored = Effect.fnUntraced(
     function*({ alt, url }: ForeignPicture) {
       const file = yield* received(url)
@@ -105,7 +108,7 @@ const makeFetches = Effect.gen(function*() {
       }
       yield* countFetch("refused")
       yield* repo.refuse(picture.id, reason)
-      // Addresses may hold what lets whoever has it in; the job's record has the whole of it.
+      // Addresses can contain credentials, so the log omits them; the job's record has the full address.
       yield* Effect.logWarning(`picture ${picture.position + 1} of '${picture.slug}' was not fetched: it ${message}`)
       return yield* new PictureRefused({ message: reason })
     })

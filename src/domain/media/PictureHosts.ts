@@ -1,17 +1,16 @@
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 
-/** The picture will not be fetched however often it is asked for; `message` is worded to follow its address. */
+/** The picture will never be fetched, so there is no retry; `message` is worded to follow its address. */
 export class PictureRefused extends Data.TaggedError("PictureRefused")<{ readonly message: string }> {}
 
-/** It did not come this time. */
+/** The picture could not be fetched this time; retry. */
 export class PictureDelayed extends Data.TaggedError("PictureDelayed")<{ readonly message: string }> {}
 
 /** The way out to the hosts of pictures that files of other shops name, past the guard of webhooks' targets. */
 export class PictureHosts extends Context.Service<PictureHosts, {
   /**
-   * Asks for a picture, and follows a few redirects, each of which is judged and resolved like the first address. Gives
-   * its bytes as they come, for as long as the scope is open. A picture that announces more bytes than `limit` is refused.
-   * Without time limit.
+   * Requests a picture and follows a few redirects, each checked and resolved like the first address. Streams its bytes
+   * while the scope is open; refuses a picture that announces more bytes than `limit`. Has no time limit.
    */
   readonly fetch: (
     url: string,

@@ -19,8 +19,8 @@ export type Original = Pick<MediaFile, "assetId" | "organizationId" | "storageKe
 type Stored = Pick<MediaFile, "storageKey" | "contentType" | "size" | "digest">
 
 /**
- * Smaller versions of images, made when they are first asked for and kept with them. Only in the widths that the
- * deployment names, so that nobody can have one image drawn a thousand times.
+ * Smaller versions of images, rendered on the first request and then stored. Only in the configured widths, so that a
+ * client cannot have one image rendered a thousand times.
  */
 export class Renditions extends Context.Service<Renditions, {
   /** 422 for a width that is not made or a file that is no image; 503 when too many are being drawn. */
@@ -38,13 +38,13 @@ const makeRenditions = Effect.gen(function*() {
   let waiting = 0
 
   const draw = Effect.fn("Renditions.draw")(function*({ assetId, storageKey }: Original, width: number) {
-    // Whoever waited may find that it was drawn meanwhile.
+    // Another request may have rendered it during the wait.
     const found = yield* repo.rendition(assetId, width)
     if (found !== undefined) return found
     const { contentType, extension, file } = yield* images.render(yield* storage.local(storageKey), width)
     const key = yield* newStorageKey(extension)
     const { digest, size } = file
-    // As for uploads: the file goes again unless its row is written.
+    // As for uploads: the file is removed unless its row is written.
     yield* removals.expect(key)
     yield* storage.put(key, file, contentType)
     const made = { assetId, width, storageKey: key, contentType, size, digest }

@@ -20,7 +20,7 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{ readonly 
   }
 }
 
-/** Temporary files for content that is checked before it is stored; memory never holds a whole file. */
+/** Temporary files for content that is checked before it is stored, so that no full file is held in memory. */
 export class TemporaryFiles extends Context.Service<TemporaryFiles, {
   /** Writes a stream of at most `limit` bytes to a file, which is removed with the scope unless it was moved. */
   readonly receive: <E>(

@@ -11,25 +11,25 @@ import { MediaStorage, newStorageKey } from "./MediaStorage.ts"
 import { declaredType, type MediaType, typeNamed } from "./MediaTypes.ts"
 import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
 
-/** A file as it arrived, with what its sender says of it. */
+/** A received file with the client's description of it. */
 export interface ReceivedFile {
   readonly file: TemporaryFile
   readonly filename: string
-  /** The content type that the client declares, as it stands in the request. */
+  /** The content type header of the client, unparsed. */
   readonly declared: string
   readonly alt: string | null
   readonly isPublic: boolean
-  /** Where it comes from; absent: from the merchant. */
+  /** Origin of the file; absent: uploaded by the merchant. */
   readonly origin?: "imported"
 }
 
 /** Files become media of the organization (spec §4 `/media/upload`, contract §10). */
 export class Uploads extends Context.Service<Uploads, {
-  /** 501 where no files are kept; to be asked before a byte of the file is read. */
+  /** 501 without storage; check it before reading any byte of the file. */
   readonly admit: Effect.Effect<void, StorageNotSupported>
   /**
-   * Looks at a file and stores it without its row, which the caller writes (`MediaRepo.create`) together with whatever
-   * belongs to it; without a row the file goes.
+   * Checks a file and stores it without its row. The caller writes the row (`MediaRepo.create`) together with related
+   * records; without a row the file is removed.
    */
   readonly put: (received: ReceivedFile) => Effect.Effect<NewAsset, ValidationFailed | Unavailable, CurrentActor>
   /** 422 for a file that is not what may be uploaded, 503 when the storage does not take it. Nothing is left of either. */
@@ -40,7 +40,7 @@ export class Uploads extends Context.Service<Uploads, {
 
 const refused = (message: string, code = "invalid") => Effect.fail(ValidationFailed.of("file", message, code))
 
-/** Storage that is away is told from mistakes of the client; the log has what it said. */
+/** Reports a storage failure as 503 instead of a client error, and logs the storage's message. */
 export const storageAway = (failure: StorageFailed) =>
   Effect.andThen(
     Effect.logWarning("the storage of media failed", failure),
@@ -53,7 +53,7 @@ const makeUploads = Effect.gen(function*() {
 
   const admit = storage.isConfigured ? Effect.void : Effect.fail(StorageNotSupported.of())
 
-  /** What the file is, and never what its sender says; who says something else is told so. */
+  /** Detects the content type from the file; a contradicting declaration is refused. */
   const typeOf = Effect.fnUntraced(function*({ declared, file }: ReceivedFile) {
     if (file.size === 0) return yield* refused("file is required", "required")
     const type = typeNamed(file.contentType)
@@ -93,7 +93,7 @@ const makeUploads = Effect.gen(function*() {
       ...received.origin === undefined ? {} : { origin: received.origin },
       ...size
     }
-    // The file is expected to go until its row is written: whatever dies in between leaves none behind.
+    // The file is on the removal list until its row is written, so a crash in between leaves no orphan.
     yield* removals.expect(storageKey)
     yield* storage.put(storageKey, file, type.contentType)
     return asset

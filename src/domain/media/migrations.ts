@@ -23,7 +23,7 @@ export const migrations = {
     `create index media_assets_newest on media_assets (organization_id, uploaded_at desc, id desc)`,
     `create index media_assets_type on media_assets (organization_id, content_type, uploaded_at desc, id desc)`,
     `create index media_assets_derived on media_assets (derived_from_asset_id) where derived_from_asset_id is not null`,
-    // An asset is attached once at each level: to the entity, and to each of its variants.
+    // An asset is attached at most once to the entity and once to each of its variants.
     `create table entity_media (
       organization_id text not null,
       entity_id uuid not null references catalog_entities on delete cascade,
@@ -36,7 +36,7 @@ export const migrations = {
     )`,
     `create index entity_media_asset on entity_media (media_asset_id, entity_id)`,
     `create index entity_media_variant on entity_media (variant_id) where variant_id is not null`,
-    // Smaller versions of images, made when they are first asked for.
+    // Smaller versions of images, rendered on the first request.
     `create table media_renditions (
       organization_id text not null,
       asset_id uuid not null references media_assets on delete cascade,
@@ -49,8 +49,8 @@ export const migrations = {
       primary key (asset_id, width)
     )`,
     /*
-     * Files that have to go. A file gets its entry before it is stored, due when its upload must have died, and loses it
-     * in the statement that writes its row; a row that goes gives its file an entry, whoever deletes it and however.
+     * Files to remove. A file gets an entry before it is stored, due after its upload must have ended, and loses it in
+     * the statement that writes its row. A deleted row gives its file an entry, for any kind of deletion.
      */
     `create table media_removals (
       storage_key text primary key,
@@ -70,7 +70,7 @@ export const migrations = {
       referencing old table as gone for each statement execute function media_file_doomed()`,
     `create trigger media_renditions_file after delete on media_renditions
       referencing old table as gone for each statement execute function media_file_doomed()`,
-    // Pictures that lie with another shop. The row outlives the medium, so that one that was deleted is not fetched anew.
+    // Pictures hosted by another shop. The row outlives the medium, so that a deleted medium is not fetched again.
     `create table foreign_pictures (
       id uuid primary key,
       organization_id text not null,

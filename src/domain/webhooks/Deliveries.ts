@@ -32,7 +32,7 @@ interface Found extends Due {
 const outcomeOf = ({ error, refused, statusCode }: AttemptResult): DeliveryOutcome =>
   error === null ? "delivered" : refused ? "refused" : statusCode === 410 ? "gone" : "failed"
 
-/** Why nothing is sent, undefined when it is. */
+/** Why a delivery is skipped; undefined if it is sent. */
 const skipReason = ({ message, stored }: Due, arrived: boolean): string | undefined => {
   if (stored === undefined) return "the endpoint is gone"
   if (!stored.endpoint.isActive) return "the endpoint is switched off"
@@ -43,13 +43,15 @@ const skipReason = ({ message, stored }: Due, arrived: boolean): string | undefi
 const isWhole = (due: Due): due is Found => due.stored !== undefined && due.message !== undefined
 
 /**
- * Delivers events, one attempt a run (contract, platform §9.2 and §9.3). The events of one record go to an endpoint in
- * their order: a later one waits until the earlier one is delivered or given up, and is then enqueued by whoever settled
- * that. Records and endpoints do not wait for one another.
+ * Delivers events, one attempt per run (contract, platform §9.2 and §9.3). An endpoint gets the events of one record in
+ * order: a later event waits until the earlier one is delivered or given up, and that run then enqueues it. Different
+ * records and endpoints are independent.
  */
 export class Deliveries extends Context.Service<Deliveries, {
   readonly run: (run: DeliveryRun) => Effect.Effect<DeliveryNote, DeliveryFailed | GiveUp, CurrentActor>
-  /** Enqueues again what lost its job; gives how many. A sweep of all organizations. */
+  /**
+   * Enqueues deliveries that lost their job again, for all organizations; returns the count. Used by a scheduled job.
+   */
   readonly revive: Effect.Effect<number>
 }>()("stoa/domain/webhooks/Deliveries") {
   static readonly layer = Layer.effect(
@@ -93,7 +95,7 @@ export class Deliveries extends Context.Service<Deliveries, {
             : new Date(at.getTime() + waitAfter(backoff, run.attemptNumber)),
           at
         })
-        // A redelivery that fails leaves the ordinary attempts their turn.
+        // A failed redelivery does not use up the regular attempts.
         if (outcome === "delivered" || off || (last && !run.redelivery)) yield* settle(run)
         if (result.error === null) return { delivered: true, statusCode: result.statusCode } as const
         return yield* off ? Effect.fail(new GiveUp(result.error)) : new DeliveryFailed({ message: result.error })
@@ -114,7 +116,7 @@ export class Deliveries extends Context.Service<Deliveries, {
           if (waits) return { waiting: "an earlier event of the same record has to be settled first" }
         }
         const isFailing = due.stored.endpoint.failingSince !== null
-        // Taken and given back as one: whoever is interrupted between the two would keep his place for ever.
+        // Acquire and release as one unit: an interruption in between would occupy the slot forever.
         return yield* Effect.acquireUseRelease(
           Effect.sync(() => slots.enter(run.endpointId, placesAt(isFailing))),
           (entered): Effect.Effect<DeliveryNote, DeliveryFailed | GiveUp, CurrentActor> =>

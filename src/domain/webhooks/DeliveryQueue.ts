@@ -26,8 +26,8 @@ export const deliveryQueue = Effect.gen(function*() {
     isFailing: boolean
   ) {
     const { input, options, task } = deliveryJob({ ...message, endpointId: run.endpointId })
-    // Seldom, as it is a statement, but often enough for the sweep of lost ones to leave it alone: a second job for the
-    // same event would be put off beside this one, and a third after it.
+    // Rarely, because it is a statement, but often enough that the scheduled job for lost deliveries leaves this one
+    // alone: it would otherwise enqueue duplicates of the same event.
     if (run.postponed % 30 === 29) yield* dispatches.touch(run.endpointId, run.eventId, yield* clock)
     const again = { ...input, postponed: run.postponed + 1, ...(run.redelivery ? { redelivery: true } : {}) }
     yield* jobs.enqueue(task, again, {

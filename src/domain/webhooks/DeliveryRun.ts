@@ -2,9 +2,9 @@
 export interface DeliveryRun {
   readonly endpointId: string
   readonly eventId: string
-  /** Sent again by hand: whatever became of it before, and without waiting for its turn. */
+  /** Sent again by hand: ignores earlier results and the order of events. */
   readonly redelivery: boolean
-  /** How often this run was put off because all places at its endpoint were taken. */
+  /** How often this run was postponed because all slots of its endpoint were occupied. */
   readonly postponed: number
   readonly attemptNumber: number
   readonly maxAttempts: number

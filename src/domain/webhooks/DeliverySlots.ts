@@ -4,14 +4,14 @@ const healthy = 8
 /** The same at an endpoint that has been failing: one hangs, and the others would hang with it. */
 const failing = 1
 
-/** Places that are taken, by what they are at. */
+/** Occupied delivery slots per endpoint. */
 export interface Places {
-  /** Takes a place; false when as many as there are have been taken. */
+  /** Occupies a slot; false if the maximum is reached. */
   readonly enter: (at: string, most: number) => boolean
   readonly leave: (at: string) => void
 }
 
-/** Places in this process, none of them taken. */
+/** Slots of this process, all free. */
 export const places = (): Places => {
   const taken = new Map<string, number>()
   return {

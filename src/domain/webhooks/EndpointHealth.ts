@@ -6,7 +6,7 @@ import { WebhookSettings } from "./WebhookSettings.ts"
 
 const dayMs = 24 * 3_600_000
 
-/** What an attempt says of its endpoint: since when it has been failing, and when it is switched off for that. */
+/** Updates an endpoint's health after an attempt: since when it fails, and whether to switch it off. */
 export const endpointHealth = Effect.gen(function*() {
   const deliveries = yield* WebhookDeliveryRepo
   const { disableAfterDays } = yield* WebhookSettings
@@ -17,7 +17,7 @@ export const endpointHealth = Effect.gen(function*() {
     const since = yield* deliveries.failed(endpoint.id, at)
     const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
     if (outcome !== "gone" && !forDays) return false
-    // Off already, the next try finds that out; sent elsewhere meanwhile, the next try goes there.
+    // Another process may have switched the endpoint off or changed its address; the next attempt reads that.
     if (!(yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at))) return false
     const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
     yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)

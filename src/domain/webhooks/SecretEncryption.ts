@@ -5,7 +5,10 @@ const cipher = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 
-/** A key of the deployment, known by the beginning of its digest, so that rows can say which one sealed them. */
+/**
+ * An encryption key of the deployment. Its id is the beginning of its digest, so that rows name the key that encrypted
+ * them.
+ */
 export interface SecretsKey {
   readonly id: string
   readonly bytes: Redacted.Redacted<Uint8Array>
@@ -19,7 +22,7 @@ const keyOf = (bytes: Uint8Array): SecretsKey => ({
   bytes: Redacted.make(bytes, { label: "secrets key" })
 })
 
-/** Seals where there is nothing to keep secret, in tests and where no mail is sent: its key stands in the source. */
+/** Key for tests and deployments without secrets or mail. It is not secret: it is derived from this source. */
 export const developmentKeyring: Keyring = [keyOf(createHash("sha256").update("stoa development").digest())]
 
 const encoded = /^[A-Za-z0-9+/]{43}=$/
@@ -35,13 +38,13 @@ export const readKeyring = (text: string): Keyring | undefined => {
   return first === undefined ? undefined : [first, ...others]
 }
 
-/** A secret as it lies in a row: which key opens it, and nonce, tag and text in base64. */
+/** An encrypted secret in a row: the key's id, and nonce, tag and ciphertext in base64. */
 export interface Encrypted {
   readonly keyId: string
   readonly text: string
 }
 
-/** `owner` says whose secret it is and is sealed with it: a row that was copied to another owner does not open there. */
+/** `owner` is authenticated with the secret (AAD), so a row copied to another owner does not decrypt. */
 export const encryptSecret = ([key]: Keyring, owner: string, secret: string): Encrypted => {
   const nonce = randomBytes(nonceBytes)
   const sealing = createCipheriv(cipher, Redacted.value(key.bytes), nonce).setAAD(Buffer.from(owner))

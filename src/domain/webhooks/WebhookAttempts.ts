@@ -24,7 +24,7 @@ const unanswered = (error: string, refused = false): Ending => ({ statusCode: nu
 /** Whose secret it is, so that it opens nowhere else. */
 export const secretOwner = (organizationId: string, endpointId: string): string => `${organizationId}/${endpointId}`
 
-/** Sends a message to an endpoint once: opens its secrets, signs, posts, and says what came of it. */
+/** Sends a message to an endpoint once: decrypts its secrets, signs, posts and returns the result. */
 export class WebhookAttempts extends Context.Service<WebhookAttempts, {
   readonly send: (
     stored: StoredEndpoint,

@@ -3,9 +3,9 @@ import { Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 
 /**
- * One attempt to deliver an event (contract, platform §9.4). `webhookId` is what the receiver saw: the same over all
- * attempts. `payload` is the body that was sent; null outside of the log, and when it is no longer kept.
- * `responseSnippet` is the beginning of the answer, 1 kB at most.
+ * One attempt to deliver an event (contract, platform §9.4). `webhookId` is sent to the receiver and stays the same
+ * over all attempts. `payload` is the sent body; null outside the log and after its retention. `responseSnippet` is the
+ * beginning of the response, at most 1 kB.
  */
 export const WebhookDelivery = Schema.Struct({
   id: Uuid,
@@ -15,9 +15,9 @@ export const WebhookDelivery = Schema.Struct({
   eventName: Schema.String,
   webhookId: Schema.String,
   payload: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
-  /** Which attempt of its event it is, from 1. */
+  /** Number of the attempt for its event, from 1. */
   attemptCount: Schema.Int,
-  /** Null when nothing was answered. */
+  /** Null without a response. */
   statusCode: Schema.NullOr(Schema.Int),
   durationMs: Schema.Int,
   error: Schema.NullOr(Schema.String),

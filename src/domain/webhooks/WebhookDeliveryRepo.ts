@@ -18,7 +18,7 @@ export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   readonly record: (attempt: Attempt) => Effect.Effect<WebhookDelivery, never, CurrentActor>
   /** Ends a row of failures. */
   readonly recovered: (endpointId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Begins a row of failures, or leaves the one that is there; gives since when. */
+  /** Starts a series of failures or continues the current one; returns its start. */
   readonly failed: (endpointId: string, at: Date) => Effect.Effect<Date | undefined, never, CurrentActor>
   /**
    * Switches an active endpoint off and tells the change log, once. False when it was off already, or was sent elsewhere

@@ -21,7 +21,7 @@ export interface WebhookMessage {
   readonly eventAt: Date
 }
 
-/** What a delivery finds when its turn comes. */
+/** The data of a delivery that is due. */
 export interface Due {
   readonly stored: StoredEndpoint | undefined
   readonly message: WebhookMessage | undefined

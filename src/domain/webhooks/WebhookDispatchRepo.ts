@@ -31,22 +31,22 @@ export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
   /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
   readonly wanting: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Wanting>>
   /**
-   * Writes what is sent of events that have their place, and who has to get it, in one statement; gives what was not
-   * written before. The bodies are made of the change log's records in the database, however large they are.
+   * Writes the messages and dispatches of sequenced events in one statement; returns the new dispatches. The database
+   * builds the bodies from the change log, because they can be large.
    */
   readonly open: (events: ReadonlyArray<WantedEvent>, now: Date) => Effect.Effect<ReadonlyArray<Dispatch>>
   /** Endpoint, message and what is open of them, by one statement. */
   readonly due: (endpointId: string, eventId: string) => Effect.Effect<Due, never, CurrentActor>
   /**
-   * Puts a dispatch behind an earlier open one of the same endpoint and record. False when there is none any more. The
-   * earlier one is locked meanwhile: whoever settles it sees this one waiting.
+   * Queues a dispatch behind an earlier open one of the same endpoint and record. False if there is none. Locks the
+   * earlier one, so that settling it sees this one waiting.
    */
   readonly waitBehind: (endpointId: string, eventId: string, now: Date) => Effect.Effect<boolean, never, CurrentActor>
   /** Says of a dispatch that its job lives. */
   readonly touch: (endpointId: string, eventId: string, now: Date) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Forgets a dispatch and does the work for the next one that waits behind it, in one transaction. Without a row to
-   * forget nothing happens.
+   * Deletes a dispatch and runs the callback for the next one waiting behind it, in one transaction. Does nothing
+   * without a row.
    */
   readonly settle: (
     endpointId: string,
@@ -55,8 +55,8 @@ export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
     wake: (next: Dispatch) => Effect.Effect<void>
   ) => Effect.Effect<void, never, CurrentActor>
   /**
-   * Does the work for dispatches of any organization that nobody touched for so many hours and that wait for no earlier
-   * one: their job is lost. In one transaction; gives how many.
+   * Runs the callback for dispatches of any organization that were not touched for `hours` and wait for no earlier one:
+   * their job is lost. One transaction; returns the count.
    */
   readonly revive: (
     hours: number,
@@ -200,7 +200,7 @@ const ending = (sql: SqlClient.SqlClient) => {
       const gone = yield* sql<DispatchRow>`delete from webhook_dispatches where organization_id = ${organization}
         and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning *`
       if (gone[0] === undefined) return
-      // A statement of its own: whoever put himself behind this one while it was locked is seen by it.
+      // A separate statement sees dispatches that queued behind this one while it was locked.
       const next = yield* sql<DispatchRow>`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid and event_id = (

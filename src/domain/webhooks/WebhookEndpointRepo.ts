@@ -9,7 +9,7 @@ import type { Encrypted } from "./SecretEncryption.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
 import { type EndpointRow, type StoredEndpoint, toEndpoint, toStored } from "./WebhookRows.ts"
 
-/** A new secret, and until when the one before it goes on signing. */
+/** A new secret, and until when the previous one signs as well. */
 export interface Rotation {
   readonly secret: Encrypted
   readonly previousUntil: Date
@@ -22,14 +22,17 @@ export interface Rotation {
  */
 export const mostEndpoints = 100
 
-/** All SQL of webhook endpoints. Every change announces itself to the change log in its own statement, without secrets. */
+/** All SQL of webhook endpoints. Every change writes a change log entry in the same statement, without secrets. */
 export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
-  /** False, and nothing written, when the organization has as many endpoints as it may (`mostEndpoints`). */
+  /** False, with nothing written, if the organization has reached its limit of endpoints (`mostEndpoints`). */
   readonly insert: (endpoint: WebhookEndpoint, secret: Encrypted) => Effect.Effect<boolean, never, CurrentActor>
   /** Newest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<StoredEndpoint | undefined, never, CurrentActor>
-  /** Changes an endpoint by a rule that sees it as it stands, with the row locked; a rule that changes nothing writes nothing. Undefined for an unknown one. */
+  /**
+   * Applies a rule to the current endpoint with its row locked; without a change nothing is written. Undefined for an
+   * unknown one.
+   */
   readonly change: (
     id: string,
     rule: (before: WebhookEndpoint) => WebhookEndpoint
@@ -40,7 +43,7 @@ export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/webhooks/WebhookEndpointRepo") {}
 
-/** What the change log is told: the record, which holds no secret. */
+/** The change log entry of an endpoint: the record, which has no secret. */
 export const endpointEvent = (
   type: Extract<ChangeType, `webhooks.${string}`>,
   endpoint: WebhookEndpoint,
@@ -123,7 +126,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   const remove = Effect.fn("WebhookEndpointRepo.remove")(
     function*(id: string) {
       const actor = yield* CurrentActor
-      // Locked in the order of the events, as whoever settles one and wakes the next does.
+      // Lock in the order of the events, like the settlement of a dispatch that wakes the next one.
       const rows = yield* sql<EndpointRow>`with open as materialized (select event_id from webhook_dispatches
           where organization_id = ${actor.organizationId} and endpoint_id = ${id}::uuid order by sequence for update),
         forgotten as (delete from webhook_dispatches where organization_id = ${actor.organizationId}

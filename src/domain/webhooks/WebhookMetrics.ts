@@ -18,7 +18,7 @@ const lag = Metric.histogram("stoa_webhook_lag_seconds", {
   boundaries: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600]
 })
 
-/** Counts an attempt; `lagMs` for the first one of its event. */
+/** Counts an attempt; `lagMs` is given for the first one of its event. */
 export const countAttempt = Effect.fnUntraced(
   function*(outcome: DeliveryOutcome, durationMs: number, lagMs: number | undefined) {
     yield* Metric.update(Metric.withAttributes(attempts, { outcome }), 1)

@@ -8,7 +8,10 @@ export interface WebhookBackoff {
   readonly factor: number
   /** Seconds that no wait exceeds. */
   readonly maxSeconds: number
-  /** Spreads each wait by up to this share of it, 0 to 1, so that what failed together does not come back together. */
+  /**
+   * Varies each wait by up to this share of it, 0 to 1, so that deliveries that failed together are not retried
+   * together.
+   */
   readonly jitter: number
 }
 
@@ -27,8 +30,8 @@ export const waitAfter = ({ baseSeconds, factor, maxSeconds }: WebhookBackoff, a
   Math.min(maxSeconds, baseSeconds * factor ** (attempt - 1)) * 1_000
 
 /**
- * A dispatch that nobody touched for longer than any retry waits has lost its job. In hours; not fewer than a line at an
- * endpoint without places may take (`DeliveryQueue`).
+ * Hours without a touch after which a dispatch has lost its job: longer than any retry waits, and longer than a queue
+ * for the slots of an endpoint can take (`DeliveryQueue`).
  */
 export const lostAfterHours = ({ maxSeconds }: WebhookBackoff): number =>
   Math.max(18, Math.ceil((maxSeconds * 1.5) / 3_600))

@@ -2,7 +2,7 @@ import type { Encrypted } from "./SecretEncryption.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import type { DisabledReason, WebhookEndpoint } from "./WebhookEndpoint.ts"
 
-/** A row of `webhook_endpoints` as the driver gives it. */
+/** A row of `webhook_endpoints` from the driver. */
 export interface EndpointRow {
   readonly id: string
   readonly organization_id: string
@@ -23,7 +23,7 @@ export interface EndpointRow {
   readonly updated_at: Date
 }
 
-/** An endpoint with its secrets as they lie in the table; never leaves the module. */
+/** An endpoint with its encrypted secrets; never leaves the module. */
 export interface StoredEndpoint {
   readonly endpoint: WebhookEndpoint
   readonly secret: Encrypted
@@ -57,7 +57,7 @@ export const toStored = (row: EndpointRow): StoredEndpoint => ({
   previous: previousOf(row)
 })
 
-/** A row of `webhook_deliveries` as the driver gives it. */
+/** A row of `webhook_deliveries` from the driver. */
 export interface DeliveryRow {
   readonly id: string
   readonly organization_id: string
@@ -73,7 +73,7 @@ export interface DeliveryRow {
   readonly failed_at: Date | null
   readonly next_retry_at: Date | null
   readonly created_at: Date
-  /** What was sent, where it was asked for and is still kept. */
+  /** The sent body, if requested and still retained. */
   readonly payload?: { readonly [key: string]: unknown } | null
 }
 

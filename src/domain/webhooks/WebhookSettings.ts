@@ -10,7 +10,7 @@ export interface WebhookOptions {
   readonly disableAfterDays: number
   /** Hours that the old secret signs beside the new one. */
   readonly rotationHours: number
-  /** Days that attempts and what they sent are kept. */
+  /** Retention of attempts and their bodies in days. */
   readonly retentionDays: number
   /** How long deliveries that failed wait. */
   readonly backoff: WebhookBackoff

@@ -35,8 +35,8 @@ export interface SignedMessage {
 }
 
 /**
- * Headers of a delivery (contract, platform §9.2), after Standard Webhooks. The first secret is the endpoint's own; the
- * others sign beside it while a rotation overlaps. The older form, `x-commerce-signature`, knows one signature only.
+ * Headers of a delivery (contract, platform §9.2), after Standard Webhooks. The first secret is the endpoint's current
+ * one; the others also sign while a rotation overlaps. The older `x-commerce-signature` supports one signature only.
  */
 export const deliveryHeaders = (
   { at, body, id, type }: SignedMessage,

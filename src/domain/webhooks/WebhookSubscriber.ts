@@ -19,7 +19,7 @@ export const bodyOf = (message: {
 }): string =>
   JSON.stringify({ id: message.id, type: message.type, timestamp: message.at.toISOString(), data: message.data })
 
-/** The job of a dispatch. It names records and holds nothing of them: they are read when it runs. */
+/** The job of a dispatch. It holds ids only; the records are read when it runs. */
 export const deliveryJob = ({ endpointId, entityId, entityType, eventId, organizationId }: Dispatch): NewJob => ({
   task: deliverTaskSlug,
   input: { endpointId, eventId, entityType, entityId },
@@ -27,9 +27,8 @@ export const deliveryJob = ({ endpointId, entityId, entityType, eventId, organiz
 })
 
 /**
- * Enqueues what the endpoints of each organization want of a batch of events, in the transaction of the relay: two
- * statements and one for the jobs, for any number of events and endpoints; one when nobody wants any of them, and then no
- * record is read.
+ * Enqueues the deliveries of a batch of events in the relay's transaction: two statements and one for the jobs, for any
+ * number of events and endpoints. Without interested endpoints it is one statement and reads no record.
  */
 export const webhookSubscriber: Effect.Effect<EventSubscriber, never, WebhookDispatchRepo | WebhookEvents | Jobs> =
   Effect.gen(function*() {

@@ -25,7 +25,7 @@ import { newSecret, secretRefusal } from "./WebhookSignature.ts"
 import { bodyOf, deliveryJob } from "./WebhookSubscriber.ts"
 import { WebhookTransport } from "./WebhookTransport.ts"
 
-/** Type of the message that `test` sends; nobody can subscribe to it. */
+/** Type of the message that `test` sends; endpoints cannot subscribe to it. */
 export const testEvent = "webhooks.test"
 
 const noKey = Unavailable.of("Webhooks are not available: the service has no key for their secrets (STOA_SECRETS_KEY).")
@@ -54,8 +54,8 @@ export class Webhooks extends Context.Service<Webhooks, {
     secret: string | null | undefined
   ) => Effect.Effect<WebhookEndpointWithSecret, NotFound | ValidationFailed | Unavailable, CurrentActor>
   /**
-   * Sends a message of the type `webhooks.test` at once and says what came of it, which is no error of the request. 503
-   * while this process is sending as many tests of the organization as it may.
+   * Sends a message of the type `webhooks.test` at once and returns the result; a failed delivery is not a failed
+   * request. 503 at the limit of concurrent tests of the organization in this process.
    */
   readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound | Unavailable, CurrentActor>
   /** Attempts, newest first. */
@@ -78,7 +78,7 @@ export class Webhooks extends Context.Service<Webhooks, {
 
 const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-/** What is asked of a request before anything is written. */
+/** Checks of a request before anything is written. */
 const checks = Effect.gen(function*() {
   const { names } = yield* WebhookEvents
   const { keyring } = yield* WebhookSettings
@@ -153,7 +153,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
       description: over(input.description, before.description),
       metadata: over(input.metadata, before.metadata) ?? {},
       isActive: over(input.isActive, before.isActive),
-      // Whoever switches it on, or sends it elsewhere, has mended it.
+      // Switching an endpoint on, or changing its address, ends its series of failures.
       ...(input.isActive === true && !before.isActive || input.url !== undefined && input.url !== before.url
         ? { failingSince: null }
         : {}),

@@ -39,9 +39,9 @@ export const migrations = {
       primary key (organization_id, event_id)
     )`,
     `create index webhook_messages_age on webhook_messages (created_at)`,
-    // What an endpoint still has to get; the row goes when that is settled, one way or the other. 'waiting': an earlier
-    // event of the same record comes first, and whoever settles that one enqueues this one. No foreign key: the relay
-    // writes these rows for all organizations at once and must not fail because an endpoint is deleted in that moment.
+    // Open deliveries of an endpoint; settling one deletes its row. 'waiting': an earlier event of the same record goes
+    // first, and its settlement enqueues this one. No foreign key: the relay writes these rows for all organizations at
+    // once and must not fail because an endpoint is being deleted.
     `create table webhook_dispatches (
       organization_id text not null,
       endpoint_id uuid not null,
