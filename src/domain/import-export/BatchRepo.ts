@@ -15,13 +15,13 @@ export interface RowResult {
   readonly result: ImportResult
 }
 
-/** What a batch came to: results of its first rows, one at least, and the hooks that run after its commit. */
+/** The result of a batch: results of its first rows, at least one, and the hooks that run after the commit. */
 export interface Worked {
   readonly results: ReadonlyArray<RowResult>
   readonly afterCommit: Effect.Effect<void, never, CurrentActor>
 }
 
-/** Works on the rows of a batch, inside of its transaction. */
+/** Processes the rows of a batch inside its transaction. */
 export type Work = (
   rows: ReadonlyArray<StagedRow>,
   record: Import
@@ -33,9 +33,9 @@ const maxBatchBytes = 4_194_304
 /** Batches of an import: each is one transaction, which moves the import on. */
 export class BatchRepo extends Context.Service<BatchRepo, {
   /**
-   * Works on the next rows and counts them, all or none. The import's row is locked meanwhile, so that two workers of one
-   * import follow each other and no row is worked on twice. Undefined: it is over, or there is no such import. A rehearsal
-   * (`dryRun`) counts what the work says and undoes what it wrote.
+   * Processes and counts the next rows, all or none. Locks the import's row, so that two workers of one import take
+   * turns and no row is processed twice. Undefined: the import has ended or does not exist. A rehearsal (`dryRun`)
+   * counts the results and rolls back the writes.
    */
   readonly next: (
     id: string,
@@ -84,7 +84,7 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       Effect.catch((error) => error instanceof Rehearsed ? Effect.succeed(error.worked) : Effect.die(error))
     )
 
-  /** Records that were worked on go at once: files hold personal data, and nobody reads them again. */
+  /** Delete processed records at once: files hold personal data, and nothing reads the records again. */
   const count = (record: Import, results: ReadonlyArray<RowResult>) => {
     const read = record.read + results.length
     const over = read >= record.rows

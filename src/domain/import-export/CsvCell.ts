@@ -2,9 +2,9 @@ import { Result } from "effect"
 import { readJson } from "../text/JsonText.ts"
 
 /*
- * A spreadsheet takes a cell that begins with one of these for a formula and runs it. On the way out such a text gets an
- * apostrophe before it, which a spreadsheet shows as text; on the way in one is taken away again. A text that has
- * apostrophes before such a character gets one more, so that every text comes back as it was.
+ * Spreadsheets run a cell that begins with one of these as a formula. Exports put an apostrophe before such text, which
+ * a spreadsheet shows as text; imports remove one. Text that already has apostrophes before such a character gets one
+ * more, so that every text round-trips.
  */
 const formula = /^'*[=+\-@\t\r\n]/
 const guarded = /^'+[=+\-@\t\r\n]/
@@ -29,7 +29,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 
 const integer = /^-?\d{1,16}$/
 
-/** A text that is no JSON stays as it is: the record's schema says what it wanted. */
+/** Text that is not JSON stays as it is: the record's schema reports what it expects. */
 const parsed = (text: string): unknown => Result.getOrElse(readJson(text), () => text)
 
 const listOf = (text: string): unknown =>

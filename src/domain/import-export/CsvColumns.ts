@@ -4,7 +4,9 @@ import type { ImportedKind } from "./Kind.ts"
 /** Columns, in their order, with the fields they clear. */
 export interface CsvFields {
   readonly types: Readonly<Record<string, CellType>>
-  /** Fields that an empty cell sets to null, or to an empty list where they are one; other fields it leaves out. */
+  /**
+   * Fields that an empty cell sets to null, or to an empty list for lists; for other fields an empty cell means absent.
+   */
   readonly cleared: ReadonlyArray<string>
 }
 

@@ -49,7 +49,7 @@ export const headerProblem = (
 /** Most lines of one record. */
 const maxLines = 2500
 
-/** A row that says why its lines are none. */
+/** A row with the problem that makes its lines invalid. */
 export const wrongRow = (line: number, problem: string): FileRow => ({ line, record: null, problem })
 
 /** A line with more cells than there are columns. */
@@ -68,10 +68,7 @@ export const lineReader = (
   end: () => []
 })
 
-/**
- * Reads a table in which lines with the same key follow each other as one record. A line without a key goes on with the
- * record before it.
- */
+/** Reads consecutive lines with the same key as one record. A line without a key continues the record before it. */
 export const groupingReader = (
   header: ReadonlyArray<string>,
   key: string,
@@ -104,7 +101,7 @@ export const groupingReader = (
   }
 }
 
-/** The fields of a row's cells; an empty cell clears a field or leaves it out. */
+/** The fields of a row's cells; an empty cell clears its field or omits it. */
 const valuesOf = (row: Row, header: ReadonlySet<string>, { cleared, types }: CsvFields, prefix = "", suffix = "") =>
   Object.fromEntries(
     Object.entries(types).flatMap(([name, type]): ReadonlyArray<readonly [string, unknown]> => {
@@ -190,7 +187,7 @@ const listOf = (record: Values, field: string | undefined): ReadonlyArray<Values
   return Array.isArray(list) ? list.filter(isValues) : []
 }
 
-/** The lines of a record. Lines behind the first one repeat its key and none of its other columns. */
+/** The lines of a record. Lines after the first repeat its key and none of its other columns. */
 export const csvLines = (
   columns: CsvColumns,
   record: Values,
@@ -214,7 +211,7 @@ export const csvLines = (
 const pick = ({ types }: CsvFields, values: Values) =>
   Object.fromEntries(Object.keys(types).map((name) => [name, values[name] ?? null]))
 
-/** A record with its fields in the order of the columns; the database sorts the keys of its JSON by length. */
+/** A record with its fields in column order; jsonb sorts keys by length. */
 export const jsonRecord = (columns: CsvColumns, record: Values): Values => {
   const { lines } = columns
   const elements = lines === undefined ? {} : {

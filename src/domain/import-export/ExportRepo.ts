@@ -6,13 +6,13 @@ import { newId } from "../ids/Id.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
 import type { ExportFormat, Kind } from "./Kind.ts"
 
-/** Kinds whose records one query reads; the catalog needs more. */
+/** Kinds a single query can read; the catalog needs several. */
 export type QueriedKind = Exclude<Kind, "catalog">
 
 /** A record of a file. */
 export type ExportRecord = Readonly<Record<string, unknown>>
 
-/** Position of a page: the values of the order of its kind, as texts. */
+/** Position of a page: the sort values of its kind, as texts. */
 export type ExportCursor = ReadonlyArray<string>
 
 /** A page of records, and the position behind it; undefined at the end. */
@@ -35,7 +35,7 @@ export class ExportRepo extends Context.Service<ExportRepo, {
   static readonly layer = Layer.effect(ExportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-/** The query of a kind: rows `p` of a page, and what they come to in a file. */
+/** The query of a kind: rows `p` of a page, and their form in a file. */
 interface PageQuery {
   /** Position before the first row. */
   readonly start: ExportCursor
@@ -121,7 +121,7 @@ const queries: { readonly [K in QueriedKind]: PageQuery } = {
     "stock_levels x join warehouses w on w.id = x.warehouse_id and w.organization_id = x.organization_id",
     "w.code"
   ),
-  // By e-mail address in the order of its index, which is by bytes. Customers without one have no key and are left out.
+  // By e-mail address in the byte order of the index. Customers without an address have no key and are left out.
   customers: {
     start: ["", firstId],
     rows: (sql, organization, [email, id]) =>
@@ -133,7 +133,7 @@ const queries: { readonly [K in QueriedKind]: PageQuery } = {
       'lastName', p.last_name, 'phone', p.phone, 'groups', ${customerGroups}, 'metadata', p.metadata,
       'addresses', ${customerAddresses}))`
   },
-  // Oldest first. The position has all digits of the time, so that two orders of one millisecond both come.
+  // Oldest first. The position has the time's full precision, so that two orders of one millisecond are both exported.
   orders: {
     start: ["-infinity", firstId],
     rows: (sql, organization, [placedAt, id]) =>

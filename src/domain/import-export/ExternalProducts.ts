@@ -15,7 +15,7 @@ import type { BatchResult, ImportResult } from "./ImportBatch.ts"
 const readRecord = strictly(ExternalRecord)
 const readCurrency = strictly(CurrencyCode)
 
-/** A price or a cost in minor units. Zeros behind the currency's decimals mean nothing. */
+/** A price or a cost in minor units. Trailing zeros beyond the currency's decimals are ignored. */
 const minor = (text: string, currency: CurrencyCode): Result.Result<number, string> => {
   const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text
   return Result.mapError(parseAmount(plain, currency), ({ message }) => message)
@@ -63,7 +63,7 @@ export const readProduct = (record: unknown, of: Import): Result.Result<External
     return { product: found.product, currency, prices, stock }
   })
 
-/** What became of a product, after what became of its prices and its stock. */
+/** The result of a product combined with those of its prices and stock. */
 const together = (
   product: ImportResult,
   parts: ReadonlyArray<{ readonly of: "prices" | "stock"; readonly outcome: ImportResult }>
@@ -121,7 +121,7 @@ export class ExternalProducts extends Context.Service<ExternalProducts, {
               level: { ...level, warehouse: of.warehouse }
             }))
           )
-          // A rehearsal has nothing fetched: an engine of jobs outside of the database would not undo it.
+          // A rehearsal fetches nothing: it could not roll back jobs in an external engine.
           const shown = of.pictures && !of.dryRun
             ? written.map(({ product }) => ({ name: { slug: product.product.slug }, pictures: picturesOf(product) }))
               .filter(({ pictures }) => pictures.length > 0)

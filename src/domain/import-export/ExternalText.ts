@@ -17,7 +17,7 @@ const decoded = (whole: string, name: string): string => {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
 }
 
-/** What somebody reads of a piece of HTML: for search and for lists. The HTML itself is kept beside it. */
+/** The readable text of HTML, for search and lists. The HTML is kept as well. */
 export const plainText = (html: string): string =>
   html
     .replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, "")

@@ -7,8 +7,8 @@ import { MediaRole } from "../media/MediaAsset.ts"
 const Label = Schema.String.check(Schema.isBetweenLength(1, 255))
 
 /**
- * A medium that an entity shows, or its variant of this SKU or these options. `id` is that of an asset of the organization:
- * its file does not travel with the catalog. Without `sortOrder` it stands where it stands in the list.
+ * A medium of an entity, or of its variant with this SKU or these options. `id` is the id of an asset of the
+ * organization: catalog files contain no media files. Without `sortOrder`, the position in the list counts.
  */
 export const RecordMedium = Schema.Struct({
   id: Uuid,

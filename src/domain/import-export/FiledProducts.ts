@@ -19,7 +19,10 @@ export class FiledProducts extends Context.Service<FiledProducts, {
       const sellables = yield* Sellables
       const media = yield* MediaBatches
 
-      /** An empty list says nothing of what shows nothing, as most of an export does: nothing has to be looked up for it. */
+      /**
+       * Drops an empty media list if the entity shows no media, as in most exports: it changes nothing, so needs no
+       * further look-up.
+       */
       const settled = Effect.fnUntraced(function*(records: ReadonlyArray<FiledProduct>) {
         const empty = records.flatMap(({ media, slug }) => media?.length === 0 ? [slug] : [])
         if (empty.length === 0) return records
@@ -41,7 +44,7 @@ export class FiledProducts extends Context.Service<FiledProducts, {
         }))
       })
 
-      /** Attaches what the records name, and gives what became of each of them. */
+      /** Attaches the media of the records and returns the result for each. */
       const show = Effect.fnUntraced(function*(
         records: ReadonlyArray<FiledProduct>,
         results: ReadonlyArray<ImportResult>
@@ -115,7 +118,7 @@ export const asRecord = ({ mediaAssetId, options, role, sku, sortOrder, variantI
   ...(variantId === null ? {} : sku === null ? { options } : { sku })
 })
 
-/** The media of an entity with the ids of what shows them, taken from `next` in their order: the entity's comes first. */
+/** The media of an entity with attachment ids, taken from `next` in order: the entity's media first. */
 const placedMedia = (
   media: ReadonlyArray<RecordMedium>,
   next: () => Sellable | string

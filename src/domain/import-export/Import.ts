@@ -6,8 +6,9 @@ import { ImportedKind, ImportFormat } from "./Kind.ts"
 const Time = Schema.Date.annotate({ format: "date-time" })
 
 /**
- * States of an import. `receiving`: the file is still arriving. `queued` and `running`: its rows are worked on, batch by
- * batch. `completed`: every row was, whatever became of it. `failed`: it was given up, and what was done stays done.
+ * States of an import. `receiving`: the file is still arriving. `queued` and `running`: its rows are processed in
+ * batches. `completed`: every row was processed, whether accepted or refused. `failed`: it was given up; finished
+ * batches stay.
  */
 export const ImportState = Schema.Literals(["receiving", "queued", "running", "completed", "failed", "cancelled"])
 export type ImportState = typeof ImportState.Type
@@ -50,7 +51,7 @@ export const RefusedRow = Schema.Struct({
 }).annotate({ identifier: "RefusedRow" })
 export type RefusedRow = typeof RefusedRow.Type
 
-/** What was asked for with the file. */
+/** Options sent with the file. */
 export interface ImportOptions {
   readonly kind: ImportedKind
   readonly format: ImportFormat

@@ -3,7 +3,7 @@ import type { CurrentActor } from "../access/Actor.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
 import type { Change } from "../events/Event.ts"
 
-/** A table as imports write it. A column has the name of its field in snake case, unless the type names another. */
+/** A table that imports write. A column has the field's name in snake case, unless the type gives another. */
 export interface ImportTable {
   readonly name: string
   /** SQL types by field: `"int"`, or `"int on_hand"` for another name of the column. */
@@ -11,8 +11,8 @@ export interface ImportTable {
   /** Columns of the unique index that finds an existing row. */
   readonly key: string
   /**
-   * Columns that an existing row `t` takes from the import, or assignments. Absent: all but the key and `created_at`;
-   * none: the row is kept.
+   * Columns an existing row `t` takes from the import, or assignments. Absent: all but the key and `created_at`; none:
+   * the row stays unchanged.
    */
   readonly updates?: ReadonlyArray<string>
 }

@@ -4,7 +4,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ImportBatch, ImportTable } from "./ImportBatch.ts"
 
-/** Writes batches of imports, whatever their tables. */
+/** Writes batches of imports to any table. */
 export class ImportBatchRepo extends Context.Service<ImportBatchRepo, {
   /** Writes all rows and the change log in one statement, two with later rows. Dies where another request wrote the same key first. */
   readonly write: (batch: ImportBatch) => Effect.Effect<void, never, CurrentActor>

@@ -10,7 +10,7 @@ export interface ImportExportLimits {
   readonly keepDays: number
 }
 
-/** What holds where the deployment says nothing. */
+/** Defaults for limits missing from the deployment's configuration. */
 export const defaultLimits: ImportExportLimits = { maxFileBytes: 268_435_456, batchRows: 500, keepDays: 30 }
 
 /** The limits of this deployment (`importExport` in `commerce.config.ts`). */

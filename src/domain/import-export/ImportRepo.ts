@@ -16,7 +16,7 @@ export interface ImportFilter {
   readonly state?: ImportState | undefined
 }
 
-/** An import whose job is to be seen to. */
+/** An import that needs a job. */
 export interface OpenImport {
   readonly id: string
   readonly organizationId: string
@@ -24,7 +24,7 @@ export interface OpenImport {
 
 /** Imports: their files while they arrive, their records, and their end. */
 export class ImportRepo extends Context.Service<ImportRepo, {
-  /** A new import whose file begins to arrive. */
+  /** Creates an import for a file about to arrive. */
   readonly begin: (options: ImportOptions) => Effect.Effect<string, never, CurrentActor>
   /** Puts records of the file behind those that came before; false when the import is not receiving any more. */
   readonly stage: (
@@ -46,10 +46,10 @@ export class ImportRepo extends Context.Service<ImportRepo, {
     never,
     CurrentActor
   >
-  /** Removes an import whose file did not arrive. */
+  /** Deletes an import whose file did not arrive. */
   readonly discard: (id: string) => Effect.Effect<void, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<Import | undefined, never, CurrentActor>
-  /** Whoever sent the file; undefined when there is no such import. */
+  /** The actor who sent the file; undefined if there is no such import. */
   readonly actorOf: (id: string) => Effect.Effect<Actor | undefined, never, CurrentActor>
   /** Newest first. */
   readonly list: (filter: ImportFilter, page: PageRequest) => Effect.Effect<PageOf<Import>, never, CurrentActor>
@@ -59,7 +59,7 @@ export class ImportRepo extends Context.Service<ImportRepo, {
     state: "failed" | "cancelled",
     error: string | null
   ) => Effect.Effect<Import | undefined, never, CurrentActor>
-  /** Imports of all organizations that wait, and that nobody has worked on for so many minutes. */
+  /** Waiting imports of all organizations without progress for so many minutes. */
   readonly stalled: (minutes: number, limit: number) => Effect.Effect<ReadonlyArray<OpenImport>>
   /** Deletes imports of all organizations that ended so many days ago, and files that stopped arriving a day ago. */
   readonly purge: (days: number, limit: number) => Effect.Effect<number>
@@ -133,8 +133,8 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     interface Found extends ImportRow {
       readonly content_hash: string
     }
-    // Two requests with one key meet at its index: the second one finds what the first has made. Behind a savepoint, because
-    // it goes on after that.
+    // Two requests with one key collide at its index, and the second finds the import of the first. A savepoint lets
+    // the transaction continue after the collision.
     const queued = yield* sql.withTransaction(sql<Found>`update imports i set state = 'queued', updated_at = now(),
         key_scope = ${key}, content_hash = ${contentHash}
       where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving'

@@ -1,7 +1,7 @@
 import type { Import, ImportState } from "./Import.ts"
 import type { ImportedKind, ImportFormat } from "./Kind.ts"
 
-/** A row of `imports` as the driver gives it. */
+/** A row of `imports` from the driver. */
 export interface ImportRow {
   readonly id: string
   readonly organization_id: string
@@ -27,7 +27,7 @@ export interface ImportRow {
   readonly completed_at: Date | null
 }
 
-/** The record; whose it is and what the service notes about it stay behind. */
+/** The public record, without the owner and internal notes. */
 export const toImport = (row: ImportRow): Import => ({
   id: row.id,
   organizationId: row.organization_id,

@@ -9,7 +9,7 @@ import { RefusalRepo } from "./RefusalRepo.ts"
 
 type Refusal = Unauthorized | Forbidden
 
-/** Imports that there are, for whoever may import the same (docs/import-export.md). */
+/** Existing imports, visible to callers who can import the same kind (docs/import-export.md). */
 export class Imports extends Context.Service<Imports, {
   /** Fails unless the caller may import this. */
   readonly admit: (kind: ImportedKind, format: ImportFormat) => Effect.Effect<void, Refusal, CurrentActor>

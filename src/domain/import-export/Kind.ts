@@ -16,11 +16,11 @@ export const ImportedKind = Schema.Literals([
 ])
 export type ImportedKind = typeof ImportedKind.Type
 
-/** How a file is written that comes in. `shopify` and `woocommerce` are the CSV files of their product exports. */
+/** Format of an imported file. `shopify` and `woocommerce` are the CSV files of their product exports. */
 export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
 export type ImportFormat = typeof ImportFormat.Type
 
-/** How a file is written that goes out. */
+/** Format of an exported file. */
 export const ExportFormat = Schema.Literals(["csv", "jsonl"])
 export type ExportFormat = typeof ExportFormat.Type
 
@@ -36,7 +36,7 @@ const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
   prices: [["pricing:create", "pricing:manage"]],
   stock: [["inventory:adjust"]],
   customers: [["customers:read"], ["customers:create"], ["customers:update"]],
-  // Whoever shops may place orders too; prices and totals of one's own are the matter of staff.
+  // Shoppers can also create orders, but only staff can set prices and totals.
   orders: [["orders:create"], ["orders:manage"]]
 }
 
@@ -50,7 +50,7 @@ const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
   orders: [["orders:read"]]
 }
 
-/** What an import asks of its caller: one permission of each list, as the routes of these records ask for it. */
+/** Permissions an import needs: one of each list, the same as the routes of these records. */
 export const neededToImport = (kind: ImportedKind, format: ImportFormat): ReadonlyArray<Alternatives> =>
   isExternal(format) ? [...writing.catalog, ...writing.prices, ...writing.stock] : writing[kind]
 

@@ -8,7 +8,7 @@ import type { RefusedRow } from "./Import.ts"
 export class RefusalRepo extends Context.Service<RefusalRepo, {
   /** A page, in the order of the file. */
   readonly list: (importId: string, page: PageRequest) => Effect.Effect<PageOf<RefusedRow>, never, CurrentActor>
-  /** So many behind a row, for whoever reads all of them. */
+  /** The refusals after a row, up to a limit, for reading all of them. */
   readonly after: (
     importId: string,
     row: number,

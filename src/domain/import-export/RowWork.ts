@@ -13,8 +13,8 @@ const resultOf = ({ line, row }: StagedRow, key: string | null, result: ImportRe
 })
 
 /**
- * Works on rows of one kind: reads each record, and upserts those that are valid. The batch ends before a key that comes a
- * second time, because the last record of a file counts. `keyOf` is the key that reports show.
+ * Processes rows of one kind: decodes each record and upserts the valid ones. The batch ends before a repeated key,
+ * because the last record in a file counts. `keyOf` is the key shown in reports.
  */
 export const workOf = <A>(
   read: (record: unknown, of: Import) => Result.Result<A, ReadonlyArray<Issue>>,

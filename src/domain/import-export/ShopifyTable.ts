@@ -6,7 +6,7 @@ const places = [1, 2, 3] as const
 /** Shopify writes apostrophes before codes that spreadsheets would take for numbers. */
 const code = (text: string | undefined): string | undefined => text?.replace(/^'/, "")
 
-/** Names of the options stand on the first line only; a product without options has one called Title. */
+/** Option names are on the first line only; a product without options has one called Title. */
 const namesOf = (first: Row): ReadonlyArray<string | undefined> => {
   const names = places.map((place) => first.get(`Option${place} Name`))
   const plain = names[0] === "Title" && first.get("Option1 Value") === "Default Title"
@@ -45,7 +45,7 @@ const pricesOf = (row: Row, names: ReadonlyArray<string | undefined>) => {
   return [{ ...nameOf(row, names), amount, ...present({ compareAtAmount: row.get("Variant Compare At Price") }) }]
 }
 
-/** Only what the other shop counts; sold beyond what there was counts as nothing. */
+/** Only stock that the other shop tracks; oversold stock counts as zero. */
 const stockOf = (row: Row, names: ReadonlyArray<string | undefined>) => {
   const [units, tracker] = [row.get("Variant Inventory Qty"), row.get("Variant Inventory Tracker")]
   if (units === undefined || tracker === undefined) return []
@@ -114,7 +114,7 @@ const recordOf = (rows: ReadonlyArray<Row>) => {
   }
 }
 
-/** The CSV file of Shopify's product export. Columns that mean nothing here are passed over. */
+/** The CSV file of Shopify's product export. Unknown columns are ignored. */
 export const shopifyTable: TableFormat = {
   open: (header) =>
     header.includes("Handle") && header.includes("Title")

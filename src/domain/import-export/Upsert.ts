@@ -12,8 +12,8 @@ type Planned = Result.Result<"new" | "known", ReadonlyArray<Issue>>
 
 /**
  * The upsert of one kind of records. `load` reads and locks existing rows and references, in a constant number of
- * statements. `plan` puts the rows that a record changes into the draft, and into the state what later records may name;
- * a record that it refuses leaves no trace in either. `written` runs behind the statement that wrote the batch.
+ * statements. `plan` adds the changed rows of a record to the draft, and records for later references to the state; a
+ * refused record adds nothing to either. `written` runs after the statement that writes the batch.
  */
 export const upsertOf = <R, S>(
   load: (records: ReadonlyArray<R>) => Effect.Effect<S, never, CurrentActor>,

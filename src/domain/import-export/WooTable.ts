@@ -4,7 +4,7 @@ import type { FileRow } from "./Import.ts"
 
 const maxAttributes = 50
 
-/** The names of a line's attributes and what stands beside them. */
+/** The attribute names of a line with their values. */
 const attributesOf = (row: Row): ReadonlyArray<readonly [name: string, values: ReadonlyArray<string>]> =>
   Array.from({ length: maxAttributes }, (_, index) => index + 1).flatMap((place) => {
     const name = row.get(`Attribute ${place} name`)
@@ -92,7 +92,7 @@ interface Group {
 
 const recordOf = ({ parent, slug, variants }: Group) => {
   const isVariable = parent !== undefined && typesOf(parent).includes("variable")
-  // What is sold by itself and has a code becomes its own only variant, so that the code is found.
+  // A simple product with a SKU becomes its only variant, so that the SKU can be found.
   const own = parent !== undefined && !isVariable && parent.has("SKU") ? [parent] : []
   const sold = [...own, ...variants]
   const nameOf = (row: Row) => row.has("SKU") ? { sku: row.get("SKU") } : { options: optionsOf(row) }
@@ -163,7 +163,7 @@ class WooReader implements TableReader {
   }
 }
 
-/** The CSV file of WooCommerce's product export. Columns that mean nothing here are passed over. */
+/** The CSV file of WooCommerce's product export. Unknown columns are ignored. */
 export const wooTable: TableFormat = {
   open: (header) =>
     header.includes("Type") && header.includes("Name")

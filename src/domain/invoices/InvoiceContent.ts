@@ -19,8 +19,8 @@ const Line = Schema.Struct({
 export type InvoiceLine = typeof Line.Type
 
 /**
- * What an invoice says: fixed in the moment it is issued, whatever becomes of the seller's address afterwards. Stored as
- * it is here, and read by newer processes: additions are optional.
+ * The content of an invoice, fixed when it is issued, even if the seller's address changes later. It is stored in this
+ * form and read by newer versions, so additions must be optional.
  */
 export const InvoiceContent = Schema.Struct({
   seller: Schema.Struct({
@@ -40,13 +40,13 @@ export const InvoiceContent = Schema.Struct({
   discountTotal: Amount,
   shippingTotal: Amount,
   taxTotal: Amount,
-  /** Prices hold their tax already: it is told and not added. */
+  /** Prices include tax: the tax is shown but not added. */
   taxIncluded: Schema.Boolean,
   grandTotal: Amount
 })
 export type InvoiceContent = typeof InvoiceContent.Type
 
-/** Who buys, besides what the order says itself. */
+/** The buyer, in addition to the order's data. */
 export interface Buyer {
   /** Of the customer's profile. */
   readonly name: string | null
@@ -69,7 +69,7 @@ const shownAddress = (address: Order["shippingAddress"]): ReadonlyArray<string> 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What the invoice of an order says when it is issued now. */
+/** The content of an order's invoice if issued now. */
 export const contentOf = (
   order: Order,
   buyer: Buyer,

@@ -12,7 +12,7 @@ export interface Movement {
 /** An invoice or a receipt with what has been paid for it until now. */
 export interface InvoiceDocument {
   readonly kind: "invoice" | "receipt"
-  /** Number of the invoice; a receipt has that of its order alone. */
+  /** Number of the invoice; null for a receipt, which shows the order number only. */
   readonly number: string | null
   readonly date: Date
   readonly content: InvoiceContent
@@ -20,7 +20,7 @@ export interface InvoiceDocument {
   readonly refunds: ReadonlyArray<Movement>
 }
 
-/** A label and what stands beside it; `strong` stands out. */
+/** A label and its value; `strong` is emphasized. */
 export interface Fact {
   readonly label: string
   readonly value: string
@@ -103,7 +103,7 @@ const taxesOf = (content: InvoiceContent, words: InvoiceWords) => {
   }
 }
 
-/** The document in the words of its language, amounts with the decimals of their currency; dates are those of UTC. */
+/** The document in its language, amounts with the decimals of their currency, dates in UTC. */
 export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocument => {
   const { content, date: at, kind, number } = document
   const { date, money, some } = texts(content)

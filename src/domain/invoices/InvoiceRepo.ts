@@ -40,8 +40,8 @@ export class InvoiceRepo extends Context.Service<InvoiceRepo, {
   /** In one statement, of an order of this organization. */
   readonly factsOf: (orderId: string) => Effect.Effect<InvoiceFacts, never, CurrentActor>
   /**
-   * Issues the invoice of an order, once: whoever comes second is given the first one's. Its number is the next of this
-   * organization, without gaps: the counter's row is locked until the invoice is committed.
+   * Issues the invoice of an order once: a second call returns the first invoice. Numbers of an organization have no
+   * gaps, because the counter's row is locked until the invoice is committed.
    */
   readonly issue: (orderId: string, content: InvoiceContent) => Effect.Effect<IssuedInvoice, never, CurrentActor>
 }>()("stoa/domain/invoices/InvoiceRepo") {}

@@ -2,7 +2,7 @@ import { Context, Layer } from "effect"
 
 /** What a deployment decides about its invoices and receipts (docs/orders.md). */
 export interface InvoiceOptions {
-  /** Name of the seller, as it stands on top. */
+  /** Name of the seller, shown at the top. */
   readonly sellerName: string
   /** Lines below the name: address, registration. */
   readonly sellerLines: ReadonlyArray<string>
@@ -89,7 +89,7 @@ export const defaultInvoiceOptions: InvoiceOptions = {
   fonts: null
 }
 
-/** The words of a language: its own, those of its parent (`de` for `de-AT`), else English. */
+/** The words of a language, merged over those of its parent (`de` for `de-AT`) and English. */
 export const wordsOf = ({ words }: Pick<InvoiceOptions, "words">, locale: string): InvoiceWords => ({
   ...english,
   ...words[locale.split("-")[0] ?? locale],

@@ -11,7 +11,7 @@ import { InvoicePdf } from "./InvoicePdf.ts"
 import { InvoiceRepo } from "./InvoiceRepo.ts"
 import { InvoiceSettings, wordsOf } from "./InvoiceSettings.ts"
 
-/** An invoice as it is sent: what it is called and what it says. */
+/** An invoice file: its name and content. */
 export interface InvoiceFile {
   readonly number: string
   readonly fileName: string
@@ -24,7 +24,7 @@ export interface InvoicePage {
   readonly html: string
 }
 
-/** What is told of an invoice that is mailed; amounts in minor units. */
+/** Data of a mailed invoice; amounts in minor units. */
 export interface MailedInvoice extends Pick<Order, "currency" | "grandTotal" | "orderNumber" | "organizationId"> {
   readonly invoiceNumber: string
   /** The address of the order, else of its customer. */
@@ -38,21 +38,21 @@ export type InvoiceError = NotFound | Forbidden | Conflict
 /** The number of the n-th invoice of a seller. */
 export const invoiceNumber = (sequence: bigint): string => `INV-${String(sequence).padStart(6, "0")}`
 
-/** Whether an order has come to something that can be invoiced. */
+/** Whether an order has reached a state that can be invoiced. */
 const isBinding = ({ amountCaptured, status }: Order): boolean =>
   amountCaptured !== null || (status !== "pending" && status !== "cancelled")
 
 /** Invoices and receipts of orders (contract §4.4, docs/orders.md). */
 export class Invoices extends Context.Service<Invoices, {
-  /** The invoice as a page, for whoever may read the order; the first one who asks has it issued. */
+  /** The invoice as a page, for callers who can read the order; the first request issues it. */
   readonly page: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>
   /** The same as PDF. */
   readonly file: (orderId: string) => Effect.Effect<InvoiceFile, InvoiceError, CurrentActor>
   /** What was paid for an order, as a page. 409 before anything was. */
   readonly receipt: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>
-  /** What a mail with the invoice says and whom it is for; the invoice is issued by it. For staff: 404, 409. */
+  /** Issues the invoice and returns the content and recipient of its mail. For staff: 404, 409. */
   readonly issued: (orderId: string) => Effect.Effect<MailedInvoice, NotFound | Conflict, CurrentActor>
-  /** The PDF for the service itself, which sends it to somebody who may have it: nobody is asked who he is. */
+  /** The PDF for a mail the service sends; there is no permission check, because the recipient was decided before. */
   readonly fileToSend: (orderId: string) => Effect.Effect<InvoiceFile, NotFound | Conflict, CurrentActor>
 }>()("stoa/domain/invoices/Invoices") {
   static readonly layer = Layer.effect(

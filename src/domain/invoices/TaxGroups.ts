@@ -9,7 +9,7 @@ export interface TaxGroup {
   readonly tax: number
 }
 
-/** A line's tax is a whole number of minor units and may have got one of a remainder. */
+/** A line's tax is an integer of minor units and may include one from a remainder. */
 const tolerance = 1.5
 
 const rateOf = (net: number, tax: number): number => (net === 0 ? 0 : Math.round((tax / net) * 1_000))

@@ -2,7 +2,7 @@ import { statements } from "../modules/StatementsRepo.ts"
 
 export const migrations = {
   "0001_invoices": statements(
-    // The last number of each seller. Its row is locked by whoever issues an invoice, so that numbers have no gaps.
+    // The last number of each seller. Issuing an invoice locks the row, so that numbers have no gaps.
     `create table invoice_counters (
       organization_id text primary key,
       last_number bigint not null

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ShortText } from "../text/Storable.ts"
 
-/** Where an invoice is mailed to; without `to` to the address of the order, else of its customer. */
+/** Recipient of an invoice mail; without `to`, the address of the order, else of its customer. */
 export const InvoiceMail = Schema.Struct({
   to: Schema.optional(ShortText.annotate({ description: "Another address than the order's." }))
 }).annotate({ identifier: "InvoiceMail" })

@@ -9,8 +9,8 @@ import { isMailAddress } from "./MailAddress.ts"
 /** Invoices by mail (contract §4.4). */
 export class InvoiceMails extends Context.Service<InvoiceMails, {
   /**
-   * Has the invoice of an order mailed by a background job, which draws it then; an invoice that was never asked for is
-   * issued now. For staff. 404; 409 before there can be one; 422 without an address.
+   * Mails an order's invoice in a background job, which renders it; issues the invoice if necessary. For staff. 404;
+   * 409 if the order cannot be invoiced yet; 422 without an address.
    */
   readonly send: (
     orderId: string,

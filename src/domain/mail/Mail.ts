@@ -73,7 +73,7 @@ export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: 
  * switched off, no address) is left out, with a line in the log where somebody should know.
  */
 export class Mails extends Context.Service<Mails, {
-  /** Whether mail leaves this deployment at all: what depends on a link that arrives has to ask. */
+  /** Whether this deployment sends mail; features that depend on a mailed link must check it. */
   readonly isOn: boolean
   /** Whether mails of a template are sent: mail is on, and the template not switched off. */
   readonly sends: (template: MailTemplate) => boolean

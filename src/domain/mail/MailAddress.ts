@@ -2,8 +2,8 @@
 const longest = 254
 
 /**
- * One mailbox without a name: nothing in it can end a line of a mail's header, name a second receiver, or mean anything
- * else than itself to a server. Quoted local parts and addresses that are not ASCII before the `@` are not among them.
+ * A mailbox without a display name. The pattern excludes everything that could end a header line, add a recipient or
+ * have a special meaning to a server. It does not support quoted or non-ASCII local parts.
  */
 const mailbox = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
-/** An event about an order, and who is to hear of it by mail. */
+/** An order event with the recipient of its mail. */
 export interface Addressed {
   readonly type: string
   readonly organizationId: string
@@ -13,7 +13,7 @@ export interface Addressed {
   readonly previousStatus: string | null
 }
 
-/** Where the payment of an order stands: its shopper has yet to pay it, has paid it, or never will. */
+/** Payment state of an order: the shopper has yet to pay, has paid, or never will. */
 export type PaymentState = "awaited" | "paid" | "given-up"
 
 /** What became of a mail about an order; failure null: it has left. */
@@ -27,14 +27,13 @@ export interface NotedMail {
 /** What mails have to know about orders besides what the events say. */
 export class OrderMailRepo extends Context.Service<OrderMailRepo, {
   /**
-   * What events about orders tell and the addresses for it: the one that was left with the cart, else that of the
-   * customer's profile. Events whose order has none are left out. One statement for any number of events, by their ids,
-   * of all organizations.
+   * The content and recipients of order events: the address left with the cart, else of the customer's profile. Events
+   * of orders without one are omitted. One statement for any number of event ids, of all organizations.
    */
   readonly addressed: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Addressed>>
   /**
-   * Notes that a mail about an order has left, or never will, for its timeline. One that failed and is sent again by
-   * hand has left after all. Nothing for an order that is gone. `failure` must name nobody.
+   * Records for the order's timeline that a mail was sent or failed for good. A failed mail that is sent again by hand
+   * counts as sent. Does nothing for a deleted order. `failure` must not contain personal data.
    */
   readonly note: (mail: NotedMail) => Effect.Effect<void, never, CurrentActor>
   /** Undefined without the order. */

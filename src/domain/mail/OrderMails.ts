@@ -52,7 +52,7 @@ const confirmationOf = (organizationId: string, to: string, order: MailedOrder):
   }
 }
 
-/** A cancelled order that was never paid is a checkout that came to nothing: it was not confirmed by mail either. */
+/** A cancelled order that was never paid is a failed checkout; it was not confirmed by mail either. */
 const cameToNothing = ({ amountCaptured, status }: MailedOrder) => status === "cancelled" && amountCaptured === null
 
 const changeOf = (organizationId: string, to: string, order: MailedOrder, previousStatus: string): Mail => ({
@@ -62,7 +62,7 @@ const changeOf = (organizationId: string, to: string, order: MailedOrder, previo
   data: { orderId: order.id, orderNumber: order.orderNumber, newStatus: order.status, previousStatus }
 })
 
-/** The mail about an event; nothing for one whose record is not understood, which must not hold up the journal. */
+/** The mails for an event; none if the record cannot be decoded, because it must not block the change log. */
 const mailOf = ({ email, organizationId, previousStatus, record, type }: Addressed): ReadonlyArray<Mail> => {
   const order = Option.getOrUndefined(decode(record))
   if (order === undefined) return []

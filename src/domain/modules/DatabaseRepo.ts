@@ -2,8 +2,8 @@ import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
- * The database as hooks and plugins get it. Its statements belong to the transaction of whoever runs them, where there
- * is one, and each is a transaction of its own otherwise.
+ * The database as hooks and plugins receive it. Statements join the caller's transaction if there is one; otherwise
+ * each is a separate transaction.
  */
 export type Database = SqlClient.SqlClient
 
@@ -15,8 +15,8 @@ export const inTransaction = (database: Database): Effect.Effect<boolean> =>
   Effect.map(Effect.serviceOption(database.transactionService), Option.isSome)
 
 /**
- * Work whose failure the caller survives: inside of a transaction it stands behind a savepoint, because a statement that
- * fails there would otherwise take the whole transaction with it.
+ * Work whose failure the caller survives: inside a transaction it runs in a savepoint, because a failed statement would
+ * otherwise abort the transaction.
  */
 export const survivable = <A, E, R>(database: Database, work: Effect.Effect<A, E, R>): Effect.Effect<A, unknown, R> =>
   Effect.flatMap(inTransaction(database), (inside) => inside ? database.withTransaction(work) : work)

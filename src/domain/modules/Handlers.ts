@@ -5,7 +5,7 @@ import type { EnqueueOptions, Input } from "../jobs/NewJob.ts"
 import type { Database } from "./DatabaseRepo.ts"
 import type { CoreServices, RegisteredServices, ServiceRegistry } from "./ServiceRegistry.ts"
 
-/** Writes lines of the log that carry the handler's name and the annotations of its request or job; returns at once. */
+/** Writes log lines with the handler's name and the annotations of its request or job, without blocking. */
 export interface HandlerLogger {
   readonly info: (message: string, details?: unknown) => void
   readonly warn: (message: string, details?: unknown) => void
@@ -32,15 +32,15 @@ export interface HandlerTools {
   readonly db: Database
 }
 
-/** What a handler that returns a promise gets beside, since nobody can interrupt a promise. */
+/** Additional tools of a handler that returns a promise, because a promise cannot be interrupted. */
 export interface PromiseTools {
-  /** Aborted when the time limit ends the handler, or whatever it runs in ends. */
+  /** Aborted when the handler's time limit, or the scope it runs in, ends. */
   readonly signal: AbortSignal
   /** Runs an effect: as the same actor and inside of the same transaction. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>) => Promise<A>
 }
 
-/** What a handler may use is there once the process has started; before that nothing is served or run. */
+/** Services for handlers exist only after startup; nothing is served or run before that. */
 const started = (serviceRegistry: ServiceRegistry["Service"]): RegisteredServices => {
   const parts = serviceRegistry.parts()
   if (parts === undefined) throw new Error("The services of this process do not stand yet.")
@@ -64,7 +64,7 @@ const loggerFor = (annotations: Record<string, string>, services: Context.Contex
   return { info: write(Effect.logInfo), warn: write(Effect.logWarning), error: write(Effect.logError) }
 }
 
-/** The tools of a handler in the services of its caller's fiber; what it does not touch is not made. */
+/** The tools of a handler, from the services of its caller's fiber; created lazily. */
 export const toolsOf = (
   serviceRegistry: ServiceRegistry["Service"],
   organizationId: string,
@@ -88,9 +88,9 @@ export const toolsOf = (
 const over = new Error("The handler that this belongs to is over.")
 
 /**
- * The tools of a promise. `abort` is for a handler that has to end early, `end` for whatever way it ended. Inside of a
- * transaction `run` ends with the handler: afterwards its connection serves somebody else's transaction, and a statement
- * on it would become a part of that.
+ * The tools of a promise. `abort` is for a handler that must end early, `end` for any kind of end. Inside a transaction
+ * `run` stops with the handler: afterwards the connection serves another transaction, and a late statement would become
+ * part of it.
  */
 export const promiseToolsOf = (services: Context.Context<CurrentActor>, inTransaction = false) => {
   const [early, ended] = [new AbortController(), new AbortController()]

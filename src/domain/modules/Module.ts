@@ -2,15 +2,15 @@ import { Layer } from "effect"
 import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
 import type { Migrations } from "./Migrations.ts"
 
-/** A permission a module introduces, with a sentence for whoever grants it. */
+/** A permission of a module, with a description for people who grant it. */
 export interface PermissionScope {
   readonly scope: string
   readonly description: string
 }
 
 /**
- * The manifest of a module: a table of contents of its rooms. A core module and a plugin are introduced by the same
- * type. Whatever does something is a Layer, so hooks, routes and actors of a module share one service instance.
+ * The manifest of a module or plugin: its parts in one place. Everything with behaviour is a Layer, so that hooks,
+ * routes and actors of a module share one service instance.
  */
 export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any> {
   /** Unique name; also the owner of the migration ledger `<id>_migrations`. */
@@ -18,20 +18,20 @@ export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Ro
   /** Semantic version. */
   readonly version: string
   /**
-   * Modules whose services this one is built on and whose tables its own refer to; they come earlier in the list. A
-   * statement may also name tables of a later one: the catalog's lists show prices and stock, and what carts, orders or
-   * the ledger still refer to is not deleted; an order's cancellation writes the refund that payments settles.
+   * Modules whose services and tables this one uses; they come earlier in the list. Statements can also name tables of
+   * later modules: catalog lists show prices and stock, deletions check for references from carts, orders or the
+   * ledger, and an order's cancellation writes the refund that payments settles.
    */
   readonly requires: ReadonlyArray<string>
   readonly permissions: ReadonlyArray<PermissionScope>
   readonly migrations: Migrations
-  /** What can be asked of its tables at `/api/analytics` (docs/analytics.md); asked for once, when the process starts. */
+  /** Models of its tables for queries at `/api/analytics` (docs/analytics.md); read once at startup. */
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
   /** Repositories and services of the module, in every process. */
   readonly services: Services
   /** Behaviour of its entities and workflows, in processes that run actors. */
   readonly actors: Actors
-  /** Handlers of its route groups, in processes that answer HTTP. */
+  /** Handlers of its route groups, in processes that serve HTTP. */
   readonly routes: Routes
 }
 
@@ -48,7 +48,7 @@ export const defineModule = <
   Routes extends Layer.Any,
   Actors extends Layer.Any = Layer.Layer<never>
 >(module: Written<Services, Actors, Routes>): Module<Services, Actors, Routes> => ({
-  // A module without actors has the empty layer, which is what the default of the type parameter says.
+  // A module without actors has the empty layer, the default of the type parameter.
   actors: Layer.empty as Layer.Any as Actors,
   analyticsModels: () => [],
   ...module

@@ -13,8 +13,8 @@ export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly 
 const failed = (cause: unknown) => new OutsideFailed({ cause })
 
 /**
- * Asks a service that a deployment brings, for at most `limitMs` milliseconds. Whatever it fails, throws or rejects with
- * is `OutsideFailed`, and so is silence; `signal` is aborted when nobody waits any more.
+ * Calls an external service of the deployment, for at most `limitMs` milliseconds. Failures, throws, rejections and
+ * timeouts become `OutsideFailed`; `signal` is aborted once the result is no longer needed.
  */
 export const askOutside = (
   call: (signal: AbortSignal) => Given<unknown>,

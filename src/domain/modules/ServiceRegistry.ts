@@ -18,8 +18,8 @@ export interface RegisteredServices {
 }
 
 /**
- * What handlers reach of the process they run in. It is there before the services are, so that they can be built with
- * hooks, and filled when all of them stand.
+ * Services for handlers of this process. It exists before the services, so that they can be built with hooks, and is
+ * filled once all of them are built.
  */
 export class ServiceRegistry extends Context.Service<ServiceRegistry, {
   readonly fill: (parts: RegisteredServices) => Effect.Effect<void>
@@ -29,7 +29,7 @@ export class ServiceRegistry extends Context.Service<ServiceRegistry, {
   static readonly layer = Layer.sync(ServiceRegistry, () => emptyServiceRegistry())
 }
 
-/** A kernel that nobody has filled yet. */
+/** An empty service registry, to be filled after startup. */
 export const emptyServiceRegistry = (): ServiceRegistry["Service"] => {
   let filled: RegisteredServices | undefined
   return {

@@ -12,15 +12,15 @@ const readWeights = (weights: ReadonlyArray<number>): ReadonlyArray<bigint> => {
 }
 
 /**
- * Splits `total` minor units over weights by the largest remainder: everyone gets the whole part of his exact share,
- * the units left over go to the largest fractions, ties to the earlier index (contract 3.3).
+ * Splits `total` minor units over weights by the largest remainder: each weight gets the integer part of its exact
+ * share, the units left over go to the largest fractions, ties to the earlier index (contract 3.3).
  *
  * The parts always add up to the total. A weight of zero gets nothing unless all weights are zero, which spreads the
  * total equally. A negative total gives the negated parts of its magnitude. When 0 <= total <= sum of weights, no part
  * exceeds its weight, so a discount never exceeds its line.
  *
- * Weights are safe integers from 0 up. A weight or total that is not, or a total other than 0 over no weights, is a
- * mistake of the program and throws RangeError.
+ * Weights are safe integers from 0 up. Any other weight or total, or a nonzero total without weights, is a programming
+ * error and throws RangeError.
  */
 export const allocate = (total: number, weights: ReadonlyArray<number>): ReadonlyArray<number> => {
   const signed = integer(total, "The total")

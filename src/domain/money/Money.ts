@@ -21,7 +21,7 @@ export const Minor = SignedMinor.check(Schema.isBetween({ minimum: 0, maximum: m
 /** See the schema of the same name. */
 export type Minor = typeof Minor.Type
 
-/** The result of a computation is no integer amount in the range of its schema. */
+/** A computed amount is not an integer in the range of its schema. */
 export class AmountOutOfRange extends Data.TaggedError("AmountOutOfRange")<{ readonly subject: string }> {
   override get message(): string {
     return `The ${this.subject} is outside the range of amounts.`
@@ -56,7 +56,7 @@ export const sum = (amounts: Iterable<number>, subject: string): Result.Result<S
   return signedMinor(total, subject)
 }
 
-/** Amount times a whole factor (unit price times quantity), refused when it is out of range. */
+/** Amount times an integer factor (unit price times quantity); fails if it is out of range. */
 export const times = (
   amount: number,
   factor: number,
@@ -67,8 +67,8 @@ export const times = (
     : Result.fail(new AmountOutOfRange({ subject }))
 
 /**
- * The integer nearest to numerator / denominator; a half goes up (2.5 is 3, -2.5 is -2), as contract 3.3 rounds
- * every percentage. Exact: nothing passes through a floating point number. The denominator is positive.
+ * The integer nearest to numerator / denominator; halves round up (2.5 is 3, -2.5 is -2), as contract 3.3 rounds every
+ * percentage. Exact, without floating point. The denominator is positive.
  */
 export const roundHalfUp = (numerator: bigint, denominator: bigint): bigint => {
   // floor(n / d + 1 / 2) = floor((2 n + d) / 2 d); BigInt division truncates, so a negative remainder steps down once.
@@ -80,8 +80,8 @@ export const roundHalfUp = (numerator: bigint, denominator: bigint): bigint => {
 const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
 /**
- * A decimal number as the exact fraction its shortest notation says: 12.5 is 125 / 10, 0.1 is 1 / 10 and not the
- * binary float beside it. Not finite: undefined.
+ * A decimal number as the exact fraction of its shortest notation: 12.5 is 125 / 10, 0.1 is 1 / 10 and not the nearest
+ * binary float. Undefined if not finite.
  */
 export const exactFraction = (
   value: number
@@ -97,8 +97,8 @@ export const exactFraction = (
 }
 
 /**
- * `percent` per cent of an amount, rounded half up once. The percentage may have decimals, which count exactly:
- * 8.25 % of 1500 is 124 (contract 3.3, 3.5). What is no finite number takes nothing.
+ * `percent` per cent of an amount, rounded half up once. Decimals of the percentage count exactly: 8.25 % of 1500 is
+ * 124 (contract 3.3, 3.5). A percentage that is not finite gives 0.
  */
 export const percentOf = (amount: bigint, percent: number): bigint => {
   const share = exactFraction(percent) ?? { numerator: 0n, denominator: 1n }

@@ -3,7 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { offsetOf, type PageOf, type PageRequest, wholeList } from "./Paging.ts"
 
-/** Where the records of a list come from: all three are constant SQL of the repository. */
+/** Source of a list's records: three constant SQL fragments of the repository. */
 export interface ListSource {
   readonly table: string
   readonly columns: string

@@ -79,7 +79,7 @@ export const boundsOver = (sent: SentBounds, before?: Bounds): Bounds => ({
   validUntil: over(sent.validUntil, before?.validUntil ?? null)
 })
 
-/** A sent value, or what it was before when nothing was sent. Null is a value. */
+/** A sent value, or the previous one if none was sent. Null is a value. */
 export const over = <A>(sent: A | undefined, before: A): A => sent === undefined ? before : sent
 
 /** An issue of a field whose value contradicts another one. */
@@ -89,7 +89,7 @@ export const issue = (path: string, message: string): Issue => ({ path, message,
 export const windowIssues = (from: Date | null, until: Date | null): ReadonlyArray<Issue> =>
   from !== null && until !== null && until < from ? [issue("validUntil", "must not be before validFrom")] : []
 
-/** Bounds that nothing can meet. */
+/** Issues of bounds that no value can satisfy. */
 export const boundsIssues = ({ maxQuantity, minQuantity, validFrom, validUntil }: Bounds): ReadonlyArray<Issue> => [
   ...(minQuantity !== null && maxQuantity !== null && maxQuantity < minQuantity
     ? [issue("maxQuantity", "must not be below minQuantity")]

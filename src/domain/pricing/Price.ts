@@ -6,8 +6,8 @@ import { StorableObject } from "../text/Storable.ts"
 import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time } from "./Bounds.ts"
 
 /**
- * The price of an entity, or of one of its variants, in a currency (spec §2, contract §7). Amounts in minor units;
- * `compareAtAmount` is the price it is shown against. Null bounds are open.
+ * The price of an entity or variant in a currency (spec §2, contract §7). Amounts in minor units; `compareAtAmount` is
+ * the reference price. Null bounds are open.
  */
 export const Price = Schema.Struct({
   id: Uuid,
@@ -47,7 +47,7 @@ export interface PriceFilter {
   readonly customerGroupId?: string | undefined
 }
 
-/** The record a body describes; 422 when its bounds admit nothing. */
+/** The price of a request body; 422 if its bounds admit nothing. */
 export const priceOf = (
   sent: SetPrice,
   record: { readonly id: string; readonly organizationId: string; readonly now: Date }

@@ -13,7 +13,7 @@ export interface PricedThing {
 /** A currency, or the one of a cart, for callers that look the cart up in the same moment. */
 export type PricedIn = string | { readonly cartId: string }
 
-/** Everything that may decide the prices of some things in one currency. */
+/** All rows that can affect the prices of some sellables in one currency. */
 export interface PriceCandidates {
   readonly prices: ReadonlyArray<PriceRow>
   readonly modifiers: ReadonlyArray<ModifierRow>
@@ -29,7 +29,10 @@ export interface PricedEntity {
 
 /** Finds the rows of price resolution (contract §7.3). */
 export class PriceCandidateRepo extends Context.Service<PriceCandidateRepo, {
-  /** Prices, modifiers and base prices for all things at once, in one statement that is shared with others who ask, without what ended before `now`. */
+  /**
+   * Prices, modifiers and base prices for all sellables, without those that ended before `now`. One statement, batched
+   * with concurrent callers.
+   */
   readonly candidates: (
     things: ReadonlyArray<PricedThing>,
     currency: PricedIn,
@@ -37,7 +40,7 @@ export class PriceCandidateRepo extends Context.Service<PriceCandidateRepo, {
   ) => Effect.Effect<PriceCandidates, never, CurrentActor>
 }>()("stoa/domain/pricing/PriceCandidateRepo") {}
 
-/** Times inside of aggregated JSON come as text. */
+/** Times inside aggregated JSON are text. */
 type Timed<Row, Keys extends keyof Row> = Omit<Row, Keys> & { readonly [Key in Keys]: string | null }
 
 interface CandidateRow {

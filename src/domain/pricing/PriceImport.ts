@@ -10,7 +10,7 @@ import type { Price } from "./Price.ts"
 import { PriceImportRepo } from "./PriceImportRepo.ts"
 import type { PriceRecord } from "./PriceRecord.ts"
 
-/** A price of a file and what it is for; a text says why that was not found. */
+/** A price in a file with its target; a text says why the target was not found. */
 export interface TargetedPrice {
   readonly record: Omit<PriceRecord, "slug" | "sku" | "options" | "customerGroup">
   readonly target: Sellable | string

@@ -18,8 +18,9 @@ import {
 import { largestPercentage, ModifierType } from "./PriceResolution.ts"
 
 /**
- * A rule that changes resolved prices (contract §7). `value` is a whole percentage for `percentage_discount` (0 to
- * 100) and `percentage_markup` (0 to 1000), minor units of `currency` for the others. Null entity, variant, group, currency or bound: any.
+ * A rule that changes resolved prices (contract §7). `value` is an integer percentage for `percentage_discount` (0 to
+ * 100) and `percentage_markup` (0 to 1000), minor units of `currency` for the others. Null entity, variant, group,
+ * currency or bound: any.
  */
 export const PriceModifier = Schema.Struct({
   id: Uuid,
@@ -82,7 +83,7 @@ export interface PriceModifierFilter {
 const valueIssues = ({ currency, type, value }: PriceModifier): ReadonlyArray<Issue> => {
   const largest = largestPercentage(type)
   if (largest !== undefined) return value > largest ? [issue("value", `must be a percentage from 0 to ${largest}`)] : []
-  // Without a currency the same number would come off pounds and yen.
+  // Without a currency the same number would be subtracted from pounds and yen.
   return currency === null ? [issue("currency", `is required for a modifier of type ${type}`)] : []
 }
 
@@ -118,7 +119,7 @@ export const modifierOf = (
     updatedAt: record.now
   })
 
-/** The record after a change; the rules hold for the whole of it and not only for what was sent. */
+/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
 export const changedModifier = (
   before: PriceModifier,
   sent: PriceModifierChange,

@@ -10,13 +10,13 @@ import type { PriceModifier, PriceModifierFilter } from "./PriceModifier.ts"
 import { type PriceModifierRow, toModifier } from "./PriceRows.ts"
 import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
 
-/** All SQL of price modifiers. Every change announces `pricing.create` or `pricing.update` in its own statement. */
+/** All SQL of price modifiers. Every change writes `pricing.create` or `pricing.update` in the same statement. */
 export class PriceModifierRepo extends Context.Service<PriceModifierRepo, {
   /** Writes a new modifier; 422 when its entity or variant is not the organization's. */
   readonly insert: (modifier: PriceModifier) => Effect.Effect<PriceModifier, ValidationFailed, CurrentActor>
   /**
-   * Changes a modifier by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one
-   * another. A rule that changes nothing writes nothing. 404 for an unknown one, 422 as the rule says.
+   * Changes a modifier by a rule that gets the locked row, so that two changes run in sequence. A rule without a change
+   * writes nothing. 404 for an unknown one, 422 by the rule.
    */
   readonly change: (
     id: string,
@@ -54,7 +54,7 @@ const admitted = (row: TargetRow | undefined): Effect.Effect<void, ValidationFai
 
 const orTargetGone = (error: SqlError.SqlError) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error)
 
-/** The new row, as the part `written` of a statement whose part `target` says whether it may be. */
+/** The new row, as the CTE `written` of a statement whose CTE `target` permits it. */
 const newRow = (sql: SqlClient.SqlClient, m: PriceModifier) =>
   sql`insert into price_modifiers (id, organization_id, name, type, value, priority, entity_id, variant_id, currency,
       customer_group_id, min_quantity, max_quantity, conditions, valid_from, valid_until, metadata, created_at, updated_at)
@@ -115,7 +115,7 @@ export const priceModifierRepoLayer = Layer.effect(
       function*(id: string, rule: (before: PriceModifier) => Result.Result<PriceModifier, ValidationFailed>) {
         const organization = yield* currentOrganization
         return yield* sql.withTransaction(Effect.gen(function*() {
-          // Locked until the commit: the rule decides on the whole record, so nobody may change it in between.
+          // Locked until the commit: the rule decides on the complete record, so it must not change in between.
           const rows = yield* sql<PriceModifierRow>`select * from price_modifiers
             where id = ${id}::uuid and organization_id = ${organization} for update`
           if (rows[0] === undefined) return yield* unknownModifier

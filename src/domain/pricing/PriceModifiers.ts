@@ -14,7 +14,7 @@ import {
 } from "./PriceModifier.ts"
 import { PriceModifierRepo } from "./PriceModifierRepo.ts"
 
-/** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the whole store. */
+/** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the complete store. */
 export class PriceModifiers extends Context.Service<PriceModifiers, {
   /** A new modifier; runs `pricing.afterCreate`. */
   readonly create: (input: NewPriceModifier) => Effect.Effect<PriceModifier, ValidationFailed, CurrentActor>

@@ -4,7 +4,7 @@ import { CurrencyCode } from "../money/Currency.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 import { Amount, maybe, sentBounds } from "./Bounds.ts"
 
-/** What a price says beside what it is for. */
+/** Fields of a price besides its target. */
 export const priceFields = {
   currency: CurrencyCode,
   amount: Amount,

@@ -9,7 +9,7 @@ import type { PriceModifier } from "./PriceModifier.ts"
 import { type PriceModifierRow, type PriceRecordRow, toModifier, toPrice } from "./PriceRows.ts"
 import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
 
-/** A price as it now stands, and whether it is new or overwrote the one of the same natural key. */
+/** A stored price, and whether it is new or replaced the one with the same natural key. */
 export interface PriceWritten {
   readonly price: Price
   readonly created: boolean
@@ -39,7 +39,7 @@ type SetRow = TargetRow & {
 
 const unknownEntity = NotFound.of("Catalog entity not found.")
 
-/** The new row. The unique natural key makes simultaneous requests meet: whoever comes second writes nothing. */
+/** The new row. Concurrent requests collide at the unique natural key: the second writes nothing. */
 const inserted = (sql: SqlClient.SqlClient, price: Price) =>
   sql`insert into prices (id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount,
       customer_group_id, min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at)

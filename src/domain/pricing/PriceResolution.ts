@@ -16,7 +16,7 @@ export interface PriceRow {
   readonly createdAt: Date
 }
 
-/** The kinds of modifier (contract 7.3, 12.3 #25). Percentages are whole numbers, the others are minor units. */
+/** The types of modifier (contract 7.3, 12.3 #25). Percentages are integers, other values are minor units. */
 export const ModifierType = Schema.Literals([
   "percentage_discount",
   "fixed_discount",
@@ -55,7 +55,7 @@ export interface ModifierRow {
   readonly validUntil: Date | null
 }
 
-/** What a price is asked for, with the candidate rows of the organization. */
+/** The input of a price resolution, with the candidate rows of the organization. */
 export interface PriceQuestion {
   readonly prices: ReadonlyArray<PriceRow>
   readonly modifiers: ReadonlyArray<ModifierRow>
@@ -172,7 +172,7 @@ const modified = (row: ModifierRow, running: bigint): bigint => {
   if (row.type === "override") return BigInt(row.value)
   if (row.type === "markup") return running + BigInt(row.value)
   if (row.type === "percentage_markup") return running + percentOf(running, row.value)
-  // Each percentage is rounded half up on its own, on the running amount (contract 3.3).
+  // Each percentage is rounded half up separately, on the running amount (contract 3.3).
   const off = row.type === "percentage_discount"
     ? percentOf(running, row.value)
     : BigInt(row.value)
@@ -203,10 +203,10 @@ const baseOf = (question: PriceQuestion): Base | undefined => {
 }
 
 /**
- * The unit price of an entity or variant for a buyer, a quantity and a time (contract 7.3). Prices and modifiers are
- * those of the organization; rows of other entities are ignored. Modifiers of every held group apply in order of
- * priority, then id, each on the running amount, never below zero. A modifier without meaning (a percentage that is too
- * large, a fixed amount without currency) is skipped. `quantity` is a whole number.
+ * The unit price of an entity or variant for a buyer, a quantity and a time (contract 7.3). Prices and modifiers must
+ * belong to the organization; rows of other entities are ignored. Modifiers of every group of the buyer apply by
+ * priority, then id, each on the running amount, never below zero. An invalid modifier (a percentage that is too large,
+ * a fixed amount without currency) is skipped. `quantity` is an integer.
  */
 export const resolvePrice = (
   question: PriceQuestion

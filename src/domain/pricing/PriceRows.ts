@@ -10,7 +10,7 @@ interface BoundsRow {
   readonly valid_until: Date | null
 }
 
-/** A row of `prices` as the driver gives it. */
+/** A row of `prices` from the driver. */
 export interface PriceRecordRow extends BoundsRow {
   readonly id: string
   readonly organization_id: string
@@ -24,7 +24,7 @@ export interface PriceRecordRow extends BoundsRow {
   readonly updated_at: Date
 }
 
-/** A row of `price_modifiers` as the driver gives it. */
+/** A row of `price_modifiers` from the driver. */
 export interface PriceModifierRow extends BoundsRow {
   readonly id: string
   readonly organization_id: string

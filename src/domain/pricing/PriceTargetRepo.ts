@@ -8,7 +8,7 @@ export interface PriceTarget {
   readonly variantId: string | null
 }
 
-/** Whether the catalog knows the target: `entity_found`, and `variant_found` for a variant of that entity. */
+/** Whether the target exists in the catalog: `entity_found`, and `variant_found` for a variant of that entity. */
 export interface TargetRow {
   readonly entity_found: boolean
   readonly variant_found: boolean

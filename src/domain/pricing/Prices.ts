@@ -10,7 +10,7 @@ import type { PriceModifier } from "./PriceModifier.ts"
 import { PriceRepo } from "./PriceRepo.ts"
 import { type ResolvedPrice, resolvePrice } from "./PriceResolution.ts"
 
-/** So many units of a thing, to be priced. */
+/** A quantity of a sellable to be priced. */
 export interface PricedLine extends PricedThing {
   readonly quantity: number
 }
@@ -41,8 +41,8 @@ export class Prices extends Context.Service<Prices, {
     now: Date
   ) => Effect.Effect<ReadonlyArray<ResolvedPrice | null>, never, CurrentActor>
   /**
-   * Looks up what a line may cost now in a cart, without waiting for the cart itself: the answer gives the unit price
-   * once its currency and its buyer's groups are known, undefined where the store has none.
+   * Looks up what a line can cost in a cart, without loading the cart first: the result gives the unit price once
+   * currency and buyer's groups are known, undefined if the store has none.
    */
   readonly offerIn: (
     cartId: string,

@@ -13,7 +13,7 @@ export interface PromotionCandidate {
   readonly usage: PromotionUsage
 }
 
-/** What one checkout asks: codes in their normal form, and whose usage counts. */
+/** The input of one checkout: normalized codes, and the buyer whose usage counts. */
 interface Question {
   readonly organization: string
   readonly named: ReadonlyArray<string>
@@ -33,7 +33,7 @@ export const findCandidates = Effect.gen(function*() {
 
   const findAll = (questions: ReadonlyArray<Question>) =>
     Effect.map(
-      // Two arms, each on an index of its own; what is named and automatic comes from the first.
+      // Two arms, each with a separate index; a promotion that is both named and automatic comes from the first.
       lookup<PromotionRecordRow & { readonly n: number; readonly by_customer: number }>`select i.n, p.*,
           coalesce((select max(u.used_count) from promotion_buyer_usages u
             where u.organization_id = i.organization and u.promotion_id = p.id and u.buyer = any(b.keys)), 0) as by_customer

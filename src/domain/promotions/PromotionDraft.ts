@@ -70,7 +70,7 @@ export const promotionOf = (
     updatedAt: record.now
   }, record.defaultCurrency)
 
-/** The record after a change; the rules hold for the whole of it and not only for what was sent. */
+/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
 export const changedPromotion = (
   before: Promotion,
   sent: PromotionChange,

@@ -14,8 +14,8 @@ const Line = Schema.Struct({
 })
 
 /**
- * Body of `POST /promotions/validate` (spec §2): a code and the order it is tried on, in minor units. `customerId` and
- * `customerGroupIds` count only for actors with `customers:read`; everybody else is who he is signed in as.
+ * Body of `POST /promotions/validate` (spec §2): a code and the order to test it on, in minor units. `customerId` and
+ * `customerGroupIds` count only for actors with `customers:read`; others use the signed-in customer.
  */
 export const PromotionTrial = Schema.Struct({
   code: Text,
@@ -27,7 +27,7 @@ export const PromotionTrial = Schema.Struct({
 })
 export type PromotionTrial = typeof PromotionTrial.Type
 
-/** What the code would give (contract §8). A code that gives nothing is an error, so `rejectedCodes` stays empty. */
+/** The effect of the code (contract §8). A code without effect is an error, so `rejectedCodes` stays empty. */
 export const PromotionQuote = Schema.Struct({
   totalDiscount: Amount,
   freeShipping: Schema.Boolean,

@@ -10,19 +10,19 @@ import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
 import type { Promotion, PromotionStatus } from "./Promotion.ts"
 import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
 
-/** A promotion after a change; `changed` is false when the rule left it as it was and nothing was written. */
+/** A promotion after a change; `changed` is false if the rule left it unchanged and nothing was written. */
 export interface PromotionChanged {
   readonly promotion: Promotion
   readonly changed: boolean
 }
 
-/** All SQL of promotions. Every change announces `promotions.create` or `promotions.update` in its own statement. */
+/** All SQL of promotions. Every change writes `promotions.create` or `promotions.update` in the same statement. */
 export class PromotionRepo extends Context.Service<PromotionRepo, {
-  /** Writes a new promotion; 409 when its code is taken. */
+  /** Writes a new promotion; 409 if its code is in use. */
   readonly insert: (promotion: Promotion) => Effect.Effect<Promotion, Conflict, CurrentActor>
   /**
-   * Changes a promotion by a rule that sees it as it stands; the row is locked meanwhile, so two changes follow one
-   * another. `usedCount` is not written. 404 for an unknown one, 409 when the code is taken, 422 as the rule says.
+   * Changes a promotion by a rule that gets the locked row, so that two changes run in sequence. Does not write
+   * `usedCount`. 404 for an unknown one, 409 if the code is in use, 422 by the rule.
    */
   readonly change: (
     id: string,
@@ -35,9 +35,8 @@ export class PromotionRepo extends Context.Service<PromotionRepo, {
     page: PageRequest
   ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
   /**
-   * The promotions of these codes in whatever state, and the automatic ones that are active and have not ended, by one
-   * statement. Usage is that of the profile and of the
-   * e-mail address, whichever is more. Codes may be written in any case.
+   * The promotions of these codes in any state, and the automatic ones that are active and have not ended, in one
+   * statement. Usage is the higher count of the profile and the e-mail address. Codes ignore case.
    */
   readonly candidates: (
     codes: ReadonlyArray<string>,
@@ -123,7 +122,7 @@ export const promotionRepoLayer = Layer.effect(
       function*(id: string, rule: (before: Promotion) => Result.Result<Promotion, ValidationFailed>) {
         const organization = yield* currentOrganization
         return yield* sql.withTransaction(Effect.gen(function*() {
-          // Locked until the commit: the rule decides on the whole record, and no order may use it up in between.
+          // Locked until the commit: the rule decides on the complete record, and no order may use it up in between.
           const rows = yield* sql<PromotionRecordRow>`select * from promotions
             where id = ${id}::uuid and organization_id = ${organization} for update`
           if (rows[0] === undefined) return yield* NotFound.of("Promotion not found.")

@@ -1,7 +1,7 @@
 import type { Promotion } from "./Promotion.ts"
 import type { PromotionConditions, PromotionType } from "./PromotionRules.ts"
 
-/** A row of `promotions` as the driver gives it. */
+/** A row of `promotions` from the driver. */
 export interface PromotionRecordRow {
   readonly id: string
   readonly organization_id: string

@@ -80,7 +80,7 @@ export interface PromotionOrder {
   readonly now: Date
 }
 
-/** Why a promotion does not apply, as told to the shopper (contract 8). */
+/** Why a promotion does not apply, as shown to the shopper (contract 8). */
 export const promotionReasons = {
   unknownCode: "This promotion code does not exist.",
   inactive: "This promotion is not active.",
@@ -101,11 +101,11 @@ export const promotionReasons = {
 /** One of the sentences of `promotionReasons`. */
 export type PromotionReason = typeof promotionReasons[keyof typeof promotionReasons]
 
-/** What an eligible promotion gives on its own. */
+/** The effect of an eligible promotion alone. */
 export interface PromotionGain {
   readonly discountAmount: Minor
   readonly freeShipping: boolean
-  /** Indices of the lines the discount belongs to; null for the whole order. */
+  /** Indices of the discounted lines; null for the complete order. */
   readonly eligibleLines: ReadonlyArray<number> | null
 }
 
@@ -137,7 +137,10 @@ const eligibleIndices = (promotion: PromotionRow, lines: ReadonlyArray<Promotion
       : []
   )
 
-/** Whether a line must fit; a promotion of the whole order is tried on a subtotal alone, too (contract 8, validate). */
+/**
+ * Whether a line must be eligible; a promotion of the complete order can be tested on a subtotal alone (contract 8,
+ * validate).
+ */
 const asksForItems = ({ conditions, type }: PromotionRow): boolean =>
   isOfItems(type) || (conditions.entityTypes ?? []).length > 0 || (conditions.categories ?? []).length > 0
 
@@ -199,8 +202,8 @@ const rawDiscount = (promotion: PromotionRow, order: PromotionOrder, lines: Read
 }
 
 /**
- * Judges one promotion on its own: what it gives, at most the subtotal, or the first reason why it does not apply
- * (contract 8). A discount of zero counts as a reason too, unless shipping becomes free.
+ * Evaluates one promotion alone: its discount, at most the subtotal, or the first reason why it does not apply
+ * (contract 8). A discount of zero is a reason too, unless shipping becomes free.
  */
 export const evaluatePromotion = (
   promotion: PromotionRow,
@@ -231,7 +234,7 @@ export interface AppliedPromotion extends PromotionGain {
   readonly description: string
 }
 
-/** A code that was named and gives nothing, with the sentence that says why. */
+/** A requested code without effect, with the reason. */
 export interface RejectedCode {
   readonly code: string
   readonly reason: PromotionReason
@@ -336,7 +339,7 @@ export const applyPromotions = (
   const stackWon = gains.some((gain) => gain.stackable && best.applied.some((one) => isSame(one, gain.promotion)))
   for (const { promotion, stackable } of gains) {
     if (best.applied.some((one) => isSame(one, promotion))) continue
-    // A stackable one missing from the winning stack came too late: nothing was left to discount.
+    // A stackable promotion missing from the winning stack found nothing left to discount.
     const exhausted = stackable && stackWon
     reasons.set(promotion.promotionId, exhausted ? promotionReasons.noDiscount : promotionReasons.notCombinable)
   }

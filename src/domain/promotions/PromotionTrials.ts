@@ -25,7 +25,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
       const history = yield* OrderHistory
 
       const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
-        // A shopper who could name his own groups would take every group's promotion.
+        // Shoppers must not choose groups, or they could use every group's promotion.
         if (!mayNameCustomers(yield* CurrentActor)) {
           const own = yield* customers.existingProfile
           return { id: own?.id ?? null, groupIds: own?.groupIds ?? [] }
@@ -55,7 +55,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
           currency: trial.currency,
           customer: {
             groupIds: buyer.groupIds,
-            // What the code gives; who buys is known at checkout.
+            // Only the code's effect matters here; checkout identifies the buyer.
             isKnown: true,
             orderCount: promotion.conditions.firstOrderOnly === true ? yield* history.countOf(buyer.id) : 0
           },

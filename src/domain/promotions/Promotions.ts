@@ -13,21 +13,21 @@ export type PromotionChangeError = NotFound | Conflict | ValidationFailed
 
 /** Promotions as the store keeps them (spec §4 Promotions, contract §8). */
 export class Promotions extends Context.Service<Promotions, {
-  /** A new promotion; 409 when its code is taken. Runs `promotions.afterCreate`. */
+  /** Creates a promotion; 409 if its code is in use. Runs `promotions.afterCreate`. */
   readonly create: (input: NewPromotion) => Effect.Effect<Promotion, Conflict | ValidationFailed, CurrentActor>
   /** Changes what is sent and keeps the rest; runs `promotions.afterUpdate`. */
   readonly change: (
     id: string,
     input: PromotionChange
   ) => Effect.Effect<Promotion, PromotionChangeError, CurrentActor>
-  /** Switches a promotion off; once it is off, nothing happens any more. */
+  /** Switches a promotion off; repeating it does nothing. */
   readonly deactivate: (id: string) => Effect.Effect<Promotion, PromotionChangeError, CurrentActor>
   /** A page by priority; `active` is the default of the route. */
   readonly list: (
     status: PromotionStatus,
     page: PageRequest
   ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
-  /** What a checkout chooses from: the promotions of its codes, and the automatic ones; by one statement. */
+  /** The candidates of a checkout: the promotions of its codes and the automatic ones, in one statement. */
   readonly candidates: PromotionRepo["Service"]["candidates"]
 }>()("stoa/domain/promotions/Promotions") {
   static readonly layer = Layer.effect(

@@ -5,7 +5,7 @@ import type { RateLimit } from "./RateLimits.ts"
 export interface Rate {
   readonly limit: number
   readonly windowMs: number
-  /** False: told and not enforced. */
+  /** False: limits are reported but not enforced. */
   readonly enforced: boolean
 }
 
@@ -17,7 +17,7 @@ export interface RateLimitValues {
   readonly session: Rate
   /** Every other request to the routes of authentication. */
   readonly auth: Rate
-  /** Attempts to sign in with one e-mail address, wherever they come from. */
+  /** Sign-in attempts with one e-mail address, from any client address. */
   readonly signInPerEmail: Rate
   /** Mails of one kind that anybody may have sent to one address by asking: new passwords, or links of verification. */
   readonly mailPerRecipient: Rate

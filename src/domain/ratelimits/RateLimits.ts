@@ -27,9 +27,9 @@ export interface Standing {
 
 /** Request limits that all processes of a deployment share (docs/adr/0014). */
 export class RateLimits extends Context.Service<RateLimits, {
-  /** Counts a request against these limits in order, until one refuses it; gives the tightest. */
+  /** Counts a request against these limits in order, until one refuses it; returns the tightest. */
   readonly admit: (...limits: readonly [RateLimit, ...ReadonlyArray<RateLimit>]) => Effect.Effect<Standing>
-  /** The state of a limit as this process knows it, without counting a request. */
+  /** The state of a limit as cached in this process, without counting a request. */
   readonly standing: (limit: RateLimit) => Effect.Effect<Standing>
 }>()("stoa/domain/ratelimits/RateLimits") {}
 
