@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 
-/** Where a Stoa is, and as whom it is asked. */
+/** The address of a Stoa and the credentials for it. */
 export interface Connection {
   /** Address of the service, `https://shop.example`. */
   readonly url: string

@@ -5,7 +5,7 @@ import { HttpClient, type HttpClientResponse } from "effect/http"
 export interface Retries {
   /** Requests after the first one. */
   readonly times: number
-  /** Longest wait before one of them, whatever `Retry-After` says: beyond it the answer is given as it is. */
+  /** Maximum wait before a retry. If `Retry-After` is longer, the response is returned as it is. */
   readonly longestWait: Duration.Input
   /** Wait where the answer names none; doubled with every time. */
   readonly firstWait: Duration.Input
@@ -13,7 +13,7 @@ export interface Retries {
 
 const usual: Retries = { times: 4, longestWait: "30 seconds", firstWait: "250 millis" }
 
-/** Refused before anything was done (429), or not taken on in time (503, and a change has its Idempotency-Key). */
+/** Rejected before any work (429), or not accepted in time (503; a change carries an Idempotency-Key). */
 const isBusy = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status === 429 || status === 503
 
 /** Seconds, or the date as HTTP writes it; undefined for anything else. */
@@ -25,7 +25,7 @@ export const waitOf = (retryAfter: string | undefined, now: number): number | un
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** A client that asks again what was answered 429 or 503, after as long as `Retry-After` says. */
+/** A client that retries 429 and 503 responses after the time in `Retry-After`. */
 export const againWhileBusy = (options: Partial<Retries>) => {
   const { firstWait, longestWait, times } = { ...usual, ...options }
   const longest = Duration.toMillis(longestWait)
@@ -33,7 +33,7 @@ export const againWhileBusy = (options: Partial<Retries>) => {
   const pause = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, tried: number) {
     const now = yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
     const recorded = waitOf(response.headers["retry-after"], now)
-    // Spread, so that those who were refused together do not come back together.
+    // Jitter, so that clients rejected together do not retry together.
     const own = Duration.toMillis(firstWait) * 2 ** tried * (yield* Random.nextBetween(0.75, 1.25))
     return recorded ?? Math.min(own, longest)
   })
@@ -49,6 +49,6 @@ export const againWhileBusy = (options: Partial<Retries>) => {
     })
 
   return <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
-    // The request as it is when it is sent first, with its Idempotency-Key, and not one that is prepared anew each time.
+    // Retries the prepared request with the same Idempotency-Key instead of preparing a new one.
     HttpClient.transform(client, (send) => sending(send, 0))
 }

@@ -7,7 +7,7 @@ import { againWhileBusy, type Retries } from "./Retries.ts"
 
 /** What a client does beside asking. */
 export interface ClientOptions extends Connection {
-  /** Answers 429 and 503 are asked for again (docs/clients.md). Default: four times; `false`: never. */
+  /** Retries of 429 and 503 responses (docs/clients.md). Default: four times; `false`: never. */
   readonly retries?: Partial<Retries> | false
 }
 
@@ -27,8 +27,8 @@ export const withRequestHeaders =
 const isUnsafe = (method: string): boolean => method !== "GET" && method !== "HEAD"
 
 /**
- * A change carries an `Idempotency-Key` that stays the same when it is sent again, so that an answer that was lost on the
- * way is not asked for twice.
+ * A change carries an `Idempotency-Key` that stays the same in retries, so that a lost response does not repeat the
+ * change.
  */
 const prepared = (connection: Connection) => (request: HttpClientRequest.HttpClientRequest) =>
   Effect.map(RequestHeaders, (headers) => {
@@ -49,9 +49,9 @@ export const makeStoaClient = (options: ClientOptions) =>
   })
 
 /**
- * The API of a Stoa over HTTP (docs/clients.md), made of the same definition as its routes: `stoa.catalog.read({ params,
- * query })` gives what the handler gave, without the envelope, and fails with the errors of the specification as typed
- * values.
+ * The HTTP API of a Stoa (docs/clients.md), derived from the same definition as its routes: `stoa.catalog.read({
+ * params, query })` returns what the handler returned, without the envelope, and fails with the errors of the
+ * specification as typed values.
  */
 export class StoaClient
   extends Context.Service<StoaClient, Effect.Success<ReturnType<typeof makeStoaClient>>>()("stoa/client/StoaClient")

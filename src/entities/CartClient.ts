@@ -34,7 +34,7 @@ export class CartClient extends Context.Service<CartClient, {
     CartClient,
     Effect.gen(function*() {
       const clientOf = yield* CartEntity.client
-      // The cluster compares ids as text; a cart has one entity whatever the case of its id.
+      // The cluster compares ids as text, so normalize the case: a cart must have one entity.
       const entityOf = (cartId: string) => clientOf(cartId.toLowerCase())
       const carts = yield* Carts
       const offers = yield* OfferRepo

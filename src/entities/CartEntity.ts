@@ -18,7 +18,7 @@ const envelope = {
   until: Schema.Number
 }
 
-/** The cart as the sender read it: saves a cold entity its own read. Absent in messages of older processes. */
+/** The cart as the sender read it: saves a cold entity a read. Absent in messages of older processes. */
 const seen = Schema.optional(CartState)
 
 const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])

@@ -15,7 +15,7 @@ export const deadline: Effect.Effect<number> = Effect.map(
   (now) => now + timeout - clockTolerance
 )
 
-/** Fails past the deadline: nobody waits for the result any more. */
+/** Fails past the deadline: the caller no longer waits for the result. */
 export const unlessPast = (until: number): Effect.Effect<void, Unavailable> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => (now > until ? Effect.fail(Unavailable.of()) : Effect.void))
 

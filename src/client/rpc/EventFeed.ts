@@ -11,13 +11,13 @@ export interface Followed {
   readonly type?: EventType
 }
 
-/** Rest before a feed that ended is taken up again. */
+/** Pause before an ended feed is resumed. */
 const again = "500 millis"
 
 /**
- * Every event of the organization, once and in order, however often the connection or the service ends meanwhile: it goes
- * on behind the last one that it gave. Whoever may lose his place himself keeps the `sequence` of what he has worked on.
- * It fails when the service refuses him.
+ * Every event of the organization, once and in order, across reconnects and restarts of the service: it resumes after
+ * the last event it emitted. A consumer that can restart must store the `sequence` of the last processed event. Fails
+ * if the service refuses the client.
  */
 export const followEvents = ({ after = 0, type }: Followed = {}): Stream.Stream<StoreEvent, Refusal, StoaRpc> =>
   Stream.unwrap(Effect.map(StoaRpc, (rpc) => {

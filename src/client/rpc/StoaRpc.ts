@@ -6,7 +6,7 @@ import { RpcAccess } from "../../http/rpc/RpcContract.ts"
 import { StoaRpcs } from "../../http/rpc/StoaRpcs.ts"
 import { type Connection, credentialHeaders } from "../Credentials.ts"
 
-/** How long a service that is away is asked again; calls that are made meanwhile wait. */
+/** Reconnect schedule while the service is unavailable; calls made meanwhile wait. */
 const whileAway = Schedule.min([Schedule.exponential("200 millis", 1.5), Schedule.spaced("5 seconds")])
 
 const credentials = (connection: Connection) =>
@@ -16,9 +16,9 @@ const credentials = (connection: Connection) =>
   )
 
 /**
- * The calls of a Stoa (docs/clients.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`.
- * A refusal is the typed error of the call, a broken connection an `RpcClientError`. After the latter, repeat a change
- * with the same `idempotency-key` (`RpcClient.withHeaders`).
+ * The RPC calls of a Stoa (docs/clients.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`.
+ * A refusal by the service is the call's typed error, a connection failure an `RpcClientError`: after one of those,
+ * repeat a change with the same `idempotency-key` (`RpcClient.withHeaders`).
  */
 export class StoaRpc
   extends Context.Service<StoaRpc, RpcClient.FromGroup<typeof StoaRpcs, RpcClientError.RpcClientError>>()(
@@ -26,8 +26,8 @@ export class StoaRpc
   )
 {
   /**
-   * Over one WebSocket, which is opened again when it breaks: many calls at once and streams. A call whose socket breaks
-   * fails; those that are made while there is none wait for the next.
+   * One WebSocket, reopened when it breaks: concurrent calls and streams. A call fails if its socket breaks; calls made
+   * without a socket wait for the next one.
    */
   static readonly layerSocket = (connection: Connection): Layer.Layer<StoaRpc> =>
     Layer.effect(StoaRpc, RpcClient.make(StoaRpcs)).pipe(
@@ -37,8 +37,8 @@ export class StoaRpc
     )
 
   /**
-   * Over HTTP, for whoever cannot keep a socket: no streams. With `batchWindow` calls that are made within it go together
-   * in one request, at most 64 of them.
+   * HTTP for clients that cannot keep a socket: no streams. With `batchWindow`, calls made within it share one request,
+   * at most 64 of them.
    */
   static readonly layerHttp = (
     connection: Connection & { readonly batchWindow?: Duration.Input }

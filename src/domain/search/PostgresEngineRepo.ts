@@ -6,8 +6,8 @@ import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 import { searchStatement } from "./SearchStatementRepo.ts"
 
 /**
- * Connections whose statements are planned for their parameters: a rare filter and a frequent one are found by different
- * indexes. Where a process has none, its ordinary client does.
+ * Connections that plan statements for their parameters: rare and frequent filters need different indexes. A process
+ * without such connections uses the ordinary client.
  */
 export class SearchSql extends Context.Service<SearchSql, SqlClient.SqlClient>()(
   "stoa/domain/search/SearchSql"

@@ -1,7 +1,7 @@
 /**
- * What the words of a shopper ask for, a query for each. A word finds itself, words that begin with it (from two characters
- * on), and its stems in the languages in which the organization writes. Stop words count only where nothing else was asked.
- * The languages are read one by one from the index, in as many steps as there are locales.
+ * The query terms of a search text, one per word. A word matches itself, words that begin with it (from two characters
+ * on), and its stems in the organization's languages. Stop words count only if there are no other words. The languages
+ * are read one by one from the index, in as many steps as there are locales.
  */
 const terms = `create function search_terms(organization text, q text) returns tsquery[] language plpgsql stable
     set enable_seqscan = off as $$
@@ -70,9 +70,9 @@ const has = `create function search_has(organization text, term tsquery, public_
   end $$`
 
 /**
- * The same with typing errors forgiven: a word that finds nothing also asks for similar ones of the vocabulary. Those may be
- * words of drafts or of what is gone, so each is looked for before it is asked for. Short words have too few trigrams in
- * common with what was meant: they are compared by single slips.
+ * The same with typing errors tolerated: a word without hits also matches similar words of the vocabulary. Those may
+ * come from drafts or deleted entities, so each is checked for hits first. Short words share too few trigrams with the
+ * intended word, so they are compared by single edits.
  */
 const similar = `create function search_similar_terms(organization text, q text, public_only boolean) returns tsquery[]
     language plpgsql stable set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off

@@ -35,11 +35,11 @@ export interface SentPrefix {
 const given = (text: string | undefined) => (text === "" ? undefined : text)
 
 /**
- * Search of the catalog (contract §9). Shoppers find what the catalog lets them see, whatever status they ask for; a
- * failure of the engine is an error and never an empty answer.
+ * Catalog search (contract §9). Shoppers find only what the catalog shows them, even if they request another status. A
+ * failure of the engine is an error, never an empty result.
  */
 export class Search extends Context.Service<Search, {
-  /** 422 for an attribute or facet whose name cannot be one. */
+  /** 422 for an attribute or facet with an invalid name. */
   readonly search: (sent: SentSearch) => Effect.Effect<SearchPage, ValidationFailed, CurrentActor>
   /** Titles; none for a prefix of less than two characters. */
   readonly suggest: (sent: SentPrefix) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
@@ -98,7 +98,7 @@ const pageOfHits = (data: ReadonlyArray<SearchHit>, meta: SearchPage["meta"]): S
 
 const noneOf = (facets: ReadonlyArray<string>) => Object.fromEntries(facets.map((facet) => [facet, {}]))
 
-/** Shoppers get no file without buying it, by whatever way they see the metadata. */
+/** Search hits must not give shoppers the file of a digital product, which only buyers get. */
 const withoutItsFile = (hit: SearchHit): SearchHit => ({
   ...hit,
   document: { ...hit.document, payload: withoutFile(hit.document.payload) }

@@ -11,10 +11,10 @@ export interface Found {
 }
 
 /**
- * Finds entities: PostgreSQL itself (`PostgresEngineRepo`) or an external service (docs/catalog.md). An engine
- * answers for the organization of the actor alone; with `publicOnly` it neither shows nor counts what is not active and
- * visible. `total` and `facets` are of all that was found, and each facet that was asked for has its key. An engine that
- * cannot answer fails: it never answers with nothing (contract §9).
+ * A search engine: PostgreSQL (`PostgresEngineRepo`) or an external service (docs/catalog.md). It searches the actor's
+ * organization only; with `publicOnly` it neither shows nor counts what is not active and visible. `total` and `facets`
+ * cover all hits, and each requested facet has a key. An engine that cannot answer must fail, never return an empty
+ * result (contract §9).
  */
 export class SearchEngine extends Context.Service<SearchEngine, {
   /** The query asks for something, and its words, if any, are not blank. */

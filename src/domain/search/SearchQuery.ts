@@ -8,7 +8,7 @@ export interface AttributeFilter {
   readonly values: ReadonlyArray<string>
 }
 
-/** What is searched for (contract §9). Filters that name something unknown find nothing. */
+/** A search query (contract §9). Filters with unknown values find nothing. */
 export interface SearchQuery extends PageRequest {
   /** The words; all of them must be found. */
   readonly q?: string | undefined
@@ -18,7 +18,7 @@ export interface SearchQuery extends PageRequest {
   /** Slug of a brand. */
   readonly brand?: string | undefined
   readonly status?: string | undefined
-  /** Locales whose words stand for a hit, best first; the default's and any other come after them. */
+  /** Locales for the text of a hit, best first; the default and all others follow. */
   readonly locales?: ReadonlyArray<string> | undefined
   /** All of them must hold. */
   readonly attributes: ReadonlyArray<AttributeFilter>
@@ -35,10 +35,10 @@ export interface SuggestionQuery {
   readonly limit: number
 }
 
-/** The longest text that is searched for; what comes after is cut off (contract §9). */
+/** Maximum length of a search text; the rest is cut off (contract §9). */
 const longest = 500
 
-/** Text as it is searched for: cut by whole characters, and nothing where it is blank. */
+/** The search text, cut at a character boundary; undefined if blank. */
 export const cutText = (text: string | undefined): string | undefined => {
   const cut = Array.from(text ?? "").slice(0, longest).join("")
   return cut.trim() === "" ? undefined : cut
@@ -102,7 +102,7 @@ export const attributesOf = (
   return Effect.succeed(Array.from(byName, ([name, found]) => ({ name, values: [...found] })))
 }
 
-/** Whether anything is asked for at all; without words and filters nothing is found (contract §9). */
+/** Whether the query has words or filters; without any, nothing is found (contract §9). */
 export const asksForSomething = (query: SearchQuery): boolean =>
   query.attributes.length > 0 ||
   [query.q, query.type, query.category, query.brand, query.status].some((part) => part !== undefined)

@@ -11,7 +11,7 @@ export interface SearchInput {
   readonly isForgiving: boolean
 }
 
-/** The query terms: one by one for the score, and all together for the index; null where no words were asked. */
+/** The query terms: separately for the score and combined for the index; null without words. */
 const queryTerms = (sql: SqlClient.SqlClient, { isForgiving, organization, publicOnly, query }: SearchInput) => {
   const terms = query.q === undefined
     ? sql`null::tsquery[]`
@@ -75,7 +75,7 @@ const facetCounts = (sql: SqlClient.SqlClient, { facets }: SearchQuery): Stateme
       )
     })`
 
-/** The words of a hit: those that stand for it, in the first of these locales that it has, and all of them. */
+/** The texts of a hit: those shown, in the first of these locales that it has, and all of them. */
 const wordsOf = (sql: SqlClient.SqlClient, locales: ReadonlyArray<string> | undefined) => {
   const usual = `(a.locale = 'en') desc, a.locale collate "C"`
   const order = locales === undefined

@@ -27,20 +27,20 @@ export interface Settings {
   readonly keysEnabled: boolean
   /** What visitors and signed-in shoppers may do. */
   readonly customerPermissions: ReadonlyArray<string>
-  /** How long answers to Idempotency-Key are remembered, in hours. */
+  /** Retention of responses to an Idempotency-Key, in hours. */
   readonly idempotencyHours: number
   /** How long the change log keeps entries, in days; 0 for ever. */
   readonly changeLogDays: number
-  /** How long carts and holds stay after their end, for whoever has to look what happened. */
+  /** Retention of carts and holds after their end, for investigations. */
   readonly endedCartDays: number
   readonly endedHoldDays: number
   /** How long revisions of entities stay once newer ones came, in days. */
   readonly revisionDays: number
-  /** How long events of payment providers are remembered: none repeats one after a month. */
+  /** Retention of payment provider events, in days: no provider repeats an event after a month. */
   readonly providerEventDays: number
 }
 
-/** What holds where the deployment says nothing. */
+/** Defaults for settings missing from the deployment's configuration. */
 export const defaultSettings: Settings = {
   defaultOrganizationId: "org_default",
   defaultCurrency: "USD",

@@ -1,4 +1,4 @@
-/** Where goods go, as an address of a checkout says it. */
+/** Destination of goods, from the address of a checkout. */
 export interface Destination {
   readonly line1: string
   readonly line2?: string | null | undefined

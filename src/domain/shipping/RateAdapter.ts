@@ -4,7 +4,7 @@ import { Amount } from "../pricing/Bounds.ts"
 import { Text } from "../text/Storable.ts"
 import type { Destination } from "./Destination.ts"
 
-/** What an outside service is asked to price. Amounts in minor units of `currency`, weight in grams. */
+/** A request to price shipping. Amounts in minor units of `currency`, weight in grams. */
 export interface RateRequest {
   readonly organizationId: string
   readonly currency: string
@@ -19,8 +19,8 @@ const AdapterRate = Schema.Struct({ id: Text, name: Text, amount: Amount })
 export type AdapterRate = typeof AdapterRate.Type
 
 /**
- * An outside service that prices shipping (contract §3.4). No rates at all: it does not ship there. Whatever it throws or
- * rejects with counts as no answer. `signal` is aborted when nobody waits for the answer any more.
+ * An external service that prices shipping (contract §3.4). An empty list means it does not ship there. A throw or
+ * rejection counts as no answer. `signal` is aborted once the answer is no longer needed.
  */
 export interface RateAdapter {
   readonly rates: (

@@ -7,7 +7,7 @@ import { ShippingRuleCache } from "./ShippingRuleCache.ts"
 import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
 import { ShippingSettings } from "./ShippingSettings.ts"
 
-/** What shipping costs an order in minor units, and which rate that is; null where there was nothing to choose from. */
+/** The shipping price of an order in minor units, and its rate; null if there was no rate to choose. */
 export interface ShippingPrice {
   readonly total: number
   /** Name of the rate. */
@@ -16,16 +16,14 @@ export interface ShippingPrice {
 }
 
 /**
- * Prices of shipping (contract §3.4): of an outside service where the deployment has one, else of the organization's
- * zones where it has any, else of the configuration. Never to be asked within a transaction: the service may take
- * seconds.
+ * Shipping prices (contract §3.4): from the deployment's external service, else the organization's zones, else the
+ * configuration. Do not call it in a transaction: the service can take seconds.
  */
 export class ShippingPrices extends Context.Service<ShippingPrices, {
-  /** The price of the rate the shopper chose, else of the cheapest. 422 for an address or a choice that nobody serves. */
+  /** The price of the chosen rate, else of the cheapest. 422 for an unserved address or an unavailable choice. */
   readonly priceOf: (shipment: Shipment) => Effect.Effect<ShippingPrice, CheckoutFailed, CurrentActor>
   /**
-   * The ways an order may be shipped, the one that is taken without a choice first; empty where nothing has to be
-   * carried. 422 for an address that nobody serves.
+   * The shipping options of an order, the default first; empty if nothing needs shipping. 422 for an unserved address.
    */
   readonly optionsOf: (
     shipment: Shipment

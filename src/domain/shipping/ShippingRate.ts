@@ -11,8 +11,8 @@ const bands = ["minSubtotal", "maxSubtotal", "minWeightGrams", "maxWeightGrams",
 const Band = Schema.NullOr(Amount)
 
 /**
- * What shipping into a zone costs, in minor units of `currency` (contract §3.4). The bands say for which orders it is,
- * both ends included; null is open. From `freeShippingThreshold` on it costs nothing.
+ * The price of shipping into a zone, in minor units of `currency` (contract §3.4). The bands limit the orders it
+ * applies to, both ends included; null is open. From `freeShippingThreshold` on shipping is free.
  */
 export const ShippingRate = Schema.Struct({
   id: Uuid,
@@ -90,7 +90,7 @@ const bandsOver = (sent: { readonly [Key in keyof Bands]?: Bands[Key] | undefine
   freeShippingThreshold: over(sent.freeShippingThreshold, before?.freeShippingThreshold ?? null)
 })
 
-/** The record a body describes; 422 when its bands admit nothing. */
+/** The rate of a request body; 422 if its bands admit nothing. */
 export const rateOf = (
   sent: NewShippingRate,
   record: { readonly id: string; readonly organizationId: string; readonly now: Date }
@@ -109,7 +109,7 @@ export const rateOf = (
     updatedAt: record.now
   })
 
-/** The record after a change; the rules hold for the whole of it and not only for what was sent. */
+/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
 export const changedRate = (
   before: ShippingRate,
   sent: ShippingRateChange,

@@ -3,7 +3,7 @@ import { type OrganizationCache, organizationCache } from "../access/Organizatio
 import { ShippingRuleRepo } from "./ShippingRuleRepo.ts"
 import type { ShippingRuleSet } from "./ShippingRules.ts"
 
-/** The zones and rates of the organization, remembered by the process. */
+/** The zones and rates of the organization, cached in the process. */
 export class ShippingRuleCache extends Context.Service<ShippingRuleCache, OrganizationCache<ShippingRuleSet>>()(
   "stoa/domain/shipping/ShippingRuleCache"
 ) {

@@ -5,14 +5,14 @@ import type { ShippingZone } from "./ShippingZone.ts"
 /** What shipping is priced on. Amounts in minor units of `currency`, weight in grams. */
 export interface Shipment {
   readonly currency: string
-  /** Where it goes; null while the shopper has not said. */
+  /** Destination; null before the shopper has entered it. */
   readonly address: Destination | null
   readonly subtotalAfterDiscount: number
   readonly weightGrams: number
   /** Nothing of the order has to be carried anywhere. */
   readonly digitalOnly: boolean
   readonly freeByPromotion: boolean
-  /** The way of shipping that the shopper chose; the cheapest where he chose none. */
+  /** The shipping rate the shopper chose; without a choice, the cheapest. */
   readonly rateId?: string | null | undefined
 }
 
@@ -36,7 +36,7 @@ export interface ShippingRuleSet {
   >
 }
 
-/** A way to ship an order and what it costs it, in minor units. Id and name are null where there is nothing to choose. */
+/** A shipping option with its price for the order, in minor units. Id and name are null if there is no choice. */
 export interface ShippingOption {
   readonly id: string | null
   readonly name: string | null
@@ -64,9 +64,8 @@ const isFree = (threshold: number | null | undefined, { freeByPromotion, subtota
 export type Unserved = "no zone" | "no rate"
 
 /**
- * The rates an order may be shipped at (contract §3.4): those that fit it of the first zone, by priority, that serves the
- * address and has any. By ascending amount before what makes them free, so that the first is the one that is taken where
- * nobody chooses.
+ * The rates available for an order (contract §3.4): the matching ones of the first zone, by priority, that serves the
+ * address and has any. Sorted by amount before free shipping, so that the first is the default.
  */
 export const fittingRates = (
   { rates, zones }: ShippingRuleSet,

@@ -6,7 +6,7 @@ import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 export interface ShippingSettingsValues {
   /** The price where no zone and no outside service decides. */
   readonly configured: FlatShipping | WeightShipping
-  /** What happens to an order whose address is served by nobody: it is refused, or costs the configured price. */
+  /** For an address no zone serves: refuse the order, or charge the configured price. */
   readonly unserved: "refuse" | "configured"
   /** An outside service that prices shipping instead of the zones. */
   readonly adapter: RateAdapter | undefined
@@ -16,7 +16,7 @@ export interface ShippingSettingsValues {
   readonly adapterFallback: "zones" | "refuse"
 }
 
-/** What holds where the deployment says nothing: shipping costs nothing. */
+/** Defaults without configuration: shipping is free. */
 export const defaultShipping: ShippingSettingsValues = {
   configured: { type: "flat", flatRate: 0 },
   unserved: "refuse",

@@ -23,7 +23,7 @@ export const ShippingZone = Schema.Struct({
 }).annotate({ identifier: "ShippingZone" })
 export type ShippingZone = typeof ShippingZone.Type
 
-/** A country as a zone names it: ISO 3166-1 with two letters in any case, or `*`; kept in upper case. */
+/** A country of a zone: ISO 3166-1 with two letters in any case, or `*`; stored in upper case. */
 const Country = Schema.String.check(ofForm(/^([A-Za-z]{2}|\*)$/)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
 )
@@ -79,7 +79,7 @@ export const zoneOf = (
     updatedAt: record.now
   })
 
-/** The record after a change; the rules hold for the whole of it and not only for what was sent. */
+/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
 export const changedZone = (
   before: ShippingZone,
   sent: ShippingZoneChange,

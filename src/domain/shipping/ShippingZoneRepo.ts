@@ -20,7 +20,8 @@ export class ShippingZoneRepo extends Context.Service<ShippingZoneRepo, {
   /** Inserts a zone; 409 when another zone has the name. */
   readonly insert: (zone: ShippingZone) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a zone by a rule that gets the locked row. A rule without a change writes nothing. 404 for an unknown zone, 409 when another zone has the name, 422 by the rule.
+   * Changes a zone by a rule that gets the locked row. A rule without a change writes nothing. 404 for an unknown zone,
+   * 409 if another zone has the name, 422 by the rule.
    */
   readonly change: (
     id: string,

@@ -18,7 +18,7 @@ export class ShippingZones extends Context.Service<ShippingZones, {
   /** A page in the order in which zones are tried. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<ShippingZone>, never, CurrentActor>
   readonly get: (id: string) => Effect.Effect<ShippingZone, NotFound, CurrentActor>
-  /** A new zone; 409 when its name is taken. */
+  /** Creates a zone; 409 if its name is in use. */
   readonly create: (input: NewShippingZone) => Effect.Effect<ShippingZone, Conflict | ValidationFailed, CurrentActor>
   /** Changes what is sent and keeps the rest. */
   readonly change: (

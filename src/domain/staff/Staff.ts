@@ -31,7 +31,10 @@ export class Staff extends Context.Service<Staff, {
   /** 404; 422 for the last owner; 403 for a member above the actor. */
   readonly remove: (id: string) => Effect.Effect<void, Refused | NotFound, CurrentActor>
   readonly invitations: StaffRepo["Service"]["invitations"]
-  /** No mail is sent. 422 for an unknown role, 403 for a role above the actor, and for whoever is no signed-in user. */
+  /**
+   * Sends no mail. 422 for an unknown role; 403 for a role above the actor's, and for actors who are not signed-in
+   * users.
+   */
   readonly invite: (email: string, role: string) => Effect.Effect<Invitation, Refused, CurrentActor>
 }>()("stoa/domain/staff/Staff") {
   static readonly layer = Layer.effect(Staff, Effect.suspend(() => make))
@@ -43,7 +46,7 @@ const make = Effect.gen(function*() {
   const caches = yield* CacheInvalidation
   const users = yield* Users
 
-  /** A member who is given less must not go on inviting others to what he had. */
+  /** A demoted member must not keep inviting others to their previous role. */
   const losesRank = (from: string, to: string | null): boolean =>
     to === null || !mayGrant({ role: to, permissions: roles[to] ?? [] }, roles, from)
 
@@ -61,7 +64,7 @@ const make = Effect.gen(function*() {
     const actor = yield* CurrentActor
     const member = yield* repo.change(id, (standing) => changeable(actor, roles, standing, to), losesRank)
     if (member === undefined) return yield* NotFound.of("Member not found.")
-    // The others hear of it by the trigger; here nobody waits for that.
+    // The trigger notifies the other processes; this process updates immediately.
     yield* caches.forget(`u${member.userId}`)
     return member
   })

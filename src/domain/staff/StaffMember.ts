@@ -15,7 +15,7 @@ export const StaffMember = Schema.Struct({
 }).annotate({ identifier: "StaffMember" })
 export type StaffMember = typeof StaffMember.Type
 
-/** Somebody who was asked to become a member; he accepts at `/api/auth/organization/accept-invitation`. */
+/** An invitation to become a member; the invited person accepts at `/api/auth/organization/accept-invitation`. */
 export const Invitation = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,

@@ -57,15 +57,15 @@ export type Added =
   | { readonly _tag: "NoUser" }
   | { readonly _tag: "Member" }
 
-/** All SQL of an organization's staff. Every change tells the change log in its own transaction. */
+/** All SQL of an organization's staff. Every change writes a change log entry in the same transaction. */
 export class StaffRepo extends Context.Service<StaffRepo, {
   /** The oldest first. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<StaffMember>, never, CurrentActor>
   readonly add: (id: string, userId: string, role: string) => Effect.Effect<Added, never, CurrentActor>
   /**
-   * Gives a member another role, or none (null), by a rule that is shown his standing while all owners are locked: of two
-   * who leave at once the second sees that he is the last. Whoever is given less can invite nobody any more: what he
-   * offered and nobody took is cancelled. Undefined for an unknown member.
+   * Changes a member's role, or removes the member (null), by a rule that gets their standing while all owners are
+   * locked: if two owners leave at once, the second sees that they are the last. A demotion cancels the member's open
+   * invitations. Undefined for an unknown member.
    */
   readonly change: <E>(
     id: string,
@@ -107,7 +107,7 @@ const adding = (sql: SqlClient.SqlClient) =>
     return made.length === 1 ? { _tag: "Added", member } as const : { _tag: "Member" } as const
   }, Effect.orDie)
 
-/** Cancels what a user has offered and nobody has taken. */
+/** Cancels a user's open invitations. */
 const cancelOffers = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, userId: string) {
   const actor = yield* CurrentActor
   const record = (status: string) =>

@@ -22,13 +22,13 @@ export const grantable = (
 /** What a change of a member starts from. */
 export interface Standing {
   readonly role: string
-  /** How many owners the organization has, this member among them if he is one. */
+  /** Number of owners of the organization, including this member if they are one. */
   readonly owners: number
 }
 
 /**
- * May the actor give this member another role, or none (null)? 403 for a member who stands above him, 422 for the last
- * owner: an organization without one would be nobody's (contract, platform §6).
+ * Whether the actor can change this member's role or remove them (null). 403 for a member above the actor; 422 for the
+ * last owner, because every organization needs one (contract, platform §6).
  */
 export const changeable = (
   actor: Actor,

@@ -9,7 +9,7 @@ const decode = Schema.decodeUnknownEffect(TaxAnswer)
 
 const unusable = new OutsideFailed({ cause: "its answer does not fit the order" })
 
-/** What a foreign program answers is believed only where it fits what was asked: tax within a price is not above it. */
+/** Validates an external answer against the request: for example, tax included in a price cannot exceed it. */
 const taxOf = Effect.fnUntraced(function*({ lines, shippingTotal, taxIncluded }: TaxRequest, answer: unknown) {
   const { lineTaxes, shippingTax = 0 } = yield* Effect.mapError(decode(answer), () => unusable)
   const contained = lines.every(({ amount }, index) => (lineTaxes[index] ?? 0) <= amount) &&
@@ -19,13 +19,13 @@ const taxOf = Effect.fnUntraced(function*({ lines, shippingTotal, taxIncluded }:
   return tax
 })
 
-/** The flat rate that stands for an answer, on goods and shipping alike. */
+/** The flat rate that replaces an answer, for goods and shipping alike. */
 const flat = (rateBps: number, request: TaxRequest): Tax =>
   byRates([{ country: "", state: null, rateBps, appliesToShipping: true }], request, { included: request.taxIncluded })
 
 /**
- * Asks the service outside, within its time. A service that fails, is silent or answers nonsense leaves the word to the
- * configured flat rate, else the checkout is refused: selling without tax would be the shop's loss.
+ * Calls the external service with a time limit. If it fails, times out or returns an invalid answer, the configured
+ * flat rate applies; without one the checkout is refused, because the shop would have to pay uncollected tax.
  */
 export const outsideTax = (
   adapter: TaxAdapter,

@@ -3,12 +3,12 @@ import type { Given } from "../modules/OutsideService.ts"
 import type { Destination } from "../shipping/Destination.ts"
 import type { Taxable } from "./TaxRules.ts"
 
-/** An order whose tax is asked for, before anything of it is stored; amounts in minor units of `currency`. */
+/** A tax request for an order that is not stored yet; amounts in minor units of `currency`. */
 export interface TaxRequest extends Taxable {
   readonly organizationId: string
-  /** Prices contain their tax: the part of them that is tax is asked for. */
+  /** Prices include tax: return the included part. */
   readonly taxIncluded: boolean
-  /** Where the goods come from (`tax.defaultFromAddress`). */
+  /** Origin of the goods (`tax.defaultFromAddress`). */
   readonly from: Destination | null
 }
 
@@ -56,15 +56,15 @@ export interface VoidedOrder {
 }
 
 /**
- * A service outside that knows taxes (contract §3.5, 3). It is asked only for what the organization's own rules say
- * nothing about; never in a transaction, and before any stock is held. `signal` is aborted when its time is over.
+ * An external tax service (contract §3.5, 3). It is called only if the organization's rules do not cover an order;
+ * never in a transaction, and before any stock is held. `signal` is aborted at the time limit.
  */
 export interface TaxAdapter {
   /** Kept with the orders it taxed. */
   readonly id: string
   readonly calculate: (request: TaxRequest, signal: AbortSignal) => Given<TaxAnswer>
-  /** Told of each order it taxed, after its placement; repeated until it succeeds, so it must know the key again. */
+  /** Reports each order it taxed, after its creation. Repeated until it succeeds, so it must recognize the key. */
   readonly report?: (order: TaxedOrder, signal: AbortSignal) => Given<unknown>
-  /** Told of cancelled and refunded ones; an order it was never told of, or has voided, is no failure. */
+  /** Reports cancelled and refunded orders; an order that was never reported, or is already void, is not a failure. */
   readonly void?: (order: VoidedOrder, signal: AbortSignal) => Given<unknown>
 }

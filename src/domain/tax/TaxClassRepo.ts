@@ -19,8 +19,8 @@ export class TaxClassRepo extends Context.Service<TaxClassRepo, {
   /** Inserts a class; a default replaces the previous one. 409 when another class has the name. */
   readonly insert: (made: TaxClass) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a class by a rule that gets the locked row. A rule without a change writes nothing.
-   * Undefined for an unknown class; 409 when another class has the name.
+   * Changes a class by a rule that gets the locked row. A rule without a change writes nothing. Undefined for an
+   * unknown class; 409 if another class has the name.
    */
   readonly change: (
     id: string,

@@ -9,12 +9,12 @@ import { TaxRuleCache } from "./TaxRuleCache.ts"
 
 const unknown = NotFound.of("Tax class not found.")
 
-/** Classes of goods that are taxed alike (contract §3.5, §3.8). Every process knows a change at once. */
+/** Classes of goods with the same tax (contract §3.5, §3.8). A change reaches every process at once. */
 export class TaxClasses extends Context.Service<TaxClasses, {
   readonly get: (id: string) => Effect.Effect<TaxClass, NotFound, CurrentActor>
   /** A page by name. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<TaxClass>, never, CurrentActor>
-  /** A new class; as the default it takes the place of the one before. 409 when its name is taken. */
+  /** Creates a class; a new default replaces the previous one. 409 if its name is in use. */
   readonly create: (sent: NewTaxClass) => Effect.Effect<TaxClass, Conflict, CurrentActor>
   readonly change: (id: string, sent: TaxClassChange) => Effect.Effect<TaxClass, NotFound | Conflict, CurrentActor>
   /** What names it is taxed like the default class from now on. */
@@ -24,7 +24,7 @@ export class TaxClasses extends Context.Service<TaxClasses, {
     TaxClasses,
     Effect.gen(function*() {
       const repo = yield* TaxClassRepo
-      // This process knows of the change with its answer; the others hear of it a moment later.
+      // This process sees the change with its response; the others are notified a moment later.
       const { forget } = yield* TaxRuleCache
       return {
         list: repo.list,

@@ -6,7 +6,7 @@ import { effectsOf } from "../orders/OrderStatus.ts"
 import { type OutsideTaxed, TaxNoticeRepo } from "./TaxNoticeRepo.ts"
 import { TaxSettings } from "./TaxSettings.ts"
 
-/** Slugs of the tasks that talk to the tax adapter, and their queue: a service that is slow holds up nothing else. */
+/** Slugs of the tasks that call the tax adapter, and their queue: a slow service delays nothing else. */
 export const reportTaxSlug = "tax/report"
 export const voidTaxSlug = "tax/void"
 export const taxQueue = "tax"
@@ -18,10 +18,9 @@ const jobOf = ({ orderId, organizationId, status, type }: OutsideTaxed): Readonl
 }
 
 /**
- * Has the tax adapter told of what it taxed: of each placed order, and of each that was cancelled or refunded (`voidTax`,
- * contract §4.2). The jobs are written in the transaction of the relay, so there is one for every committed change and
- * never two. Two statements for any number of events; one when no order is the adapter's, none where the adapter does not
- * want to hear of them.
+ * Enqueues reports to the tax adapter: for each created order it taxed, and for each one cancelled or refunded
+ * (`voidTax`, contract §4.2). The jobs are written in the relay's transaction, exactly one per committed change. Two
+ * statements for any number of events; one if no order concerns the adapter, none if the adapter takes no reports.
  */
 export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeRepo | TaxSettings> = Effect.gen(
   function*() {

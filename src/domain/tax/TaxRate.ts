@@ -18,8 +18,8 @@ const State = Text.pipe(
 )
 
 /**
- * A tax of a region (contract §3.5). Rates of a state beat those of its country; all rates of one level are added up,
- * each rounded by itself. `priority` orders lists, lower first, and changes no amount.
+ * A tax of a region (contract §3.5). Rates of a state take precedence over those of its country; all rates of one level
+ * add up, each rounded separately. `priority` sorts lists, lower first, and changes no amount.
  */
 export const TaxRate = Schema.Struct({
   id: Uuid,
@@ -38,7 +38,9 @@ export const TaxRate = Schema.Struct({
 /** See the schema of the same name. */
 export type TaxRate = typeof TaxRate.Type
 
-/** Body of a new rate; its name is unique in its country and state. Shipping is taxed unless it says otherwise. */
+/**
+ * Body of a new rate; its name is unique in its country and state. Shipping is taxed unless the body says otherwise.
+ */
 export const NewTaxRate = Schema.Struct({
   name: Text,
   country: Country,
@@ -52,7 +54,7 @@ export const NewTaxRate = Schema.Struct({
 /** See the schema of the same name. */
 export type NewTaxRate = typeof NewTaxRate.Type
 
-/** Body of a change: what is left out stays, a null `state` makes it the whole country's. */
+/** Body of a change: absent fields stay, a null `state` applies the rate to the complete country. */
 export const TaxRateChange = Schema.Struct({
   ...NewTaxRate.fields,
   name: Schema.optional(Text),

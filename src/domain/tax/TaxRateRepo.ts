@@ -19,8 +19,8 @@ export class TaxRateRepo extends Context.Service<TaxRateRepo, {
   /** Inserts a rate; 409 when its region has a rate of this name. */
   readonly insert: (made: TaxRate) => Effect.Effect<void, Conflict, CurrentActor>
   /**
-   * Changes a rate by a rule that gets the locked row. A rule without a change writes nothing.
-   * Undefined for an unknown one; 409 when its region has a rate of this name.
+   * Changes a rate by a rule that gets the locked row. A rule without a change writes nothing. Undefined for an unknown
+   * one; 409 if its region has a rate of this name.
    */
   readonly change: (
     id: string,

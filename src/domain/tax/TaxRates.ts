@@ -10,7 +10,7 @@ import { TaxRuleCache } from "./TaxRuleCache.ts"
 
 const unknown = NotFound.of("Tax rate not found.")
 
-/** Taxes of regions (contract §3.5, §3.8). Every process knows a change at once. */
+/** Taxes of regions (contract §3.5, §3.8). A change reaches every process at once. */
 export class TaxRates extends Context.Service<TaxRates, {
   readonly get: (id: string) => Effect.Effect<TaxRate, NotFound, CurrentActor>
   /** A page by priority. */
@@ -24,7 +24,7 @@ export class TaxRates extends Context.Service<TaxRates, {
     TaxRates,
     Effect.gen(function*() {
       const repo = yield* TaxRateRepo
-      // This process knows of the change with its answer; the others hear of it a moment later.
+      // This process sees the change with its response; the others are notified a moment later.
       const { forget } = yield* TaxRuleCache
       return {
         list: repo.list,

@@ -3,7 +3,7 @@ import { type OrganizationCache, organizationCache } from "../access/Organizatio
 import { TaxRuleRepo } from "./TaxRuleRepo.ts"
 import type { TaxRules } from "./TaxRules.ts"
 
-/** The active classes and rates of the organization, remembered by the process. */
+/** The active classes and rates of the organization, cached in the process. */
 export class TaxRuleCache
   extends Context.Service<TaxRuleCache, OrganizationCache<TaxRules>>()("stoa/domain/tax/TaxRuleCache")
 {

@@ -7,11 +7,11 @@ export interface TaxableLine {
   /** What the line costs after discount, minor units. */
   readonly amount: number
   readonly quantity: number
-  /** Name of the class its variant, else its entity, says. */
+  /** Name of the tax class of the variant, else of the entity. */
   readonly taxClass: string | null
 }
 
-/** An order to be taxed; amounts in minor units of its currency. */
+/** An order to tax; amounts in minor units of its currency. */
 export interface Taxable {
   readonly currency: string
   readonly address: Destination | null
@@ -35,7 +35,7 @@ export interface TaxRules {
 
 /** How an organization's prices and shipping are taxed. */
 export interface TaxManner {
-  /** Prices contain their tax: it is then the part of them that is tax, and nothing is added. */
+  /** Prices include tax: the tax is the included part, and nothing is added. */
   readonly included: boolean
   /** With classes: shipping is taxed like the default class. Region rates say themselves whether they tax it. */
   readonly shippingByDefaultClass: boolean
@@ -69,7 +69,7 @@ const byClasses = ({ classes }: TaxRules, { lines, shippingTotal }: Taxable, man
   return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
 }
 
-/** The rates of the address: those of its state, else those of its country as a whole. */
+/** The rates of the address: those of its state, else those of its complete country. */
 const ratesAt = (rates: ReadonlyArray<RegionRate>, address: Destination): ReadonlyArray<RegionRate> => {
   const country = comparable(address.country)
   const inCountry = rates.filter((rate) => rate.country === country)
@@ -79,8 +79,8 @@ const ratesAt = (rates: ReadonlyArray<RegionRate>, address: Destination): Readon
 }
 
 /**
- * Tax that is added to the prices. Each rate is rounded half up once, over everything it taxes; what it comes to is split
- * over the lines and shipping by the largest remainder, so that the lines add up to the order.
+ * Tax added to the prices. Each rate is rounded half up once, over everything it taxes, and split over the lines and
+ * shipping by the largest remainder, so that the lines add up to the order.
  */
 const added = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
   const parts = rates.map(({ appliesToShipping, rateBps }) => {
@@ -95,8 +95,8 @@ const added = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>,
 }
 
 /**
- * Tax that the prices contain: that of all rates together, rounded half up once for the goods and once for shipping,
- * whose rates may be fewer. The goods' is split over the lines by the largest remainder; no line's exceeds its price.
+ * Tax included in the prices: all rates together, rounded half up once for goods and once for shipping, which may have
+ * fewer rates. The goods' tax is split over the lines by the largest remainder; no line's tax exceeds its price.
  */
 const contained = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
   const rateOf = (some: ReadonlyArray<RegionRate>) => sum(some.map(({ rateBps }) => rateBps))

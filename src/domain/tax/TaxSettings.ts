@@ -8,17 +8,17 @@ export interface TaxOptions {
   readonly pricesIncludeTax: (organizationId: string) => boolean
   /** With tax classes: shipping is taxed like the default class, else not at all. */
   readonly shippingByDefaultClass: boolean
-  /** Asked where the organization's own rules have nothing to say. */
+  /** Called if the organization's rules do not cover an order. */
   readonly adapter: TaxAdapter | undefined
   /** How long the adapter has for an answer, in milliseconds. */
   readonly timeoutMs: number
-  /** Flat rate where the adapter gives no answer that can be used; undefined: the checkout is refused. */
+  /** Flat rate if the adapter gives no valid answer; undefined: the checkout is refused. */
   readonly fallbackRateBps: number | undefined
-  /** Where goods come from, for the adapter. */
+  /** Origin of goods, for the adapter. */
   readonly from: Destination | null
 }
 
-/** What holds where the deployment says nothing. */
+/** Defaults for options missing from the deployment's configuration. */
 export const defaultTaxOptions: TaxOptions = {
   pricesIncludeTax: () => false,
   shippingByDefaultClass: false,

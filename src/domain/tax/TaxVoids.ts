@@ -5,14 +5,14 @@ import { effectsOf } from "../orders/OrderStatus.ts"
 import { taxQueue, voidTaxSlug } from "./TaxNotices.ts"
 import { TaxSettings } from "./TaxSettings.ts"
 
-/** Whether nothing of an order is sold any more, so that its tax is void: it was cancelled, or refunded in full. */
+/** Whether an order's tax is void because nothing of it is sold any more: it was cancelled or fully refunded. */
 export const isVoid = (order: Order): boolean => effectsOf[order.status].includes("voidTax") || isRefundedInFull(order)
 
 /** Ends of orders that no change of status tells of. */
 export class TaxVoids extends Context.Service<TaxVoids, {
   /**
-   * Has the tax adapter told of an order that was refunded in full and keeps its status, by the job `tax/void`. Repeating
-   * it is harmless, as the job has the order's own key. Orders of other ends have their job already.
+   * Enqueues the job `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat, because the
+   * job has the order's key. Other ended orders already have their job.
    */
   readonly refunded: (stored: StoredOrder) => Effect.Effect<void>
 }>()("stoa/domain/tax/TaxVoids") {

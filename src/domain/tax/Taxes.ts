@@ -6,21 +6,20 @@ import { TaxRuleCache } from "./TaxRuleCache.ts"
 import { type Tax, type Taxable, taxByRules, untaxed } from "./TaxRules.ts"
 import { TaxSettings } from "./TaxSettings.ts"
 
-/** The tax of an order and where it comes from. Amounts in minor units. */
+/** The tax of an order and its source. Amounts in minor units. */
 export interface OrderTax extends Tax {
   /** The prices contain it, so it is a part of the total and not added to it. */
   readonly included: boolean
-  /** The adapter that has to hear of the order; null when the organization's own rules said the tax. */
+  /** The adapter that needs a report of the order; null if the organization's rules gave the tax. */
   readonly provider: string | null
 }
 
-/** The one place that says how an order is taxed (contract §3.5, docs/tax-and-shipping.md). */
+/** Decides how an order is taxed, for all callers (contract §3.5, docs/tax-and-shipping.md). */
 export class Taxes extends Context.Service<Taxes, {
   /**
-   * Tax of an order by its organization's classes, else by the rates of its address, else by the adapter of the
-   * deployment, else none. What an organization's rules are is remembered, so that most checkouts send no statement for
-   * it. Fails when the adapter gave no tax and there is no fallback. Not to be called in a transaction or with stock
-   * held: an adapter may take seconds.
+   * Tax of an order by its organization's classes, else by the rates of its address, else by the deployment's adapter,
+   * else none. The rules are cached, so most checkouts need no statement for them. Fails if the adapter gives no tax
+   * and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
    */
   readonly taxOf: (taxable: Taxable) => Effect.Effect<OrderTax, CheckoutFailed, CurrentActor>
 }>()("stoa/domain/tax/Taxes") {

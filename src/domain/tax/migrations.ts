@@ -21,7 +21,7 @@ export const migrations = {
       updated_at timestamptz not null default now()
     )`,
     `create unique index tax_classes_name on tax_classes (organization_id, name)`,
-    // At most one default, whoever asks at the same moment.
+    // At most one default, also with concurrent requests.
     `create unique index tax_classes_default on tax_classes (organization_id) where is_default`,
     `create table tax_rates (
       id uuid primary key,
@@ -39,7 +39,7 @@ export const migrations = {
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     )`,
-    // The same rate entered twice would be taken twice.
+    // A rate entered twice would be charged twice.
     `create unique index tax_rates_name on tax_rates (organization_id, country, coalesce(upper(state), ''), name)`,
     `create index tax_rates_order on tax_rates (organization_id, priority, id)`,
     `create function tell_tax() returns trigger language plpgsql as $$

@@ -10,7 +10,7 @@ const maxIdLength = 128
 
 /** Which organizations there are. */
 export class Organizations extends Context.Service<Organizations, {
-  /** Asked for every request that a store resolver answers, and so remembered for a minute. */
+  /** Cached for a minute, because every request a store resolver answers needs it. */
   readonly exists: (id: string) => Effect.Effect<boolean>
 }>()("stoa/domain/tenancy/Organizations") {
   static readonly layer = Layer.effect(

@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** Organizations, and the kernel tables that every module writes beside the change log: idempotency keys. */
+/** Organizations, and the idempotency keys every module writes beside the change log. */
 export const migrations = {
   "0001_tenancy": statements(
     `create table organizations (
@@ -28,7 +28,8 @@ export const migrations = {
       primary key (organization_id, scope, key_digest)
     )`,
     `create index idempotency_keys_age on idempotency_keys (created_at)`,
-    // A change made for a keyed request, marked in the statement that made it: the same work cannot change twice.
+    // Marks a change of a request with an idempotency key, in the statement that makes the change, so that it happens
+    // once.
     `create table idempotency_records (
       organization_id text not null,
       execution_id uuid not null,

@@ -4,7 +4,7 @@ import type { Issue } from "../errors/ApiErrors.ts"
 /** Issues of one value that are looked for: as many as a refusal tells. */
 const maxIssues = 50
 
-/** What a schema wants in words that a client knows; identifiers of schemas are names of ours. */
+/** What a schema expects, in words clients understand; schema identifiers are internal names. */
 const wanted = (ast: SchemaAST.AST): string => {
   const { expected } = ast.annotations ?? {}
   if (typeof expected === "string") return expected
@@ -43,7 +43,7 @@ const checkText = (check: SchemaAST.Check<unknown>): string =>
   annotated(check.annotations, "expected") ??
     (check._tag === "FilterGroup" ? check.checks.map(checkText).join(" & ") : "a valid value")
 
-/** What a failed check says; undefined leaves the words to the issues inside it. */
+/** The message of a failed check; undefined if the issues inside it describe the problem. */
 const filterText = (issue: SchemaIssue.Filter): string | undefined => {
   const own = SchemaIssue.defaultCheckHook(issue)
   if (own !== undefined || issue.issue._tag !== "InvalidValue") return own

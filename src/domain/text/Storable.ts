@@ -34,7 +34,7 @@ export const Wording = FreeText.check(Schema.isMaxLength(maxWordingLength))
 /** An address to lead to, or another text that a program made: of a page, absolute or not, or a token. */
 export const Reference = FreeText.check(Schema.isMaxLength(maxAddressLength))
 
-/** The form of a text, which the document says too. */
+/** Checks a text against a pattern, which the API document shows as well. */
 export const ofForm = (form: RegExp, expected?: string) =>
   Schema.isPattern(form, {
     ...(expected === undefined ? {} : { expected }),
@@ -59,8 +59,8 @@ const isPlain = (value: object): boolean => {
 }
 
 /**
- * What code hands over is not always JSON: a date, a bigint or NaN would not come back as it was. A property that is
- * undefined counts as absent, as `JSON.stringify` has it.
+ * Values from code are not always JSON: a date, a bigint or NaN would not round-trip. An undefined property counts as
+ * absent, as in `JSON.stringify`.
  */
 export const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
   if (typeof value === "string") return isStorable(value)
@@ -75,8 +75,8 @@ export const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
 }
 
 /**
- * Where in a value of JSON there is text that cannot be stored, as a path to it; undefined where there is none. What lies
- * deeper than anything that is stored is not looked at.
+ * The path of text in a JSON value that cannot be stored; undefined if there is none. Levels deeper than anything
+ * stored are not checked.
  */
 export const unstorableAt = (value: unknown, levels = 2 * maxDepth): ReadonlyArray<string> | undefined => {
   if (typeof value === "string") return isStorable(value) ? undefined : []
@@ -97,10 +97,10 @@ const storableJson = Schema.makeFilter(
   true
 )
 
-/** A free-form object that jsonb can hold; written as a whole, never merged. */
+/** A free-form object that jsonb can hold; replaced completely, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
 
-/** A free-form object of a shopper's: anybody can write one, and it is kept and copied with every change. */
+/** A free-form object from a shopper, limited because anyone can send one and every change copies it. */
 export const ShopperObject = StorableObject.check(
   Schema.makeFilter((value: object) =>
     new TextEncoder().encode(JSON.stringify(value)).length <= shopperBytes ||

@@ -5,9 +5,8 @@ import { defineTask } from "../../domain/jobs/Task.ts"
 const slug = "catalog/publish-due"
 
 /**
- * The task `catalog/publish-due`: publishes and archives what has its time come, every minute. What came due while nothing
- * ran is due at the first tick after it. Two never run at once; if two did, each change would still be made once
- * (`Schedules`).
+ * The task `catalog/publish-due`: publishes and archives due entities every minute. Changes due during an outage run at
+ * the next scheduler tick. Two runs never overlap; if they did, each change would still happen once (`Schedules`).
  */
 export const publishDue = Effect.map(Schedules, (schedules) =>
   defineTask({

@@ -27,8 +27,9 @@ export const CaptureOutcome = Schema.Union([
 const annotations = Context.make(Workflow.CaptureDefects, false)
 
 /**
- * Captures an order that its checkout only authorized (contract §4.4). One execution, with its own idempotency key, per
- * order and refusal: a crash never captures twice. A refusal leaves the order authorized for an operator to decide on.
+ * Captures an order that its checkout only authorized (contract §4.4). One execution, with a separate idempotency key,
+ * per order and refusal: a crash never captures twice. A refusal leaves the order authorized for an operator to decide
+ * on.
  */
 export const CaptureOrder = Workflow.make("CaptureOrder", {
   payload: { orderId: Uuid, amount: Schema.Int, refusals: Schema.Int, actor: Actor },
@@ -71,7 +72,10 @@ const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: s
     )
   )
 
-/** The request that authorized the order, for `amount` minor units of it. The provider knows the instrument already. */
+/**
+ * The request that authorized the order, for `amount` minor units of it. The provider already has the payment
+ * instrument.
+ */
 const paymentRequestOf = ({ cartId, order }: StoredOrder, amount = order.grandTotal): PaymentRequest => ({
   amount,
   currency: order.currency,
@@ -117,7 +121,7 @@ const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
   const request = paymentRequestOf(stored, payload.amount)
   const key = payload.refusals === 0 ? captureKey(request) : `${captureKey(request)}-${payload.refusals}`
   const answer = yield* captureBy(adapter, request, intentId, key)
-  // A provider captures a payment once, whatever the key, so a later request may safely try again.
+  // A provider captures a payment at most once, even with another key, so a later request can safely try again.
   if (answer === undefined) return yield* refused(payload, "The payment provider never answered.")
   if (answer._tag === "Refused") return yield* refused(payload, answer.message)
   const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, answer.amount)

@@ -111,7 +111,8 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const intentId = order.paymentIntentId ?? payload.checkoutId
   const undoPayment = voidPayment(payment.adapter, payment.request, intentId)
   if (order.amountCaptured !== null) {
-    // A paid order stays, whatever the provider says now. If it was cancelled, release this run's claim of its cart.
+    // A paid order stays, even if the provider answers differently now. If it was cancelled, release this run's claim
+    // of its cart.
     if (order.status === "cancelled") yield* (yield* ClaimRepo).release(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payment)
     const delivered = yield* (yield* Fulfillments).deliver(order)
@@ -123,7 +124,8 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   }
   const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
   if (Result.isFailure(authorized)) {
-    // The order exists, so the amount was authorized before: void that, whatever the provider says now.
+    // The order exists, so the amount was authorized before. Void that authorization, even if the provider now answers
+    // differently.
     const paid = yield* cancelOrder(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
     return yield* finish(paid, null, yield* afterOrder(paid), rejected)

@@ -88,7 +88,7 @@ const storable = (metadata: unknown) => {
     : Effect.fail(refusal)
 }
 
-/** Runs `checkout.beforePayment`, after the totals and before any money moves; gives the hooks' metadata. */
+/** Runs `checkout.beforePayment`, after the totals and before any money moves; returns the hooks' metadata. */
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
   function*(payload: CheckoutPayload, pricedCart: PricedCart) {
     const hooked = yield* run((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, pricedCart)))
@@ -117,7 +117,7 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
 })
 
-/** Runs `orders.beforeCreate` for a manual order; gives the hooks' metadata. */
+/** Runs `orders.beforeCreate` for a manual order; returns the hooks' metadata. */
 export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
   function*(orderId: string, request: PricingRequest, pricedCart: PricedCart) {
     const noCart = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
@@ -133,6 +133,6 @@ export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
  */
 export const afterOrder = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("orders.afterCreate", order))
 
-/** Runs `checkout.afterCreate`; gives the failures of its handlers. */
+/** Runs `checkout.afterCreate`; returns the failures of its handlers. */
 export const afterCheckout = (order: Order) =>
   Effect.flatMap(Hooks, (hooks) => hooks.after("checkout.afterCreate", order))

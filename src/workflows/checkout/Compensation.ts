@@ -48,8 +48,8 @@ export const voidEarlier = (payload: CheckoutPayload) =>
 const maxAttempts = 5
 
 /**
- * Cancels an unpaid order from whatever status it has; gives the order if it was paid meanwhile. Hooks run after the
- * cancellation and cannot refuse it, because the order has no money.
+ * Cancels an unpaid order from any status; returns the order if it was paid meanwhile. Hooks run after the cancellation
+ * and cannot refuse it, because the order has no money.
  */
 const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: string) {
   let from: OrderStatus = "pending"

@@ -12,9 +12,9 @@ import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 /** Of each kind the newest: an answer has to fit into memory. */
 const most = { page: 1, limit: 10_000 }
 
-/** The right to see what is kept of one (docs/customers.md). */
+/** The right of access to personal data (docs/customers.md). */
 export class PersonalExport extends Context.Service<PersonalExport, {
-  /** All data of the signed-in person in his organization, by a fixed number of statements. */
+  /** All data of the signed-in person in their organization, in a fixed number of statements. */
   readonly all: Effect.Effect<PersonalData, Unauthorized | NotFound, CurrentActor>
 }>()("stoa/workflows/customers/PersonalExport") {
   static readonly layer = Layer.effect(

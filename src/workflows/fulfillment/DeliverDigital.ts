@@ -13,8 +13,8 @@ const retries: Retries = {
 }
 
 /**
- * The task `fulfillment/deliver`: hands over the digital lines of a paid order whose checkout could not (contract §3.6).
- * A line is handed over once, however often it runs. Of several jobs of one order the last one is enough.
+ * The task `fulfillment/deliver`: delivers the digital lines of a paid order if its checkout could not (contract §3.6).
+ * Each line is delivered once, even if the task repeats. Of several jobs of one order, the last one suffices.
  */
 export const deliverDigital: Effect.Effect<Task, never, Fulfillments | Orders> = Effect.gen(function*() {
   const fulfillments = yield* Fulfillments

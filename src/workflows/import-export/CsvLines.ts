@@ -31,7 +31,7 @@ export async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<Csv
     skip_empty_lines: true,
     max_record_size: maxLine
   })
-  // The one who reads hears of a failure of the source through the parser, which the pipeline destroys with it.
+  // The parser passes a failure of the source on to its reader, because the pipeline destroys the parser with it.
   pipeline(Readable.from(text), parser).catch(() => undefined)
   let line = 1
   try {

@@ -13,7 +13,7 @@ export interface ExportFile {
   readonly text: Stream.Stream<string>
 }
 
-/** Lines of a CSV file, ended by LF; what could be taken for a line's end or an edge stands in quotes. */
+/** Lines of a CSV file, each ended by LF; text with line breaks, quotes, separators or edge spaces is quoted. */
 export const csvText = (lines: ReadonlyArray<ReadonlyArray<string>>): string =>
   lines.length === 0 ? "" : stringify([...lines], { quoted_match: /[\r\n]|^\s|\s$/ })
 

@@ -10,7 +10,7 @@ const mebibyte = 1_048_576
 const hasMark = (chunk: Uint8Array, ...mark: ReadonlyArray<number>): boolean =>
   mark.every((byte, index) => chunk[index] === byte)
 
-/** Spreadsheets like to write this, and nobody who is told "not UTF-8" knows what to do. */
+/** Spreadsheets often write UTF-16, and "not UTF-8" alone would not tell the user what to do. */
 const refuseUtf16 = (chunk: Uint8Array): void => {
   if (hasMark(chunk, 0xff, 0xfe) || hasMark(chunk, 0xfe, 0xff)) {
     throw unreadable("The file is UTF-16. Save it as UTF-8 (in a spreadsheet: CSV UTF-8).")

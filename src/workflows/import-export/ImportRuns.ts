@@ -10,7 +10,7 @@ import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 /** Slug of the job that works on an import. */
 export const importTask = "imports/run"
 
-/** Tries of a single record that the database refuses, before it counts as refused: another request may have come first. */
+/** Tries of a single record before a database error counts as a refusal: a concurrent request may have caused it. */
 const triesOfOne = 3
 
 /** What is said of a record that was as it should be, and that the database did not take. */
@@ -30,8 +30,8 @@ const refuseAll: Work = (rows) =>
 /** Works on imports, batch by batch (docs/import-export.md). */
 export class ImportRuns extends Context.Service<ImportRuns, {
   /**
-   * Goes on with an import from its last batch to its end, as whoever sent the file. It may be interrupted and begun again
-   * at any time, and by two workers at once. Undefined: there is no such import.
+   * Continues an import from its last batch to the end, as the actor who sent the file. It can be interrupted and
+   * restarted at any time, and run in two workers at once. Undefined: there is no such import.
    */
   readonly run: (
     id: string,
@@ -62,7 +62,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
           for (let record = begun; !isOver(record.state);) {
             const done = yield* step(begun.id, work, batchRows)
             if (done === undefined) return yield* repo.find(begun.id)
-            // Once it is committed nothing else tells of it: not even being stopped comes between.
+            // After the commit nothing else triggers these hooks, so even a shutdown must not interrupt them.
             yield* Effect.uninterruptible(done.afterCommit)
             yield* seen(done.record)
             record = done.record
@@ -77,7 +77,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
           const sender = yield* repo.actorOf(id)
           if (found === undefined || sender === undefined) return undefined
           const { executionId: _, ...actor } = sender
-          // His changes, and not his request's: that was answered when the file had arrived.
+          // The changes belong to the actor but not to their request, which was answered when the file had arrived.
           const working = { ...actor, requestId: null, ip: null, userAgent: null, source: "job" as const }
           return yield* Effect.provideService(toTheEnd(found, seen), CurrentActor, working)
         }

@@ -9,15 +9,15 @@ import { ImportRuns, importTask } from "./ImportRuns.ts"
 const Input = Schema.Struct({ importId: Schema.String })
 const inputOf = Schema.decodeUnknownEffect(Input)
 
-/** Minutes without a batch after which an import's job is taken for lost; a batch takes seconds. */
+/** Minutes without a batch after which an import's job counts as lost; a batch takes seconds. */
 const stalledMinutes = 15
 
-/** Imports of one turn of the sweep. */
+/** Imports handled in one run of the scheduled job. */
 const perTurn = 100
 
 /**
- * The job of an import. One organization's imports follow each other: two files that name the same records do not wait for
- * each other's rows. Its queue is its own, so that a large file delays nothing else.
+ * The job of an import. An organization's imports run in sequence, so that two files with the same records do not wait
+ * for each other's rows. A separate queue keeps a large file from delaying other jobs.
  */
 const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([runs, repo]) =>
   defineTask({
@@ -41,7 +41,7 @@ const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([run
     })
   })))
 
-/** Gives imports whose job was lost another one. */
+/** Enqueues a new job for imports that lost theirs. */
 const reviving = Tasks.add(Effect.gen(function*() {
   const repo = yield* ImportRepo
   const jobs = yield* Jobs

@@ -55,7 +55,7 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGener
   }
 }
 
-/** What a refused file is answered with; anything else that goes wrong is a defect. */
+/** The response to a refused file; any other failure is a defect. */
 const refused = (error: unknown): Effect.Effect<never, PayloadTooLarge | ValidationFailed> => {
   if (!(error instanceof FileRefused)) return Effect.die(error)
   return error.reason === "too large"
@@ -68,9 +68,9 @@ type Refused = Unauthorized | Forbidden | PayloadTooLarge | ValidationFailed | C
 /** Takes files in: their records are put away while they arrive, and worked on by a job once all of them are there. */
 export class ImportUploads extends Context.Service<ImportUploads, {
   /**
-   * Reads a file to its end. 403 for a kind that is not the caller's, and for pictures that he may not upload, 413 for one that is too large, 422 for one that
-   * cannot be read; then nothing of it stays. The same `key` gives the import that its first request made, and 422 for
-   * another file or other options.
+   * Receives a file completely. 403 for a kind the caller cannot import, or for pictures the caller cannot upload; 413
+   * for a file that is too large; 422 for one that cannot be read. A refused file leaves nothing behind. The same `key`
+   * returns the import of the first request, or 422 for another file or other options.
    */
   readonly receive: (
     options: ImportOptions,
@@ -137,7 +137,7 @@ export class ImportUploads extends Context.Service<ImportUploads, {
             if (earlier) yield* repo.discard(id)
             return record
           }).pipe(
-            // Whoever hangs up interrupts this; what came of his file goes, too.
+            // A client that disconnects interrupts this, so discard the partial file too.
             Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : repo.discard(id))
           )
         }

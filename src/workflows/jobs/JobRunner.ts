@@ -21,11 +21,11 @@ export interface RunRequest {
 const shareable = 4
 
 /**
- * One run of a queue for whoever drives it himself: the cron route, the command line, a server-side call (spec §4). Jobs
- * of a run whose process dies are taken back when their lease ends.
+ * One run of a queue for external drivers: the cron route, the command line, a server-side call (spec §4). Jobs of a
+ * run whose process dies are reclaimed when their lease ends.
  */
 export class JobRunner extends Context.Service<JobRunner, {
-  /** 409 when the deployment's engine is driven by a runtime of its own. */
+  /** 409 if an external runtime drives the deployment's engine. */
   readonly run: (request: RunRequest) => Effect.Effect<RunCounts, Conflict | InvalidSchedule>
 }>()("stoa/workflows/jobs/JobRunner") {
   static readonly layer = Layer.effect(
@@ -78,8 +78,8 @@ export class JobRunner extends Context.Service<JobRunner, {
 }
 
 /**
- * Claims as many jobs as the run may have, the last quarter of them from organizations that had none yet, and begins
- * with them. What is put aside for its key makes room: the next claim sees the jobs behind it. Gives how many were.
+ * Claims as many jobs as the run can take, the last quarter from organizations that had none yet, and starts them. Jobs
+ * set aside for their key do not count: the next claim sees the jobs behind them. Returns how many were set aside.
  */
 const takeInTurn = Effect.fnUntraced(function*(
   claims: JobClaimRepo["Service"],

@@ -6,13 +6,13 @@ import type { RunCounts } from "../../domain/jobs/JobEngine.ts"
 import { pageSize } from "../../domain/paging/Paging.ts"
 import { JobRunner } from "./JobRunner.ts"
 
-/** A run as it is asked for over HTTP. */
+/** A run requested over HTTP. */
 export interface AskedRun {
   readonly queue?: string | undefined
   readonly limit?: string | ReadonlyArray<string> | undefined
 }
 
-/** Jobs of a run that says nothing of it (spec §8). */
+/** Default number of jobs in a run (spec §8). */
 const ordinary = 10
 
 const numberOf = (sent: AskedRun["limit"]): number => {

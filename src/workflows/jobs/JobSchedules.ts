@@ -10,7 +10,7 @@ export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ reado
 /** A tick that was missed for longer is not made up for. */
 const forgottenMs = 86_400_000
 
-/** Ticks of one task that one look makes up for; a process that was frozen for longer goes on with the newest. */
+/** Maximum number of ticks of one task to catch up on; a process frozen for longer continues with the newest. */
 const maxTicks = 100
 
 /** The longest wait between two looks: timers of a machine that slept are late. */
@@ -34,9 +34,9 @@ const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyAr
 }
 
 /**
- * Turns the ticks of schedules into jobs: each once in the whole deployment, since the job is written in the transaction
- * that marks the tick as done. Every runner tries, so no tick needs a certain process. Of the ticks that passed while
- * nobody was there the last one is made up for.
+ * Turns schedule ticks into jobs, each once in the complete deployment: the job is written in the transaction that
+ * records the tick as done. Every runner tries, so no tick depends on one process. Of the ticks missed during an
+ * outage, only the last one runs.
  */
 export class JobSchedules extends Context.Service<JobSchedules, {
   /** Enqueues what is due. Gives how many jobs. */
@@ -52,7 +52,7 @@ export class JobSchedules extends Context.Service<JobSchedules, {
       const jobs = yield* Jobs
       const { defaultOrganizationId: organizationId } = yield* StoreSettings
 
-      /** Where a schedule stands: at its last tick, or, when others passed since, before the newest of them. */
+      /** The position of a schedule: its last tick, or, if others passed since, just before the newest of them. */
       const standing = (cron: Cron.Cron, last: Date | undefined, now: number) => {
         if (last === undefined) return now
         const missed = ticksBetween(cron, Math.max(last.getTime(), now - forgottenMs), now)

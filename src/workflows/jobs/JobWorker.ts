@@ -26,7 +26,7 @@ const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) =
   )
 }
 
-/** Says of all of them that their worker lives; gives those that are its own no more, and forgets them. */
+/** Extends the leases of all held jobs; drops and returns those whose lease was lost. */
 const extendAll = Effect.fnUntraced(
   function*(repo: JobSettleRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
     const ids = [...held.keys()]
@@ -50,9 +50,8 @@ const makeCounts = () => {
 }
 
 /**
- * The jobs that a worker has claimed: it runs them, so many at once, writes their ends in as few statements as come
- * together, and says of the others that it lives. `latch` opens whenever a job has ended. The jobs are children of the
- * fiber that takes them.
+ * Runs a worker's claimed jobs concurrently, writes their results in batches, and extends the leases of the others.
+ * `latch` opens whenever a job ends. The jobs are children of the fiber that claims them.
  */
 export const makeJobWorker = Effect.fnUntraced(function*(
   queue: string,
@@ -65,7 +64,8 @@ export const makeJobWorker = Effect.fnUntraced(function*(
   const runs = yield* TaskRuns
   const { concurrency, drainMs, leaseMs } = yield* JobSettings
   const permits = yield* Semaphore.make(concurrency)
-  // Leases and ends are written in turns: each locks many rows in an order of its own, and two at once could deadlock.
+  // Leases and results are written in turns: each statement locks many rows in a different order, so two at once could
+  // deadlock.
   const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   const held = new Map<string, Held>()
   const { count, counts } = makeCounts()
@@ -86,7 +86,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     }
   })
 
-  /** Writes the ends that have come together. Cut off before they are written, it keeps them: they ended all the same. */
+  /** Writes the collected results. An interruption before the write keeps them, because the jobs have ended. */
   const settle = Effect.suspend(() => {
     if (ended.length === 0) return Effect.void
     const settlements = ended.filter(({ id }) => held.has(id))
@@ -110,10 +110,10 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     }
   })
 
-  /** Interrupts what is at work, and leaves it in hand. */
+  /** Interrupts running jobs and keeps their claims. */
   const stop = Effect.suspend(() => Fiber.interruptAll([...held.values()].map(({ fiber }) => fiber)))
 
-  /** Interrupts what is at work and gives it back; the try does not count. */
+  /** Interrupts running jobs and releases them; the try does not count. */
   const release = Effect.gen(function*() {
     const left = [...held.values()]
     yield* stop
@@ -129,7 +129,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     stop,
     release,
     beat: keepLeases(inTurn(extendAll(repo, token, held, leaseMs)), leaseMs),
-    /** Waits a while for all of them and gives back the rest. */
+    /** Waits for all jobs up to a limit and releases the rest. */
     drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
     /** Jobs in hand, and whether some of them have ended. */
     size: () => held.size,

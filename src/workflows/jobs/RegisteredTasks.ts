@@ -5,7 +5,7 @@ import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 
-/** Takes jobs from dead workers (contract, platform §12.2). The queue does so by itself; this is for whoever asks for it. */
+/** Reclaims jobs from dead workers on demand (contract, platform §12.2). The queue also does so automatically. */
 const reapStale = Tasks.add(Effect.map(JobSettleRepo, (repo) =>
   defineTask({
     slug: "jobs/reap-stale",

@@ -12,9 +12,9 @@ const writtenOrLost =
   "jobs ended while the database was away, and were written before its answer was lost or lost their lease"
 
 /**
- * Writes ends of jobs that a token holds, whatever it takes: for as long as the database is away, and one by one where
- * it refuses one of them. Gives those that this very statement wrote. Of the others the lease was lost, and what they came
- * to is dropped; or an attempt before it had written them and only its answer was lost, which leaves the same picture.
+ * Writes the results of a token's jobs: retries while the database is away, and writes one by one if it refuses a
+ * batch. Returns those written by this statement. The others lost their lease and are dropped, or an earlier attempt
+ * wrote them and only its response was lost; the two cases look the same.
  */
 export const settlementWriter = Effect.fnUntraced(function*(queue: string, token: string) {
   const repo = yield* JobSettleRepo
@@ -42,7 +42,7 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
         )
         : refused(defect))
 
-  /** One whose output the database refuses ends as failed. Were that refused too, its lease would end it. */
+  /** A job whose output the database refuses ends as failed. If that is refused too, the lease ends it. */
   const alone = (settlement: Settlement) =>
     persistently([settlement], (defect) =>
       Effect.andThen(

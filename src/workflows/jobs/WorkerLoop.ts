@@ -12,10 +12,10 @@ import { runWorkerSlot } from "./WorkerSlot.ts"
 import { WorkerSlotLeases } from "./WorkerSlotLeases.ts"
 
 /**
- * The standing durable cycle of a slot of a queue (ARCHITECTURE §3, Jobs). Its work is to claim, run and settle jobs for
- * about a minute; then its successor is started. What makes it durable is that the engine runs it again, on another
- * runner, when its process dies: it first takes back what the slot held. Database steps are plain code in the body, and
- * every job's own retries and times are in its record, so that nothing is kept twice.
+ * The durable loop of a slot of a queue (ARCHITECTURE §3, Jobs). It claims, runs and settles jobs for about a minute,
+ * then starts its successor. If its process dies, the engine runs it again on another runner, where it first reclaims
+ * the slot's jobs. Database steps are plain code in the body, because every job's record already holds its retries and
+ * times.
  */
 export const WorkerLoop = Workflow.make("WorkerLoop", {
   payload: { queue: Schema.String, slot: Schema.Int, sequence: Schema.Int },
@@ -24,10 +24,10 @@ export const WorkerLoop = Workflow.make("WorkerLoop", {
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
-/** How often a slot that has much to do says so, in ms. */
+/** How often a busy slot reports it, in ms. */
 const widenEveryMs = 5_000
 
-/** Jobs that come while others are in hand are for all slots of their queue: the first one sees to it that it has them. */
+/** Jobs that arrive while others run are for all slots of the queue; the first slot requests the others. */
 const widening = (
   starter: WorkerLoopStarter["Service"],
   { queue, slot }: { readonly queue: string; readonly slot: number }
@@ -44,8 +44,8 @@ const widening = (
 const unparkMs = 1_000
 
 /**
- * The first slot of the queue that always stands keeps order in all of them: keys that nobody goes on with, and jobs of
- * dead workers.
+ * The first slot of a permanent queue does the maintenance for all queues: it unblocks jobs whose key is free, and
+ * reclaims jobs of dead workers.
  */
 const keepOrder = Effect.gen(function*() {
   const repo = yield* JobSettleRepo

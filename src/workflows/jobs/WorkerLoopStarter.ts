@@ -1,20 +1,20 @@
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { JobNotifier } from "../../domain/jobs/JobNotifier.ts"
 
-/** What the cycles of this process and whoever starts them tell each other. */
+/** Signals between the worker loops of this process and their starter. */
 export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter, {
-  /** A cycle is open: nobody need wait until he looks. */
+  /** A loop run is open, so the starter need not wait for its next poll. */
   readonly start: Effect.Effect<void>
-  /** A queue has more to do than its first slot can take: it is to have all of its slots. */
+  /** A queue has more work than its first slot can take and needs all its slots. */
   readonly widen: (queue: string) => Effect.Effect<void>
-  /** The queues that were named so since this was asked. */
+  /** The queues widened since the last call. */
   readonly takeWide: Effect.Effect<ReadonlyArray<string>>
   /** The process stops: its slots end what they have in hand and take no more. */
   readonly stop: Effect.Effect<void>
   readonly isStopping: () => boolean
   /** Cycles begin one after the other: a process starts with several, and would open a connection for each. */
   readonly inTurn: <A, E, R>(beginning: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Opens with every `start` and `widen`; whoever waits closes it before he looks. */
+  /** Opens with every `start` and `widen`; the waiter closes it before each look. */
   readonly latch: Latch.Latch
 }>()("stoa/workflows/jobs/WorkerLoopStarter") {
   static readonly layer = Layer.effect(

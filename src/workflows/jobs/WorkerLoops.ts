@@ -7,13 +7,13 @@ import { standingQueues } from "./StandingQueues.ts"
 import { WorkerLoop } from "./WorkerLoop.ts"
 import { WorkerLoopStarter } from "./WorkerLoopStarter.ts"
 
-/** How often a runner looks for cycles that nobody has begun: after a start, or when their runner was told to stop. */
+/** How often a runner looks for loop runs that have not begun: after a start, or when their runner stopped. */
 const lookEvery = "2 seconds"
 
 /**
- * Sees to it that every slot that there should be has its cycle: the first one of each standing queue, and the others of
- * queues that have work for them. Every runner does: asking twice for a cycle starts it once.
- * Needs the cycle's behaviour, so it stands on `workerLoopLayer`.
+ * Starts the worker loop of every required slot: the first one of each permanent queue, and the others of queues with
+ * enough work. Every runner does so: starting a run twice starts it once. Needs the loop's behaviour, so it depends on
+ * `workerLoopLayer`.
  */
 export const jobCyclesLayer = Layer.effectDiscard(
   Effect.gen(function*() {

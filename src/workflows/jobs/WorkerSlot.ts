@@ -15,16 +15,16 @@ export interface WorkerSlotWork {
   readonly token: string
   /** False once the slot belongs to somebody else or the process stops; looked at once a second and between claims. */
   readonly mine: () => boolean
-  /** Nothing runs without it. Absent: nobody else can have the slot. */
+  /** Jobs run only while the lease is held. Absent: no other worker can have the slot. */
   readonly lease?: WorkerSlotLease
-  /** Done whenever more jobs come than can begin at once, or while others are in hand. */
+  /** Runs whenever more jobs arrive than can start at once, or while others are running. */
   readonly busy?: Effect.Effect<void>
 }
 
 /**
- * Works on a queue until the slot is somebody else's, or its time is over and nothing is in hand (ARCHITECTURE §3):
- * claims, runs and settles as fast as jobs come, and waits for a hint, for the time of the next job or for the poll when
- * there are none. What is in hand when it has to stop gets a while to end and is given back. Gives how many it took.
+ * Works on a queue until another worker has the slot, or the time is over and no job runs (ARCHITECTURE §3). Claims,
+ * runs and settles jobs as fast as they arrive; when idle, waits for a notification, the time of the next job or the
+ * poll. On a stop, running jobs get some time to end and are then released. Returns the number of claimed jobs.
  */
 export const runWorkerSlot = Effect.fnUntraced(
   function*({ busy = Effect.void, lease, mine, queue, slot, token }: WorkerSlotWork) {

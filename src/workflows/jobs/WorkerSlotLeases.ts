@@ -37,7 +37,7 @@ const pause = (ms: number) => Effect.promise((signal) => setTimeout(ms, undefine
 /** Counted from before the statement was sent: the database's own time began later. */
 const endOf = (sent: number) => sent + leaseMs - marginMs
 
-/** Gives a sign for each lease that is held, and ends those whose time is over. */
+/** Renews each held lease, and ends expired ones. */
 const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, scope: Scope.Scope) => {
   let signs = 0
 
@@ -56,7 +56,7 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
     signs++
     const ours = new Set(yield* slots.extend(asked.map(([token]) => token), leaseMs))
     for (const [token, lease] of asked) {
-      // One that was lost meanwhile stays lost, whatever the database says later.
+      // A lease lost meanwhile stays lost, even if the database reports it as held later.
       if (held.get(token) !== lease) continue
       if (ours.has(token)) lease.until = Math.max(lease.until, endOf(sent))
       else yield* lose(token, lease)
@@ -84,14 +84,14 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
 }
 
 /**
- * Keeps two workers of one slot apart, also when neither can see the other: after a crash of the database the shards of a
- * cycle may have another owner before the first one knows. A slot is taken for five seconds, which its worker renews every
- * second. One that cannot do so stops its jobs a second before anybody else may take them.
+ * Keeps two workers of one slot apart, even when neither can see the other: after a crash of the database, a loop's
+ * shards may get a new owner before the old one notices. A lease lasts five seconds and is renewed every second. A
+ * worker that cannot renew it stops its jobs a second before the lease ends.
  */
 export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases, {
   /**
-   * Begins a cycle of a slot for as long as the scope is open, once nobody else works on the slot. Undefined when it is
-   * not the slot's current cycle.
+   * Begins a run of a slot for the lifetime of the scope, once no other worker has the slot. Undefined if it is not the
+   * slot's current run.
    */
   readonly take: (cycle: WorkerLoopRun, token: string) => Effect.Effect<WorkerSlotLease | undefined, never, Scope.Scope>
 }>()("stoa/workflows/jobs/WorkerSlotLeases") {

@@ -15,9 +15,9 @@ const laneOf = (pictureId: unknown): number => {
 }
 
 /**
- * The task `media/fetch-picture`: one try a run, with waits of 10 seconds up to an hour between them, two hours in all. Its
- * queue is its own, so that thousands of pictures delay nothing else. What is refused for good fails at once, and stands
- * with its reason among the failed jobs, where it can be tried again.
+ * The task `media/fetch-picture`: one try per run, with waits of 10 seconds up to an hour, two hours in total. A
+ * separate queue keeps thousands of pictures from delaying other jobs. A picture that is refused for good fails at
+ * once; it is listed with its reason among the failed jobs and can be retried there.
  */
 export const fetchPicture: Effect.Effect<Task, never, PictureFetches> = Effect.map(
   PictureFetches,

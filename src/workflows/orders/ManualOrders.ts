@@ -22,16 +22,16 @@ import type { StockClient } from "../../entities/StockClient.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 import { reserveFor } from "../checkout/CheckoutSteps.ts"
 
-/** Why no order was made; nothing of it is left behind then. */
+/** Why the order was not created; nothing is left behind. */
 export type ManualOrderError = BasketError | CheckoutFailed | Unauthorized
 
 /** Orders that are written and not checked out (contract §4.4). */
 export class ManualOrders extends Context.Service<ManualOrders, {
   /**
-   * Places an unpaid order: prices of the catalog, promotions, shipping and tax as at checkout, stock held, hooks
-   * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Only `orders:manage` gives prices and
-   * discounts (contract §12.3). A shopper's own order holds its stock as long as a checkout does, and a shopper has few of
-   * them at once: 422 beyond that.
+   * Creates an unpaid order: catalog prices, promotions, shipping and tax as in checkout, stock held, hooks
+   * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Setting prices and discounts needs
+   * `orders:manage` (contract §12.3). A shopper's order holds its stock as long as a checkout does, and the number of
+   * such orders is limited: 422 beyond that.
    */
   readonly create: (request: ManualOrderRequest) => Effect.Effect<Order, ManualOrderError, CurrentActor>
 }>()("stoa/workflows/orders/ManualOrders") {
@@ -53,7 +53,7 @@ export class ManualOrders extends Context.Service<ManualOrders, {
       const create = Effect.fn("ManualOrders.create")(
         function*(request: ManualOrderRequest) {
           const actor = yield* CurrentActor
-          // Nobody could read it, pay it or be asked about it, and it would hold stock.
+          // An order of an anonymous visitor would hold stock, but the visitor could neither read nor pay it.
           if (isAnonymous(actor)) return yield* Unauthorized.of()
           const forShop = actsForShop(actor)
           const own = forShop ? null : yield* customers.ownProfileId

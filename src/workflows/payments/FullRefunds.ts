@@ -6,7 +6,7 @@ import { transition } from "../../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { TaxVoids } from "../../domain/tax/TaxVoids.ts"
 
-/** Orders of which nothing is left (contract §4.1, §4.3). */
+/** Handles orders that are fully refunded (contract §4.1, §4.3). */
 export class FullRefunds extends Context.Service<FullRefunds, {
   /**
    * Moves an order to `refunded` when all that was captured has been given back and the table of transitions allows it:

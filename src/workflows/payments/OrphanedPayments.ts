@@ -8,15 +8,15 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { AbsentOrder } from "../../domain/payments/PaymentEvents.ts"
 import { VoidPayment } from "./VoidPayment.ts"
 
-/** A checkout holds its stock under the id that its order will have; sold means that the order has come since. */
+/** A checkout holds its stock under the id of its future order; sold means the order has been created since. */
 const isUnderWay = ({ state }: PinnedHold): boolean => state === "held" || state === "sold"
 
 /** Events about orders that are not there: of checkouts that still run, and of those that were refused (contract §11). */
 export class OrphanedPayments extends Context.Service<OrphanedPayments, {
   /**
-   * 409 while the order is being placed: the provider comes again, and meets it. The money of a checkout that was refused
-   * goes back, however late it was taken. Nothing is done about an order that was never one of this organization's: other
-   * deployments may share the account.
+   * 409 while the order is being created: the provider retries and then finds it. Refunds the money of a refused
+   * checkout, however late it was captured. Ignores orders that never belonged to this organization, because other
+   * deployments can share the provider account.
    */
   readonly meet: (absent: AbsentOrder) => Effect.Effect<void, Conflict>
 }>()("stoa/workflows/payments/OrphanedPayments") {
@@ -27,8 +27,8 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments, {
       const engine = yield* WorkflowEngine.WorkflowEngine
 
       /**
-       * The checkout's own void came before the money, so this one has a key of its own: under the old one the provider
-       * would repeat its old answer. One execution per payment, however often the event comes.
+       * The checkout's void came before the money, so this one needs a new key: the provider would answer the old key
+       * with its old result. One execution per payment, even if the event repeats.
        */
       const voidPayment = Effect.fn("OrphanedPayments.voidPayment")(function*(absent: AbsentOrder, hold: PinnedHold) {
         const { amount, intentId, orderId, organizationId, provider } = absent

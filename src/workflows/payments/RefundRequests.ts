@@ -19,7 +19,7 @@ export class RefundRequests extends Context.Service<RefundRequests, {
     orderId: string,
     request: RefundRequest
   ) => Effect.Effect<RefundRecord, Effect.Error<ReturnType<Refunds["Service"]["request"]>>, CurrentActor>
-  /** Asks the provider of a failed refund again, and gives the failure as it is then. 404, 409. */
+  /** Retries a failed refund at the provider, and returns the failure afterwards. 404, 409. */
   readonly retry: (failureId: string) => Effect.Effect<CompensationFailure, NotFound | Conflict, CurrentActor>
 }>()("stoa/workflows/payments/RefundRequests") {
   static readonly layer = Layer.effect(

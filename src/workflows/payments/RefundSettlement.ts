@@ -7,7 +7,7 @@ import { SettleRefund } from "./SettleRefund.ts"
 /** How long a request waits for its refund before it answers without. */
 const timeout = "5 seconds"
 
-/** Most refunds one sweep starts. */
+/** Maximum number of refunds one run of the scheduled job starts. */
 export const refundsPerRun = 100
 
 /** Starts the durable settling of refunds; what it does is in `SettleRefund`. */
@@ -17,8 +17,8 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
   /** Starts it and does not wait. */
   readonly start: (refund: PendingRefund) => Effect.Effect<void>
   /**
-   * Starts refunds that nobody started, or whose start came to nothing, in their turn and at most 100 a call; for the
-   * scheduler. Gives how many.
+   * Scheduled job: starts due refunds that were not started, or whose start failed, at most 100 per call. Returns the
+   * count.
    */
   readonly sweep: Effect.Effect<number>
 }>()("stoa/workflows/payments/RefundSettlement") {
@@ -34,7 +34,7 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
         )
 
-      /** After the time limit only the waiting ends, and its fiber with it: the execution goes on by itself. */
+      /** The time limit ends only the waiting and its fiber; the execution continues. */
       const settle = Effect.fn("RefundSettlement.settle")(function*(refund: PendingRefund) {
         const run = Effect.provideService(SettleRefund.execute(refund), WorkflowEngine.WorkflowEngine, engine)
         const ended = yield* Effect.timeoutOption(Effect.exit(run), timeout)

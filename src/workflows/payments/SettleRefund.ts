@@ -19,9 +19,9 @@ const Outcome = Schema.Literals(["completed", "failed", "undone", "unknown"])
 type Outcome = typeof Outcome.Type
 
 /**
- * Gives money back at the provider that took it, then writes it down (contract §4.2): one execution per refund and
- * restart, and every call carries the refund's own key, so that a crash between the two halves asks again and moves
- * nothing twice. A refund of 0 voids an authorization that was never captured.
+ * Refunds money at the provider that captured it, then records it (contract §4.2). One execution per refund and
+ * restart; every call carries the refund's key, so a crash in between repeats the call without a second refund. A
+ * refund of 0 voids an authorization that was never captured.
  */
 export const SettleRefund = Workflow.make("SettleRefund", {
   payload: { refundId: Uuid, organizationId: Schema.String, restarts: Schema.optional(Schema.Int) },
@@ -69,7 +69,7 @@ const settle = Effect.fnUntraced(function*(refundId: string) {
     return yield* giveUp("The order was not paid through a payment provider.", true)
   }
   const configured = (yield* PaymentAdapters).byProvider(refund.provider)
-  // A provider that is not there hears of nothing, and the refund can still be undone.
+  // Without a configured provider nothing is sent, so the refund can still be undone.
   if (configured !== undefined && !(yield* refunds.send(refundId))) {
     return (yield* refunds.find(refundId))?.status === "undone" ? "undone" as const : "unknown" as const
   }

@@ -10,9 +10,9 @@ const atOnce = 100
 const first = "00000000-0000-0000-0000-000000000000"
 
 /**
- * Task `orders/stale-cleanup` (contract §4.4): cancels pending orders that nobody paid for `orders.staleHours`, every
- * hour. Those that wait for the confirmation of a payment are ended by `UnconfirmedOrders`, and drafts wait for as long as
- * it takes. Each order is looked at once a run, so that one that cannot be cancelled does not keep it going for ever.
+ * Task `orders/stale-cleanup` (contract §4.4): every hour, cancels pending orders unpaid for `orders.staleHours`.
+ * `UnconfirmedOrders` ends those that wait for a payment confirmation, and drafts never expire. Each order is tried
+ * once per run, so that one that cannot be cancelled does not keep the run going forever.
  */
 export const staleCleanup = Effect.gen(function*() {
   const repo = yield* StaleOrderRepo

@@ -18,17 +18,16 @@ import { RefundSettlement } from "./RefundSettlement.ts"
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
 export class StatusChanges extends Context.Service<StatusChanges, {
   /**
-   * Asks the hooks, then the order's actor. When money goes back, waits a moment for the provider, so that the answer shows the new
-   * `refundedTotal` where it answers at once.
+   * Runs the hooks, then writes through the order entity. If the change refunds money, waits briefly for the provider,
+   * so that the response can show the new `refundedTotal`.
    */
   readonly change: (
     orderId: string,
     request: { readonly status: string; readonly reason?: string | undefined }
   ) => Effect.Effect<Order, StatusChangeError | Unavailable, CurrentActor>
   /**
-   * Works on an inbound event of a payment provider and starts the refund or the capture that follows from it. 409 for one
-   * whose order is just being placed: the provider comes again, and meets it. Money of a checkout that was refused goes
-   * back.
+   * Processes an inbound provider event and starts the refund or capture it requires. 409 while the event's order is
+   * being created: the provider retries and then finds it. Money of a refused checkout is refunded.
    */
   readonly receive: (
     headers: Readonly<Record<string, string | undefined>>,

@@ -2,10 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { UnpaidCancellation } from "./UnpaidCancellation.ts"
 
-/** Most orders one sweep cancels. */
+/** Maximum number of orders one run cancels. */
 export const ordersPerRun = 100
 
-/** Ends orders whose shopper never confirmed the payment, so that they hold no stock for ever. */
+/** Ends orders whose shopper never confirmed the payment, so that they do not hold stock forever. */
 export class UnconfirmedOrders extends Context.Service<UnconfirmedOrders, {
   /**
    * Cancels orders that have waited too long, at most 100 a call. An order that is paid or confirmed in that moment

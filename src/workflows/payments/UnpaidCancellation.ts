@@ -4,18 +4,18 @@ import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
-/** An order that nobody has paid in time. */
+/** An order that was not paid in time. */
 export interface UnpaidOrder {
   readonly orderId: string
   readonly organizationId: string
 }
 
-/** Ends orders whose time to be paid is over. */
+/** Cancels orders whose payment deadline has passed. */
 export class UnpaidCancellation extends Context.Service<UnpaidCancellation, {
   /**
-   * Cancels them as a person would: hooks, history, event, stock, promotion usage and cart, and the authorization is
-   * voided. Only from `pending` and only while nothing was captured: one that is paid or confirmed in that moment stays.
-   * One that cannot be cancelled is logged and keeps nobody from his turn. Gives how many were cancelled.
+   * Cancels orders as a manual cancellation does: hooks, history, event, stock, promotion usage and cart, and a void of
+   * the authorization. Only from `pending` and only before any capture: an order paid or confirmed at that moment
+   * stays. A failed cancellation is logged and does not block the others. Returns how many were cancelled.
    */
   readonly cancelAll: (orders: ReadonlyArray<UnpaidOrder>, reason: string) => Effect.Effect<number>
 }>()("stoa/workflows/payments/UnpaidCancellation") {

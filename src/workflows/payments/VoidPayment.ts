@@ -5,9 +5,9 @@ import { PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /**
- * Undoes a payment whose outcome was unknown when its checkout failed: asks the provider by the payment's key until it
- * answers, then cancels what it finds. Durable, since the provider may be silent for longer than a process lives.
- * One execution per payment.
+ * Undoes a payment whose result was unknown when its checkout failed: queries the provider by the payment's key until
+ * it answers, then cancels the payment. Durable, because the provider can be unavailable for longer than a process
+ * lives. One execution per payment.
  */
 export const VoidPayment = Workflow.make("VoidPayment", {
   payload: {
@@ -43,7 +43,7 @@ export const voidPaymentLayer = VoidPayment.toLayer(
         return { outcome: "voided" as const }
       }).pipe(
         Effect.catchTag("PaymentDeclined", (declined) =>
-          // A provider that declines the authorization when asked again never took anything.
+          // A provider that declines the repeated authorization never captured anything.
           declined.code === "PAYMENT_INTENT_CREATE_FAILED"
             ? Effect.succeed({ outcome: "nothing-to-void" as const })
             : Effect.fail(new PaymentUnknown(declined)))

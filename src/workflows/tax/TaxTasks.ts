@@ -11,7 +11,7 @@ import { isVoid } from "../../domain/tax/TaxVoids.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
 
-/** Nobody waits for it, so the service has longer than in a checkout. */
+/** No request waits for this call, so the service has more time than in a checkout. */
 const limitMs = 20_000
 
 /** After 30 s, then twice as long each time, 4 hours at most; together about a day. Then an operator has to look. */
@@ -20,7 +20,7 @@ const retries: Retries = {
   backoff: { type: "exponential", delay: 30_000, jitter: 0.2, ceiling: 4 * 3_600_000 }
 }
 
-/** A report that is still tried must not overtake the end of its order: the two never run at the same time. */
+/** A report that is still retried must not follow the void of its order, so the two never run at the same time. */
 const concurrency = { key: ({ orderId }: { readonly orderId?: unknown }) => `tax/${String(orderId)}` }
 
 const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
@@ -70,8 +70,8 @@ const about = (
   })
 
 /**
- * The task `tax/report`: tells the adapter of an order it taxed (contract §3.5). One that has ended meanwhile is not
- * reported: its end may have been told already, and a report behind it would stay for ever.
+ * The task `tax/report`: reports an order to the adapter that taxed it (contract §3.5). Skips an order that has ended
+ * since: its void may already have been sent, and a later report would never be voided.
  */
 export const reportTax = about(
   reportTaxSlug,

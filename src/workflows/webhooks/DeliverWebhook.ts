@@ -5,7 +5,7 @@ import { deliveryRetries } from "../../domain/webhooks/WebhookRetries.ts"
 import { WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
 import { deliverTaskSlug, webhookQueue } from "../../domain/webhooks/WebhookSubscriber.ts"
 
-/** Input of a delivery: names of records, nothing of what is in them. Additions are optional, as jobs outlive versions. */
+/** Input of a delivery: ids of records without content. Additions must be optional, because jobs outlive versions. */
 const DeliveryInput = Schema.Struct({
   endpointId: Schema.String,
   eventId: Schema.String,
