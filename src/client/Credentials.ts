@@ -15,7 +15,7 @@ export interface Connection {
 const shown = (value: string | Redacted.Redacted<string>): string =>
   typeof value === "string" ? value : Redacted.value(value)
 
-/** The headers that say so. */
+/** The request headers for the credentials. */
 export const credentialHeaders = ({ apiKey, bearer, organization }: Connection): Readonly<Record<string, string>> => ({
   ...(apiKey === undefined ? {} : { "x-api-key": shown(apiKey) }),
   ...(bearer === undefined ? {} : { authorization: `Bearer ${shown(bearer)}` }),

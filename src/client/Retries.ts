@@ -1,13 +1,13 @@
 import { Duration, Effect, Random } from "effect"
 import { HttpClient, type HttpClientResponse } from "effect/http"
 
-/** How often and how long a client asks again. */
+/** How often and how long a client retries. */
 export interface Retries {
   /** Requests after the first one. */
   readonly times: number
   /** Maximum wait before a retry. If `Retry-After` is longer, the response is returned as it is. */
   readonly longestWait: Duration.Input
-  /** Wait where the answer names none; doubled with every time. */
+  /** Wait without a `Retry-After`; doubled with every retry. */
   readonly firstWait: Duration.Input
 }
 

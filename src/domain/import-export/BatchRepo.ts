@@ -50,7 +50,7 @@ export class BatchRepo extends Context.Service<BatchRepo, {
   static readonly layer = Layer.effect(BatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-/** Carries what a rehearsal came to out of the savepoint that it undoes. */
+/** Carries the result of a rehearsal out of the savepoint it rolls back. */
 class Rehearsed {
   readonly worked: Worked
   constructor(worked: Worked) {

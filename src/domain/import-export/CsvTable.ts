@@ -8,7 +8,7 @@ export interface CsvLine {
   readonly cells: ReadonlyArray<string>
 }
 
-/** Reads records out of the lines of a table. Its header was looked at; a record may take several lines. */
+/** Reads records from the lines of a table with a valid header; a record can span several lines. */
 export interface TableReader {
   /** The records that the line ended. */
   readonly add: (line: CsvLine) => ReadonlyArray<FileRow>

@@ -32,7 +32,7 @@ export const plainText = (html: string): string =>
 export const commaList = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "")
 
-/** Words of a description: its text, and the HTML it was written in where it is any. */
+/** A product description: its text, and the original HTML if there is any. */
 export const descriptionOf = (html: string | undefined): object => {
   if (html === undefined) return {}
   return /<\w/.test(html) || /&\w+;/.test(html)

@@ -42,7 +42,7 @@ export const Import = Schema.Struct({
 }).annotate({ identifier: "Import" })
 export type Import = typeof Import.Type
 
-/** A record that was refused: where it begins in the file, its key where it has one, and what is wrong with it. */
+/** A refused record: its line in the file, its key if it has one, and the problem. */
 export const RefusedRow = Schema.Struct({
   row: Schema.Int.annotate({ description: "Number of the record, from 1." }),
   line: Schema.Int.annotate({ description: "Line of the file on which it begins." }),
@@ -84,6 +84,6 @@ export interface StagedRow extends FileRow {
   readonly row: number
 }
 
-/** States in which an import is over. */
+/** Whether an import in this state has ended. */
 export const isOver = (state: ImportState): boolean =>
   state === "completed" || state === "failed" || state === "cancelled"

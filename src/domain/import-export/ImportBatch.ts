@@ -43,7 +43,7 @@ export class ImportBatch {
   readonly #hooks: Array<Effect.Effect<void, never, CurrentActor>> = []
   #later: ImportBatch | undefined
 
-  /** Rows that a second statement writes, because triggers of theirs change rows of the first one. */
+  /** Rows for a second statement, because their triggers change rows of the first one. */
   get later(): ImportBatch {
     return this.#later ??= new ImportBatch()
   }

@@ -1,6 +1,6 @@
 import { Context, Layer } from "effect"
 
-/** Limits of files, and how long what is known of them stays. */
+/** Limits of files, and the retention of their records. */
 export interface ImportExportLimits {
   /** Largest file that is imported, in bytes. */
   readonly maxFileBytes: number

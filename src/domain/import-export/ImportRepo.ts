@@ -26,7 +26,7 @@ export interface OpenImport {
 export class ImportRepo extends Context.Service<ImportRepo, {
   /** Creates an import for a file about to arrive. */
   readonly begin: (options: ImportOptions) => Effect.Effect<string, never, CurrentActor>
-  /** Puts records of the file behind those that came before; false when the import is not receiving any more. */
+  /** Appends records of the file; false if the import no longer receives. */
   readonly stage: (
     id: string,
     after: number,
@@ -53,7 +53,7 @@ export class ImportRepo extends Context.Service<ImportRepo, {
   readonly actorOf: (id: string) => Effect.Effect<Actor | undefined, never, CurrentActor>
   /** Newest first. */
   readonly list: (filter: ImportFilter, page: PageRequest) => Effect.Effect<PageOf<Import>, never, CurrentActor>
-  /** Ends an import that is not over, and tells of it; undefined when it was, or there is none. */
+  /** Ends a running import and writes its event; undefined if it has ended or does not exist. */
   readonly end: (
     id: string,
     state: "failed" | "cancelled",

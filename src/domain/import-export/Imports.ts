@@ -22,7 +22,7 @@ export class Imports extends Context.Service<Imports, {
     id: string,
     page: PageRequest
   ) => Effect.Effect<PageOf<RefusedRow>, NotFound | Refusal, CurrentActor>
-  /** Stops after the batch that is being worked on; what was done stays done. 409 when it is over. */
+  /** Stops after the current batch; finished batches stay. 409 if the import has ended. */
   readonly cancel: (id: string) => Effect.Effect<Import, NotFound | Conflict | Refusal, CurrentActor>
 }>()("stoa/domain/import-export/Imports") {
   static readonly layer = Layer.effect(

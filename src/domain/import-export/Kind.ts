@@ -57,7 +57,7 @@ export const neededToImport = (kind: ImportedKind, format: ImportFormat): Readon
 /** The same for an export. */
 export const neededToExport = (kind: Kind): ReadonlyArray<Alternatives> => reading[kind]
 
-/** Every permission with which anybody may import something. */
+/** All permissions that allow an import of any kind. */
 export const importing: Alternatives = [
   "catalog:create",
   "catalog:update",
@@ -68,7 +68,7 @@ export const importing: Alternatives = [
   "orders:manage"
 ]
 
-/** Every permission with which anybody may export something. */
+/** All permissions that allow an export of any kind. */
 export const exporting: Alternatives = [
   "catalog:read:unpublished",
   "catalog:create",

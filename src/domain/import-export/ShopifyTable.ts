@@ -53,7 +53,7 @@ const stockOf = (row: Row, names: ReadonlyArray<string | undefined>) => {
   return [{ ...nameOf(row, names), onHand, ...present({ unitCost: row.get("Cost per item") }) }]
 }
 
-/** Pictures in the order in which the other shop shows them; where no places are named, in that of the lines. */
+/** Pictures in the other shop's order; without positions, in the order of the lines. */
 const imagesOf = (rows: ReadonlyArray<Row>) =>
   rows.flatMap((row, index) => {
     const [src, place] = [row.get("Image Src"), Number(row.get("Image Position"))]

@@ -7,7 +7,7 @@ import { ImportBatchRepo } from "./ImportBatchRepo.ts"
 /** Inserts or updates records; one result each. Runs inside a transaction. */
 export type Upsert<R> = (records: ReadonlyArray<R>) => Effect.Effect<BatchResult, never, CurrentActor>
 
-/** A record is new, or known and perhaps changed. */
+/** A record is new, or exists and may have changed. */
 type Planned = Result.Result<"new" | "known", ReadonlyArray<Issue>>
 
 /**

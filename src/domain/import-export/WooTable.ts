@@ -107,7 +107,7 @@ const recordOf = ({ parent, slug, variants }: Group) => {
   }
 }
 
-/** Reads WooCommerce's lines: variations name their product, which came before them. */
+/** Reads WooCommerce's lines: variations name their product, which precedes them. */
 class WooReader implements TableReader {
   readonly #header: ReadonlyArray<string>
   /** Slugs of the products with variations, by the ways a variation may name them. */

@@ -12,7 +12,7 @@ const batchSize = 500
 
 const purgeSize = 1000
 
-/** A release beside a reservation that commits in that moment sees it only the second time. */
+/** A release concurrent with a committing reservation sees it only at the second try. */
 const releaseTries = 5
 
 interface ReleaseRow {
@@ -123,7 +123,8 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         select exists (select 1 from mine) as released,
           exists (select 1 from mine) or exists (select 1 from mark)
             or exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}) as settled`
-      // Not settled: the hold was committed after this statement's snapshot and before its insert. The next one sees it.
+      // Not settled: the hold was committed after this statement's snapshot and before its insert. The next try sees
+      // it.
       if (rows[0]?.settled === true) return rows[0].released
     }
     return yield* Effect.die(new Error(`The hold of ${holder} could not be released.`))

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 
-/** What a look at the stock of all organizations found; both are 0 unless something is wrong. */
+/** Result of an audit of all organizations' stock; both counts are 0 unless something is wrong. */
 export interface StockAudit {
   /** Levels with more units reserved than on hand, without permission to go below zero. */
   readonly oversold: number

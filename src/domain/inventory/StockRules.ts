@@ -136,7 +136,7 @@ export const adjustStock = (
   return Result.succeed({ before: state.onHand, after, delta: after - state.onHand, restocks, movement })
 }
 
-/** Units of a sellable (variant, else entity) somebody wants. */
+/** Requested units of a sellable (variant, else entity). */
 export interface StockDemand {
   readonly sellable: string
   readonly quantity: number

@@ -87,7 +87,7 @@ export const migrations = {
       performed_at timestamptz not null default now()
     )`,
     `create index stock_movements_entity on stock_movements (organization_id, entity_id, performed_at desc)`,
-    // What left the shelf for an order and came back, and from which warehouses.
+    // Units shipped and returned per order and warehouse.
     `create index stock_movements_order on stock_movements (organization_id, reference_id)
       where type in ('fulfillment', 'return')`
   )

@@ -27,7 +27,7 @@ export interface Fact {
   readonly strong?: boolean
 }
 
-/** A document as it is read: texts only. HTML and PDF say the same because both are drawn from this. */
+/** A rendered document, texts only. HTML and PDF share it, so they show the same. */
 export interface ShownDocument {
   readonly locale: string
   readonly date: Date

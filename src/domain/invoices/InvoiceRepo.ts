@@ -5,7 +5,7 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { type Buyer, InvoiceContent } from "./InvoiceContent.ts"
 import type { Movement } from "./InvoiceDocument.ts"
 
-/** An invoice that was issued: its place in the seller's numbers and what it said. */
+/** An issued invoice: its number and its content. */
 export interface IssuedInvoice {
   readonly number: bigint
   readonly issuedAt: Date

@@ -14,7 +14,7 @@ export interface InvoiceOptions {
   readonly locale: string
   /** Words by language tag, in the place of the English ones. */
   readonly words: Readonly<Record<string, Partial<InvoiceWords>>>
-  /** TrueType files for PDF, where the built-in font lacks the letters of a language. */
+  /** TrueType files for PDF, for languages whose letters the built-in font lacks. */
   readonly fonts: { readonly regular: string; readonly bold: string } | null
 }
 

@@ -18,7 +18,7 @@ export interface InvoiceFile {
   readonly pdf: Uint8Array
 }
 
-/** A page to read, and what it is called when somebody keeps it. */
+/** A page and the file name to save it under. */
 export interface InvoicePage {
   readonly fileName: string
   readonly html: string
@@ -73,7 +73,7 @@ export class Invoices extends Context.Service<Invoices, {
 
       const invoiceOf = Effect.fnUntraced(function*(order: Order) {
         const { buyer, issued: before, refunds } = yield* repo.factsOf(order.id)
-        // It has its invoice where it was placed: a second one would tax it twice.
+        // The system the order was created in invoices it: a second invoice would tax it twice.
         if (before === undefined && order.importedAt !== undefined) {
           return yield* Conflict.of("An imported order has its invoice in the system that it came from.")
         }

@@ -15,8 +15,9 @@ const tolerance = 1.5
 const rateOf = (net: number, tax: number): number => (net === 0 ? 0 : Math.round((tax / net) * 1_000))
 
 /**
- * The tax of an order by rate, largest first; together it is the order's tax. Lines do not say their rate, so it is
- * worked out: a line belongs to a rate that explains its tax to the unit. What no line has is the tax on shipping.
+ * The tax of an order by rate, largest first; the groups add up to the order's tax. Lines do not store their rate, so
+ * it is inferred: a line belongs to a rate that explains its tax to the unit. The tax of no line is the tax on
+ * shipping.
  */
 export const taxGroups = (content: InvoiceContent): ReadonlyArray<TaxGroup> => {
   const taxed = content.lines

@@ -105,7 +105,7 @@ const claimOf = (
       left join (select taken.*, c.place from taken join c on c.id = taken.id) t on true order by ${parts.order}`
 
 const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
-  // Without a job there is one row, which only tells how many were put aside.
+  // Without a job there is one row, which only counts the jobs set aside.
   jobs: rows.flatMap((row) => row.id === null ? [] : [claimedOf(row)]),
   parked: rows[0]?.count ?? 0
 })

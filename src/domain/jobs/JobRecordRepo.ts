@@ -25,8 +25,8 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo, {
   /** Queues with pending jobs. */
   readonly depths: Effect.Effect<ReadonlyArray<QueueDepth>>
   /**
-   * Deletes jobs that ended before so many days, at most 1,000 of the rows it looks at. `after` is where it begins, and
-   * `next` where the following call has to, undefined at the end.
+   * Deletes jobs that ended more than so many days ago, among at most 1,000 rows per call. `after` is the starting
+   * position, `next` that of the following call, undefined at the end.
    */
   readonly purge: (
     days: { readonly succeeded: number; readonly failed: number },
@@ -51,7 +51,7 @@ const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "again join old on old.id = again.id"
   })
 
-/** What waits in each queue: the ready ones since their creation, the others since their time came. */
+/** Waiting jobs of each queue: ready ones since their creation, the others since they became due. */
 const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
   sql<QueueDepth>`with recursive queues(queue) as (
     (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)

@@ -1,7 +1,7 @@
 import { Context, Layer } from "effect"
 import type { ProcessingOrder } from "./Job.ts"
 
-/** How this deployment works on its jobs. Times in milliseconds unless they say otherwise. */
+/** Job settings of this deployment. Times in milliseconds unless stated otherwise. */
 export interface JobSettingsValues {
   /** Whether the queues are worked on by the processes themselves. */
   readonly autorun: boolean
@@ -15,7 +15,7 @@ export interface JobSettingsValues {
   readonly batch: number
   /** How long a job belongs to its worker after its last sign of life. */
   readonly leaseMs: number
-  /** How often jobs of dead workers are looked for. */
+  /** Interval between checks for jobs of dead workers. */
   readonly reapMs: number
   /** Time limit of a handler whose task sets none. */
   readonly timeLimitMs: number

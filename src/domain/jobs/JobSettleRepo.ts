@@ -16,8 +16,8 @@ export interface Reclaimed {
  */
 export class JobSettleRepo extends Context.Service<JobSettleRepo, {
   /**
-   * Writes how tries ended, in one statement, for jobs that this token still holds. Gives the ids it was written for: of
-   * the others the lease was lost, somebody else runs them, and what they came to here is dropped.
+   * Writes the results of tries, in one statement, for jobs this token still holds. Returns the ids written: the others
+   * lost their lease to another worker, so their results are dropped.
    */
   readonly settle: (
     queue: string,

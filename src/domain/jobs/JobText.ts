@@ -20,7 +20,7 @@ const toChange = (error: unknown): string => {
   }
 }
 
-/** The JSON text of an output; null where there is none; undefined when it cannot be stored. */
+/** The JSON text of an output; null without output; undefined if it cannot be stored. */
 export const outputText = (output: unknown): string | null | undefined => {
   try {
     const text = JSON.stringify(output)

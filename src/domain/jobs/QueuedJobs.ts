@@ -30,7 +30,7 @@ const wrongNumber = (path: string, value: number, [least, most]: readonly [numbe
 /** A hundred years; further than any delay and short of what a timestamp holds. */
 const maxDelay = 100 * 365 * 86_400_000
 
-/** The caller's key, else the one that the task makes of an input that is known to be JSON. */
+/** The caller's key, else the task's key for an input already checked to be JSON. */
 const keyOf = (task: Task | undefined, { input, options }: NewJob): Result.Result<string | null, ValidationFailed> => {
   if (!isStorableObject(input)) return Result.fail(refusal("input", "must be a JSON object"))
   try {

@@ -35,7 +35,7 @@ export interface Concurrency {
   readonly supersedes?: boolean
 }
 
-/** A job as its handler sees it. */
+/** A job as passed to its handler. */
 export interface TaskCall {
   readonly input: Input
   /** What it may use: services of the core, the database, a logger and the queue; `signal` and `run` for promises. */
@@ -88,5 +88,5 @@ export interface Task {
   readonly schedule?: string
 }
 
-/** Gives a task its type where it is written. */
+/** Checks the type of a task at its definition. */
 export const defineTask = (task: Task): Task => task

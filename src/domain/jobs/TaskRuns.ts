@@ -131,7 +131,7 @@ const handlingOf = (serviceRegistry: ServiceRegistry["Service"], task: Task, job
   return { work, abort: () => stop }
 }
 
-/** The handler's own error, whichever way it came out. */
+/** The handler's original error, for every kind of failure. */
 const reasonOf = (cause: Cause.Cause<TaskFailed>): unknown => {
   const reason = Cause.squash(cause)
   return reason instanceof TaskFailed ? reason.error : reason

@@ -8,11 +8,11 @@ export interface WorkerLoopRun {
   readonly sequence: number
 }
 
-/** Which cycle of each slot is the current one. */
+/** The current run of each slot. */
 export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo, {
   /**
-   * Makes the slots that are missing: the first one of each standing queue, and so many of those named wide, of standing
-   * ones with a job that could have begun a second ago, and of every other queue that has jobs.
+   * Creates missing slots: the first one of each permanent queue, and `slots` of those listed as wide, of permanent
+   * ones with a job overdue by a second, and of every other queue with jobs.
    */
   readonly prepare: (
     standing: ReadonlyArray<string>,
@@ -30,7 +30,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo, {
   readonly extend: (tokens: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
   /** Releases a slot whose run has not ended. */
   readonly release: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
-  /** Ends the current cycle, unless somebody else works on it: the next one is open. */
+  /** Ends the current run, unless another worker has it; the next run is then open. */
   readonly end: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
   /** Ends it in the same way without a successor: the slot is gone until its queue has jobs again. */
   readonly close: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>

@@ -68,9 +68,9 @@ export type MailTemplate = Mail["template"]
 export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: T }>
 
 /**
- * Sends mails, later and without fail: a mail is a background job (docs/mail.md). Inside of a caller's transaction it is
- * part of it: it is sent exactly if that commits. A mail that cannot be sent (no mail in this deployment, its template
- * switched off, no address) is left out, with a line in the log where somebody should know.
+ * Sends mails reliably in background jobs (docs/mail.md). Inside a caller's transaction the mail is sent exactly if
+ * that commits. A mail that cannot be sent (no mail in this deployment, its template switched off, no address) is
+ * skipped, with a log line if an operator should know.
  */
 export class Mails extends Context.Service<Mails, {
   /** Whether this deployment sends mail; features that depend on a mailed link must check it. */

@@ -7,7 +7,7 @@ export interface Addressed {
   readonly type: string
   readonly organizationId: string
   readonly email: string
-  /** The order as the event tells of it. */
+  /** The order as recorded in the event. */
   readonly record: unknown
   /** Status before the event; null of one that made the order. */
   readonly previousStatus: string | null
@@ -24,7 +24,7 @@ export interface NotedMail {
   readonly failure: string | null
 }
 
-/** What mails have to know about orders besides what the events say. */
+/** Data of orders that mails need in addition to the events. */
 export class OrderMailRepo extends Context.Service<OrderMailRepo, {
   /**
    * The content and recipients of order events: the address left with the cart, else of the customer's profile. Events

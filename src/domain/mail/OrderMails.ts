@@ -3,7 +3,7 @@ import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts
 import { type Mail, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 
-/** What mails need of an order as its event tells of it; change log entries may be of an older version. */
+/** The fields of an order event that mails need; change log entries can be of an older version. */
 const MailedOrder = Schema.Struct({
   id: Schema.String,
   orderNumber: Schema.String,

@@ -32,7 +32,7 @@ const named = ({ entityId, pictures }: PicturesOfEntity) => {
   )
 }
 
-/** Pictures that lie with another shop (docs/import-export.md). */
+/** Pictures hosted by another shop (docs/import-export.md). */
 export class ForeignPictures extends Context.Service<ForeignPictures, {
   /**
    * Whether to fetch the pictures of a file. By default yes, if the caller can upload media and storage is configured.

@@ -43,7 +43,7 @@ export class Media extends Context.Service<Media, {
   readonly update: (id: string, change: MediaChange) => Effect.Effect<MediaAsset, NotFound, CurrentActor>
   /** Once this is committed its files go, now or when the storage answers again. */
   readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** 404 for an unknown entity, variant or asset, 409 where the asset is attached already. */
+  /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
   readonly attach: (attachment: NewAttachment) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
   readonly detach: (detachment: Detachment) => Effect.Effect<void, NotFound, CurrentActor>
 }>()("stoa/domain/media/Media") {

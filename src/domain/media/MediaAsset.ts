@@ -45,7 +45,7 @@ export const MediaAttachment = Schema.Struct({
 }).annotate({ identifier: "MediaAttachment" })
 export type MediaAttachment = typeof MediaAttachment.Type
 
-/** An asset where it is attached. */
+/** An asset with one of its attachments. */
 export interface AttachedMedium extends MediaAttachment {
   readonly mediaAssetId: string
 }

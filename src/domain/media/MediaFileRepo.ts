@@ -30,7 +30,7 @@ export interface NewRendition {
   readonly digest: string
 }
 
-/** Where the files of assets and of their smaller versions lie. */
+/** Storage keys of assets and their smaller versions. */
 export class MediaFileRepo extends Context.Service<MediaFileRepo, {
   /**
    * The file under a storage key. The look-up has no organization: browsers follow the address without one, and access

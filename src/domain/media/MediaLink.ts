@@ -22,7 +22,7 @@ export interface MediaLink {
 const signatureOf = ({ expires, storageKey }: MediaLink, key: MediaKey): Uint8Array =>
   createHmac("sha256", Redacted.value(key)).update(`${storageKey}\n${expires}`).digest()
 
-/** What makes an address a signed one, as its query; undefined where there is no key to sign with. */
+/** The query that signs an address; undefined without a key. */
 export const signedQuery = (link: MediaLink, [key]: ReadonlyArray<MediaKey>): string | undefined =>
   key === undefined
     ? undefined

@@ -23,7 +23,7 @@ export class MediaLinkRepo extends Context.Service<MediaLinkRepo, {
   static readonly layer = Layer.effect(MediaLinkRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-/** The change log tells of attachments where one looks for them: in the history of the entity. */
+/** The change log records attachments in the history of the entity, where users expect them. */
 const noted = (sql: SqlClient.SqlClient, actor: Actor, what: "attach" | "detach") => {
   const attachment = `jsonb_build_object('entityId', x.entity_id, 'variantId', x.variant_id,
     'mediaAssetId', x.media_asset_id, 'role', x.role, 'sortOrder', x.sort_order)`
@@ -41,7 +41,7 @@ const make = (sql: SqlClient.SqlClient): MediaLinkRepo["Service"] => {
   const attach = Effect.fn("MediaLinkRepo.attach")(function*(attachment: NewAttachment) {
     const actor = yield* CurrentActor
     const { entityId, mediaAssetId, role, sortOrder = 0, variantId = null } = attachment
-    // Key share: an end deleted at the same moment is waited for and then not found, instead of a foreign key failure.
+    // Key share: wait for a concurrent deletion of an end and then find none, instead of failing on the foreign key.
     const rows = yield* sql<AttachmentEnds>`with e as (
         select id, organization_id from catalog_entities
         where id = ${entityId}::uuid and organization_id = ${actor.organizationId} for key share),

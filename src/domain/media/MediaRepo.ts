@@ -9,7 +9,7 @@ import type { MediaAsset, MediaAttachment, MediaChange, MediaFilter, MediaRecord
 import { assetJson, isPublicAsset, type MediaRow, toAsset } from "./MediaRows.ts"
 import { MediaAddress } from "./MediaSettings.ts"
 
-/** An asset and whether everybody may see it. */
+/** An asset and whether it is public. */
 export interface FoundAsset {
   readonly asset: MediaAsset
   readonly isPublic: boolean

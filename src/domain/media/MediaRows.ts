@@ -40,7 +40,7 @@ export const toAsset = (row: MediaRow, address: string): MediaAsset => ({
   url: `${address}${row.storage_key}`
 })
 
-/** An asset as the change log tells of it: an SQL text over a row of `media_assets`. */
+/** An asset as recorded in the change log: an SQL text over a row of `media_assets`. */
 export const assetJson = (row: string): string =>
   `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'storageKey', ${row}.storage_key,
     'filename', ${row}.filename, 'contentType', ${row}.content_type, 'size', ${row}.size, 'width', ${row}.width,

@@ -8,7 +8,7 @@ export interface MediaSettingsValues {
   readonly contentTypes: ReadonlyArray<string>
   /** Widths in pixels that smaller versions of images are made in. */
   readonly imageWidths: ReadonlyArray<number>
-  /** Most pixels of an image; one frame after the other where it moves. */
+  /** Maximum pixels of an image; animations count all frames. */
   readonly maxPixels: number
   /** How long a signed address works. */
   readonly signedUrlSeconds: number
@@ -35,8 +35,8 @@ export class MediaSettings
 export const filesPath = "/api/media/files/"
 
 /**
- * What the addresses of media begin with: the service's own route, or where the deployment's files lie for everybody. A
- * reference, because expansions of the catalog show addresses also where a process was built without media.
+ * Base of media addresses: the service's route, or the deployment's public base address. A reference, because
+ * expansions of the catalog show addresses even in a process built without media.
  */
 export const MediaAddress = Context.Reference<string>("stoa/domain/media/MediaAddress", {
   defaultValue: () => filesPath

@@ -18,7 +18,7 @@ export interface SignedAnswer {
   readonly disposition: string
 }
 
-/** Where files lie: a folder, or a bucket of objects. A key is never given to two files. */
+/** Storage of files: a folder, or a bucket of objects. A key is never used for two files. */
 export class MediaStorage extends Context.Service<MediaStorage, {
   /** False: the deployment keeps no files, and none can be uploaded (501). */
   readonly isConfigured: boolean

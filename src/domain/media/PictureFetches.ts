@@ -23,7 +23,7 @@ const timeLimit = "60 seconds"
 /** The result of a fetch; `gone`: the picture is no longer expected, `there`: it was attached before. */
 export type Fetched = "attached" | "there" | "gone"
 
-/** Fetches pictures that lie with another shop, and attaches them to their entities. */
+/** Fetches pictures hosted by another shop and attaches them to their entities. */
 export class PictureFetches extends Context.Service<PictureFetches, {
   /**
    * One try. It can run twice and in two workers at once: a picture is attached once. A refusal is stored, and so is a

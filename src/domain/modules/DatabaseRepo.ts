@@ -7,7 +7,7 @@ import type { SqlClient, Statement } from "effect/sql"
  */
 export type Database = SqlClient.SqlClient
 
-/** Common table expressions, separated by commas, for the `with` of somebody else's statement. */
+/** Common table expressions, separated by commas, for the `with` of another module's statement. */
 export type StatementParts = Statement.Fragment
 
 /** Whether the caller is inside of a transaction of this database. */

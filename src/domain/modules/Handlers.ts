@@ -28,7 +28,7 @@ export interface HandlerTools {
   /** The services of the core. They act for the actor of the operation or of the job. */
   readonly services: CoreServices
   readonly logger: HandlerLogger
-  /** The database; its statements join the caller's transaction where there is one. */
+  /** The database; its statements join the caller's transaction if there is one. */
   readonly db: Database
 }
 

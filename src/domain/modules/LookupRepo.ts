@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
  */
 export class LookupSql extends Context.Service<LookupSql, SqlClient.SqlClient>()("stoa/domain/modules/LookupSql") {}
 
-/** The lookup client where the process has one, else the ordinary client: tests and tools need no second pool. */
+/** The lookup client if the process has one, else the ordinary client: tests and tools need no second pool. */
 export const lookupSql: Effect.Effect<SqlClient.SqlClient, never, SqlClient.SqlClient> = Effect.flatMap(
   Effect.serviceOption(LookupSql),
   Option.match({ onNone: () => SqlClient.SqlClient, onSome: Effect.succeed })

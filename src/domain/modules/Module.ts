@@ -42,7 +42,7 @@ interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes e
   readonly actors?: Actors
 }
 
-/** Gives a manifest its type without widening its layers, so that a missing requirement is a type error where it is wired. */
+/** Types a manifest without widening its layers, so that a missing requirement is a type error at the wiring. */
 export const defineModule = <
   Services extends Layer.Any,
   Routes extends Layer.Any,

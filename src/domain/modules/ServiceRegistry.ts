@@ -3,9 +3,8 @@ import type { Jobs } from "../jobs/Jobs.ts"
 import type { Database } from "./DatabaseRepo.ts"
 
 /**
- * The services of the core by name, as hooks and plugins call them. Each member is declared where the record is filled
- * (`src/layers/ServiceRegistry.ts`): the services hold hooks, hooks reach services through this record, and neither imports the
- * other.
+ * The core services by name, for hooks and plugins. `src/layers/ServiceRegistry.ts` declares each member where it fills
+ * the record: services hold hooks, hooks reach services through this record, and neither imports the other.
  */
 export interface CoreServices {}
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 const figures = {
   /** Orders that were not cancelled. */
   count: Schema.Int,
-  /** What they came to less what was given back, in minor units. */
+  /** Total of the orders minus refunds, in minor units. */
   lifetimeSpend: Schema.Int,
   /** The same for one order, rounded. */
   averageBasket: Schema.Int

@@ -66,7 +66,7 @@ export const Order = Schema.Struct({
   metadata: Metadata,
   /** Staff still writes it; absent of every other order (docs/orders.md). */
   isDraft: Schema.optional(Schema.Boolean),
-  /** When it came in from another system; absent of every order that was placed here (docs/import-export.md). */
+  /** Time of the import from another system; absent for orders created here (docs/import-export.md). */
   importedAt: Schema.optional(Time),
   placedAt: Time,
   updatedAt: Time,
@@ -101,6 +101,6 @@ export interface StoredOrder {
   readonly cartSecretHash: string | null
   /** Provider that authorized the payment. */
   readonly paymentProvider: string | null
-  /** Tax adapter that taxed it; null where the store's own rules did. */
+  /** Tax adapter that taxed the order; null if the store's rules did. */
   readonly taxProvider: string | null
 }

@@ -3,7 +3,7 @@ import { Uuid } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
-/** An order that a look-up found: enough to tell it from the others. */
+/** An order found by a look-up, with enough data to distinguish it. */
 export const OrderHit = Schema.Struct({
   id: Uuid,
   orderNumber: Schema.String,

@@ -16,7 +16,7 @@ export interface LookupWords {
   readonly beginning: string
 }
 
-/** Finds orders by what people say of them. */
+/** Finds orders by number, e-mail address or name. */
 export class OrderLookupRepo extends Context.Service<OrderLookupRepo, {
   /** In one statement, newest first, at most 50. */
   readonly find: (words: LookupWords) => Effect.Effect<ReadonlyArray<OrderHit>, never, CurrentActor>

@@ -6,7 +6,7 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { NoteVisibility, OrderNote } from "./OrderNote.ts"
 
-/** All SQL of notes. The change log tells of them as changes of their order. */
+/** All SQL of notes. The change log records them as changes of their order. */
 export class OrderNoteRepo extends Context.Service<OrderNoteRepo, {
   /** A page of an order's notes, oldest first, in two statements; of one visibility where one is named. */
   readonly list: (

@@ -51,7 +51,7 @@ export class OrderProjections extends Context.Service<OrderProjections, {
 export const emptyProjections = (): OrderProjections["Service"] => {
   const projections: Array<OrderProjection> = []
 
-  /** One order of locks for everybody: organizations by name, orders by id. */
+  /** One lock order for all projections: organizations by name, orders by id. */
   const forEachProjection = <A extends ChangedOrder, B>(
     orders: ReadonlyArray<A>,
     call: (projection: OrderProjection, own: ReadonlyArray<A>, n: number) => Effect.Effect<B, never, CurrentActor>

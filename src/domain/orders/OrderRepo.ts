@@ -79,7 +79,7 @@ export const orderRepoLayer = Layer.effect(
           order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o
         order by o.placed_at desc, o.id desc`
       const items = rows.map((row) => toOrder(row, row.lines))
-      // A page behind the last one has no row that could tell the total.
+      // A page after the last one has no row with the total.
       const [first] = rows.length === 0 && page.page > 1
         ? yield* sql<{ readonly total: bigint }>`select ${count}`
         : rows

@@ -73,7 +73,7 @@ export const toOrderLine = (row: OrderLineRow): OrderLine => ({
   metadata: row.metadata
 })
 
-/** The record; what only the service may know (provider, hash of the cart's secret) stays behind. */
+/** The public record, without internal fields (provider, hash of the cart's secret). */
 export const toOrder = (row: OrderRow, lines: ReadonlyArray<OrderLineRow>): Order => ({
   id: row.id,
   organizationId: row.organization_id,

@@ -15,14 +15,14 @@ export const OrderStatus = Schema.Literals([
 export type OrderStatus = typeof OrderStatus.Type
 
 /**
- * Who asks for a change of status: a person or client (`PATCH /orders/:id/status`), the fulfillments of the order, or
- * the payment provider's events.
+ * Origin of a change of status: a person or client (`PATCH /orders/:id/status`), the order's fulfillments, or the
+ * payment provider's events.
  */
 export const TransitionSource = Schema.Literals(["request", "fulfillment", "payment"])
 /** See the schema of the same name. */
 export type TransitionSource = typeof TransitionSource.Type
 
-/** One permitted change and who may ask for it. */
+/** A permitted change and its permitted sources. */
 export interface Transition {
   readonly from: OrderStatus
   readonly to: OrderStatus

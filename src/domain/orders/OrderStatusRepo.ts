@@ -41,9 +41,9 @@ export interface TransitionOutcome {
 /** The one writer of an order's status (ARCHITECTURE §3, contract §4.2). */
 export class OrderStatusRepo extends Context.Service<OrderStatusRepo, {
   /**
-   * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the refund
-   * to be settled, history and the event `orders.statusChange`. 409 when the order has left `from` meanwhile; 422 when units of it
-   * were refunded that would now be handed over. The number of statements does not depend on the number of lines.
+   * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the
+   * refund to settle, history and the event `orders.statusChange`. 409 if the order has left `from`; 422 if refunded
+   * units would be handed over. The number of statements does not depend on the number of lines.
    */
   readonly transition: (
     change: OrderTransition

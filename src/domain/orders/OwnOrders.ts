@@ -14,7 +14,7 @@ export class OwnOrders extends Context.Service<OwnOrders, {
     status: string | undefined,
     page: PageRequest
   ) => Effect.Effect<PageOf<Order>, Unauthorized, CurrentActor>
-  /** One's own order by id or number, in one statement: 404 for none, 403 for somebody else's. */
+  /** An order of the user by id or number, in one statement: 404 for none, 403 for another customer's order. */
   readonly find: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
   /** One of the user's orders; runs `orders.afterGet`. */
   readonly get: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>

@@ -21,8 +21,8 @@ export const staleOrderRepoLayer = Layer.effect(
   StaleOrderRepo,
   Effect.map(SqlClient.SqlClient, (sql) =>
     StaleOrderRepo.of({
-      // Organization by organization, so that the index by status finds them: an index of unpaid orders alone would be
-      // written by every checkout, for the moment until its payment.
+      // One organization at a time, to use the index by status. An index of unpaid orders alone would be written by
+      // every checkout, only for the time until its payment.
       older: Effect.fn("StaleOrderRepo.older")((hours: number, after: string, limit: number) =>
         sql<StaleOrder>`select o.id as "orderId", o.organization_id as "organizationId"
           from organizations g cross join lateral (select id, organization_id from orders

@@ -21,7 +21,7 @@ interface EntryRow extends Omit<TimelineEntry, "id"> {
   readonly total: bigint
 }
 
-/** The history has every transition; the change log's entries of them would tell it twice, and so would those of notes. */
+/** Excluded from the change log's entries: history and notes already contain these. */
 const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
 
 /**

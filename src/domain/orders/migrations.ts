@@ -12,7 +12,7 @@ export const migrations = {
       skipped int8multirange not null default '{}',
       primary key (organization_id, year)
     )`,
-    // An order's id is the id of the checkout that placed it: known before authorization, unique by construction.
+    // An order's id is the id of the checkout that created it: available before authorization, unique by construction.
     `create table orders (
       id uuid primary key,
       organization_id text not null,
@@ -124,7 +124,7 @@ export const migrations = {
       created_at timestamptz not null default now()
     )`,
     `create index order_notes_order on order_notes (order_id, created_at, id)`,
-    // Mails about an order that have left, or never will: not to whom, and not what they said.
+    // Mails about an order that were sent or failed for good, without recipient and content.
     `create table order_mails (
       id uuid primary key,
       organization_id text not null,

@@ -40,7 +40,7 @@ export const pageOf = (query: SentPage, usual = 20): PageRequest => ({
   limit: pageSize(query.limit, usual)
 })
 
-/** The page of a list that is complete unless the query asks for a page: categories and brands (contract §0.1). */
+/** The page of a list that is complete unless the query requests a page: categories and brands (contract §0.1). */
 export const pageOrAll = (query: SentPage): PageRequest | undefined =>
   query.page === undefined && query.limit === undefined ? undefined : pageOf(query)
 
@@ -71,7 +71,7 @@ export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagin
   totalPages: Math.max(1, Math.ceil(page.total / page.limit))
 })
 
-/** All rows as one page, for lists that are complete unless the query asks for a page. */
+/** All rows as one page, for lists that are complete unless the query requests a page. */
 export const wholeList = <A>(items: ReadonlyArray<A>): PageOf<A> => ({
   items,
   page: 1,

@@ -51,7 +51,7 @@ export interface FailedVoid {
   readonly message: string
 }
 
-/** Steps about money that failed for good; those of refunds are written where the refund fails. */
+/** Failed steps about money; those of refunds are written where the refund fails. */
 export class CompensationFailureRepo extends Context.Service<CompensationFailureRepo, {
   /** A page of failures, the last one first; of one status where one is named. Two statements. */
   readonly list: (

@@ -15,7 +15,7 @@ export interface PaymentRequest {
 
 /**
  * `requires_action`: the shopper must confirm with `clientSecret`. The capture waits for the provider's event
- * `payment_intent.amount_capturable_updated`, or for `payment_intent.succeeded` where it captures by itself.
+ * `payment_intent.amount_capturable_updated`, or `payment_intent.succeeded` if the provider captures automatically.
  */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
@@ -29,7 +29,7 @@ export interface PaymentIntent {
   readonly amountCaptured: number
 }
 
-/** The provider said no; final. `code` as in contract §3.7, `message` reaches the shopper. */
+/** The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper. */
 export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly code:
     | "PAYMENT_INTENT_CREATE_FAILED"
@@ -39,7 +39,7 @@ export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly message: string
 }> {}
 
-/** No answer, or one that cannot be believed: the money may or may not have moved. Only asking again by key tells. */
+/** No answer, or an invalid one: the money may or may not have moved. Only a retry with the same key can tell. */
 export class PaymentUnknown extends Data.TaggedError("PaymentUnknown")<{ readonly message: string }> {}
 
 /** A verified event of the provider; `object` carries the intent. */

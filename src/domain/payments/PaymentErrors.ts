@@ -5,7 +5,7 @@ const body = <const Code extends string>(code: Code) => ({
   error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String })
 })
 
-/** 400: an event of a payment provider came without its signature (contract §11). */
+/** 400: a payment provider's event without a signature (contract §11). */
 export class WebhookSignatureMissing extends Schema.Error<WebhookSignatureMissing>("WebhookSignatureMissing")(
   body("WEBHOOK_SIGNATURE_MISSING"),
   { httpApiStatus: 400 }

@@ -10,7 +10,7 @@ export interface ReceivedEvent {
   readonly type: string
   /** The order of the event; its timeline shows the event. */
   readonly orderId: string
-  /** Minor units; null when it does not say. */
+  /** Minor units; null if the event has no amount. */
   readonly amount: number | null
 }
 
@@ -19,7 +19,7 @@ type WorkFailure = Conflict | InvalidTransition
 
 /** Memory of the provider events that were worked on. */
 export class PaymentEventRepo extends Context.Service<PaymentEventRepo, {
-  /** Claims the event and does the work in one transaction. Undefined, and no work, for an event that came before. */
+  /** Claims the event and runs the work in one transaction. Undefined, without work, for a repeated event. */
   readonly once: <A>(
     event: ReceivedEvent,
     work: Effect.Effect<A, WorkFailure, CurrentActor>

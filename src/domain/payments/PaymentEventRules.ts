@@ -24,7 +24,7 @@ export const isMoneyEvent = (verified: VerifiedEvent): boolean =>
 export const needsAPerson = ({ event }: VerifiedEvent): boolean =>
   event.type.startsWith("charge.dispute.") || event.type === "refund.failed"
 
-/** The change of status an event asks for; undefined for events that change none, or are not known (contract §11). */
+/** The status change of an event; undefined for events without one and unknown events (contract §11). */
 export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
   switch (event.type) {
@@ -42,8 +42,8 @@ export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | un
 }
 
 /**
- * Whether an order is too far for what its event asks for. One that was paid is not cancelled by a failed attempt that
- * is reported late: orders stay pending after a paid checkout, so their status alone does not tell.
+ * Whether the order is past the status change of its event. A late report of a failed attempt does not cancel a paid
+ * order: orders stay pending after a paid checkout, so the status alone is not enough.
  */
 export const comesTooLate = (request: StatusRequest, { amountCaptured, status }: Order): boolean =>
   transition(status, request.status, request.source)._tag === "Failure" ||

@@ -43,7 +43,7 @@ export interface EventReceipt {
 export interface AbsentOrder extends PendingCapture {
   readonly provider: string
   readonly intentId: string
-  /** Minor units; null when the event does not say. */
+  /** Minor units; null if the event has no amount. */
   readonly amount: number | null
   /** The provider has captured or authorized money. */
   readonly holdsMoney: boolean
@@ -199,7 +199,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
             const { organizationId } = yield* CurrentActor
             return { ...received, absent: stored === undefined ? absentOrder(verified, organizationId) : null }
           }
-          // Both say that the order moved on between the look at it and the write: look again.
+          // Both errors mean the order changed between read and write: read again.
           const receipt = yield* Effect.catchTag(
             request !== undefined
               ? apply(verified, stored, request)
@@ -226,7 +226,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           if (request === undefined && !isCapturableEvent(verified) && !forPerson) return received
           const organization = verified.event.organizationId ?? settings.defaultOrganizationId
           const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
-          // The change log tells in which request the provider said so.
+          // The change log records the request in which the provider reported it.
           const actor = Option.match(yield* Effect.serviceOption(CurrentActor), {
             onNone: () => system,
             onSome: ({ ip, requestId, userAgent }) => ({ ...system, ip, requestId, userAgent, source: "rest" as const })

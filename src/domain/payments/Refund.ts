@@ -1,4 +1,4 @@
-/** Money to give back, as the transaction that decided it wrote it down. */
+/** A refund as its deciding transaction wrote it. */
 export interface Refund {
   readonly id: string
   readonly orderId: string

@@ -20,12 +20,12 @@ export interface WrittenRefund {
   readonly settled: boolean
 }
 
-/** Writes refunds that somebody asks for (contract §4.3). */
+/** Writes requested refunds (contract §4.3). */
 export class RefundCalculationRepo extends Context.Service<RefundCalculationRepo, {
   /**
-   * Locks the order, lets `decide` look at it, and writes ledger, lines, stock and change log in that transaction, with a
-   * number of statements that does not depend on the lines. Of requests at once each sees what the ones before it wrote,
-   * on its way or given back. 404 for an unknown order.
+   * Locks the order, lets `decide` calculate the refund, and writes ledger, lines, stock and change log in that
+   * transaction, with a number of statements that does not depend on the lines. Concurrent requests run in sequence, so
+   * each sees earlier refunds, pending or completed. 404 for an unknown order.
    */
   readonly write: (
     orderId: string,
@@ -38,7 +38,7 @@ interface RestockedLine extends PricedCartLine {
   readonly restocked: number
 }
 
-/** Which lines the units belong to that came back: in the order of the lines, those of one sellable together. */
+/** Assigns returned units to lines: in the order of the lines, those of one sellable together. */
 const restocked = (
   lines: ReadonlyArray<PricedCartLine>,
   back: ReadonlyArray<StockAllocation>

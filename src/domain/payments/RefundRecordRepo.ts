@@ -55,7 +55,7 @@ export class RefundRecordRepo extends Context.Service<RefundRecordRepo, {
     orderId: string,
     page: PageRequest
   ) => Effect.Effect<PageOf<RefundRecord> | undefined, never, CurrentActor>
-  /** An order as a refund sees it. Undefined when the organization has no such order. */
+  /** The refundable parts of an order. Undefined if the organization has no such order. */
   readonly refundable: (orderId: string) => Effect.Effect<RefundableOrder | undefined, never, CurrentActor>
 }>()("stoa/domain/payments/RefundRecordRepo") {}
 

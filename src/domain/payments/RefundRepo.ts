@@ -151,7 +151,7 @@ const lateCapture = {
   from: "paid x"
 } as const
 
-/** What the provider reports of itself: money that came too late, and money that went back without us. */
+/** Handles reports by the provider: late captures, and refunds made outside this service. */
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
   /** A separate statement, so that the next one sees every refund decided or settled before it. */
   const lockOrder = (orderId: string, organization: string) =>

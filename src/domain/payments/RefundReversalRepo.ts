@@ -36,7 +36,7 @@ interface EndedRow {
   readonly released_stock: ReadonlyArray<StockAllocation>
 }
 
-/** The parts that give back what the refunds of the part `ended` accounted for. */
+/** CTEs that release what the refunds of the CTE `ended` accounted for. */
 const accountedNoMore = (sql: SqlClient.SqlClient) =>
   sql`counted as (
       update order_lines l set refunded_quantity = l.refunded_quantity - r.quantity,
@@ -110,7 +110,7 @@ export const refundReversalRepoLayer = Layer.effect(
     const fail = Effect.fn("RefundReversalRepo.fail")((refundId: string, failure: RefundFailure) =>
       sql.withTransaction(Effect.gen(function*() {
         const actor = yield* CurrentActor
-        // The order's row before its refunds, as everybody who decides money has it.
+        // Lock the order's row before its refunds, the order of all writers of its money.
         const [of] = yield* sql<{ readonly order_id: string }>`select order_id from refunds
           where id = ${refundId}::uuid and organization_id = ${actor.organizationId}`
         if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.order_id)

@@ -1,7 +1,7 @@
 import { payable } from "../checkout/Totals.ts"
 import { allocate } from "../money/Allocation.ts"
 
-/** A line of an order as a refund sees it; amounts in minor units. */
+/** The parts of an order line a refund is calculated from; amounts in minor units. */
 export interface RefundableLine {
   readonly id: string
   readonly sellable: string
@@ -42,9 +42,9 @@ const costOf = ({ discountAmount, taxAmount, totalPrice }: RefundableLine, taxIn
   payable({ total: totalPrice, discount: discountAmount, tax: taxAmount, taxIncluded })
 
 /**
- * Splits what was captured over lines and shipping by what they cost, by the largest remainder: when everything was
- * captured a share is the cost itself, `totalPrice - discountAmount + taxAmount` (without the tax where the price
- * contains it). The shares add up to the capture, or to what the parts cost where that is less (contract §4.3, §12.3).
+ * Splits the captured amount over lines and shipping by their cost, by the largest remainder. If everything was
+ * captured, a share is the cost itself, `totalPrice - discountAmount + taxAmount` (without the tax if prices include
+ * it). The shares add up to the capture, or to the total cost if that is less (contract §4.3, §12.3).
  */
 export const capturedShares = (order: RefundableOrder): CapturedShares => {
   const costs = [...order.lines.map((line) => costOf(line, order.taxIncluded)), order.shippingTotal]

@@ -2,7 +2,7 @@ import { statements } from "../modules/StatementsRepo.ts"
 
 export const migrations = {
   "0001_payments": statements(
-    // Money to give back, written in the transaction that decided it; a durable step settles it with the provider.
+    // Refunds, written in the transaction that decides them; a durable step settles them with the provider.
     `create table refunds (
       id uuid primary key,
       organization_id text not null,
@@ -62,7 +62,7 @@ export const migrations = {
     end $$`,
     `create trigger refunds_within_capture after insert or update of amount, status on refunds for each row
       when (new.amount > 0 and new.status = 'pending') execute function refunds_within_capture()`,
-    // A step about money that failed for good, until somebody has seen to it (contract §3.8).
+    // Steps about money that failed for good, until an operator settles them (contract §3.8).
     `create table compensation_failures (
       id uuid primary key,
       organization_id text not null,

@@ -31,7 +31,7 @@ export const Priority = Schema.Int.check(Schema.isBetween({ minimum: -largestInt
 /** An amount in minor units: an integer from 0 to 2^53 - 1 (contract §0.2). */
 export const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
-/** Fields of a record that say for whom, how many and when it holds; null is open. Bounds are inclusive. */
+/** Fields that limit a record to buyers, quantities and times; null is open. Bounds are inclusive. */
 export const boundsFields = {
   customerGroupId: Schema.NullOr(Schema.String),
   minQuantity: Schema.NullOr(Schema.Int),

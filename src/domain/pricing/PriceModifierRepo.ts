@@ -44,7 +44,7 @@ const unknownModifier = NotFound.of("Price modifier not found.")
 const unknownEntity = ValidationFailed.of("entityId", "is not an entity of this store")
 const unknownVariant = ValidationFailed.of("variantId", "is not a variant of this entity")
 
-/** 422 as long as the catalog does not know what the modifier is for. */
+/** 422 if the modifier's target is not in the catalog. */
 const admitted = (row: TargetRow | undefined): Effect.Effect<void, ValidationFailed> =>
   row === undefined || !row.entity_found
     ? Effect.fail(unknownEntity)

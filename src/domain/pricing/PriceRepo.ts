@@ -134,7 +134,7 @@ export const priceRepoLayer = Layer.effect(
           const [row] = yield* statement
           if (row === undefined || !row.entity_found) return yield* unknownEntity
           if (!row.variant_found) return yield* ValidationFailed.of("variantId", "is not a variant of this entity")
-          // Another request made this price in this very moment: the next statement sees it and what it was.
+          // A concurrent request created this price: the next statement sees it with its previous values.
           if (row.id === null) continue
           const { created_at: createdAt, id, updated_at: updatedAt } = row
           return { price: { ...price, id, createdAt, updatedAt }, created: row.created }

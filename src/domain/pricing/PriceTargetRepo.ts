@@ -23,7 +23,7 @@ export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, v
         and v.organization_id = ${organizationId}
         and (${entityId}::uuid is null or v.entity_id = ${entityId}::uuid))) as variant_found`
 
-/** The entity or variant was deleted between the look and the write: the foreign key (23503) refuses the row. */
+/** The entity or variant was deleted between read and write: the foreign key (23503) rejects the row. */
 export const isTargetGone = (error: SqlError.SqlError): boolean =>
   error.reason._tag === "ConstraintError" && Predicate.hasProperty(error.reason.cause, "code") &&
   error.reason.cause.code === "23503"

@@ -26,14 +26,14 @@ export class Prices extends Context.Service<Prices, {
   /** Sets a price; the same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
   readonly set: (input: SetPrice) => Effect.Effect<Price, NotFound | ValidationFailed, CurrentActor>
   readonly list: (filter: PriceFilter, page: PageRequest) => Effect.Effect<PriceList, never, CurrentActor>
-  /** The unit price of a line for a buyer of these groups, explained. 404 where the store has none (contract §7.3). */
+  /** The unit price of a line for a buyer of these groups, explained. 404 if the store has none (contract §7.3). */
   readonly resolve: (
     line: PricedLine,
     currency: string,
     groups: ReadonlyArray<string>,
     now: Date
   ) => Effect.Effect<ResolvedPrice, NotFound, CurrentActor>
-  /** Unit prices of many lines, in their order, explained, by one statement; null where the store has none. */
+  /** Unit prices of many lines, in their order, explained, in one statement; null if the store has none. */
   readonly resolveLines: (
     lines: ReadonlyArray<PricedLine>,
     currency: string,

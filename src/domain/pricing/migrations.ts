@@ -25,7 +25,8 @@ export const migrations = {
     `create index prices_created on prices (organization_id, created_at desc, id desc)`,
     `create index prices_group on prices (organization_id, customer_group_id, created_at desc, id desc)
       where customer_group_id is not null`,
-    // The foreign keys: without these, deleting an entity or a variant reads every price of every organization.
+    // For the foreign keys: without these indexes, deleting an entity or a variant reads every price of every
+    // organization.
     `create index prices_entity on prices (entity_id)`,
     `create index prices_variant on prices (variant_id) where variant_id is not null`,
     `create table price_modifiers (

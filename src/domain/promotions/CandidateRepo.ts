@@ -7,7 +7,7 @@ import type { Promotion } from "./Promotion.ts"
 import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
 import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
 
-/** A promotion that may apply to an order, and how often it was used, by anybody and by this customer. */
+/** A promotion that may apply to an order, with its total usage and that of this customer. */
 export interface PromotionCandidate {
   readonly promotion: Promotion
   readonly usage: PromotionUsage
@@ -27,7 +27,7 @@ const toCandidate = (row: PromotionRecordRow & { readonly by_customer: number })
   usage: { total: row.used_count, byCustomer: row.by_customer }
 })
 
-/** Finds the promotions of a checkout, in one statement for all checkouts that ask at the same moment. */
+/** Finds the promotions of a checkout, in one statement for all concurrent checkouts. */
 export const findCandidates = Effect.gen(function*() {
   const lookup = yield* lookupSql
 

@@ -58,7 +58,7 @@ export interface PromotionLine {
   readonly totalPrice: number
 }
 
-/** How often a promotion was used, by anybody and by this customer; the database guards the limits again. */
+/** Total usage of a promotion and that of this customer; the database enforces the limits again. */
 export interface PromotionUsage {
   readonly total: number
   readonly byCustomer: number
@@ -69,7 +69,7 @@ export interface PromotionOrder {
   readonly lines: ReadonlyArray<PromotionLine>
   readonly subtotal: number
   readonly currency: string
-  /** A guest without an e-mail address is not known, and takes no promotion that is limited per customer. */
+  /** A guest without an e-mail address is unknown and cannot use a promotion limited per customer. */
   readonly customer: {
     readonly isKnown: boolean
     readonly groupIds: ReadonlyArray<string>

@@ -12,7 +12,7 @@ import { evaluatePromotion, normalizeCodes, type PromotionGain, promotionReasons
 
 /** Tries promotion codes on an order that is not placed (contract §8, validate). Nothing is used up. */
 export class PromotionTrials extends Context.Service<PromotionTrials, {
-  /** What a code would give on this order; 404 for an unknown code, 422 with the reason when it does not apply. */
+  /** The effect of a code on this order; 404 for an unknown code, 422 with the reason if it does not apply. */
   readonly validate: (
     trial: PromotionTrial
   ) => Effect.Effect<PromotionQuote, NotFound | ValidationFailed, CurrentActor>
@@ -34,7 +34,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
         return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
       })
 
-      /** The lines with their categories, looked up only where the promotion asks for some. */
+      /** The lines with their categories, looked up only if the promotion needs them. */
       const linesFor = Effect.fnUntraced(function*({ conditions }: Promotion, { lineItems }: PromotionTrial) {
         const slugs = conditions.categories === undefined || conditions.categories.length === 0
           ? undefined

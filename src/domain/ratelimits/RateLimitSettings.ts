@@ -19,7 +19,7 @@ export interface RateLimitValues {
   readonly auth: Rate
   /** Sign-in attempts with one e-mail address, from any client address. */
   readonly signInPerEmail: Rate
-  /** Mails of one kind that anybody may have sent to one address by asking: new passwords, or links of verification. */
+  /** Mails of one kind that requests can send to one address: password resets or verification links. */
   readonly mailPerRecipient: Rate
   readonly checkout: Rate
   readonly promotionTrial: Rate

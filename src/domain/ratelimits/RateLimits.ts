@@ -33,7 +33,7 @@ export class RateLimits extends Context.Service<RateLimits, {
   readonly standing: (limit: RateLimit) => Effect.Effect<Standing>
 }>()("stoa/domain/ratelimits/RateLimits") {}
 
-/** The standing to report of two: a refusal, else the one with fewer requests left. */
+/** The more restrictive of two states: a refusal, else the one with fewer requests left. */
 export const tighter = (one: Standing | undefined, other: Standing): Standing =>
   one === undefined || (one.admitted && (!other.admitted || other.remaining < one.remaining)) ? other : one
 

@@ -10,7 +10,7 @@ import { SearchEngine } from "./SearchEngine.ts"
 import { asksForSomething, attributesOf, cutText, facetsOf, prefixOf, type SearchQuery } from "./SearchQuery.ts"
 import { SearchSettings } from "./SearchSettings.ts"
 
-/** A search as it came over HTTP. */
+/** A search request from HTTP. */
 export interface SentSearch extends PageRequest {
   readonly q?: string | undefined
   readonly type?: string | undefined
@@ -23,7 +23,7 @@ export interface SentSearch extends PageRequest {
   readonly parameters: Iterable<readonly [name: string, value: string]>
 }
 
-/** A wish for suggestions as it came; `limit` from 1 to 25. */
+/** A request for suggestions; `limit` from 1 to 25. */
 export interface SentPrefix {
   readonly prefix?: string | undefined
   readonly type?: string | undefined

@@ -17,7 +17,7 @@ export interface Found {
  * result (contract §9).
  */
 export class SearchEngine extends Context.Service<SearchEngine, {
-  /** The query asks for something, and its words, if any, are not blank. */
+  /** The query has words or filters, and its words are not blank. */
   readonly search: (query: SearchQuery, publicOnly: boolean) => Effect.Effect<Found, never, CurrentActor>
   /** Titles that begin with the prefix in any case, each once, in order. */
   readonly suggest: (

@@ -47,7 +47,7 @@ export const cutText = (text: string | undefined): string | undefined => {
 /** A text shorter than this has no suggestions (contract §9). */
 const shortest = 2
 
-/** What titles must begin with; undefined where it is too short to say. */
+/** The prefix of titles; undefined if the text is too short. */
 export const prefixOf = (text: string | undefined): string | undefined => {
   const cut = cutText(text)?.trimStart()
   return cut === undefined || Array.from(cut).length < shortest ? undefined : cut
@@ -68,7 +68,7 @@ export const facetAttribute = (facet: string): string | undefined =>
 
 const badName = (path: string) => ValidationFailed.of(path, "an attribute's name has letters, digits, _ and - only")
 
-/** The comma list `facets`: without repeats, the usual ones where it is absent or blank; 422 for what cannot be a name. */
+/** The comma list `facets` without repeats, the defaults if absent or blank; 422 for an invalid name. */
 export const facetsOf = (
   text: string | undefined,
   usual: ReadonlyArray<string>

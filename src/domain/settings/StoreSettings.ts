@@ -34,7 +34,7 @@ export interface Settings {
   /** Retention of carts and holds after their end, for investigations. */
   readonly endedCartDays: number
   readonly endedHoldDays: number
-  /** How long revisions of entities stay once newer ones came, in days. */
+  /** Retention of superseded revisions of entities, in days. */
   readonly revisionDays: number
   /** Retention of payment provider events, in days: no provider repeats an event after a month. */
   readonly providerEventDays: number

@@ -5,7 +5,7 @@ export interface Destination {
   readonly city: string
   readonly state?: string | null | undefined
   readonly postalCode: string
-  /** Zones know countries by their two letters (ISO 3166-1). */
+  /** Zones use two-letter country codes (ISO 3166-1). */
   readonly country: string
 }
 

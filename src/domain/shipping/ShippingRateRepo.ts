@@ -53,7 +53,7 @@ const toChange = (
   before: ShippingRate | null
 ): Change => ({ type, entityType: "shipping_rate", entityId: rate.id, payload: rate, before })
 
-/** The foreign key rejects a zone that is missing, of another organization, or deleted at the same moment. */
+/** The foreign key rejects a zone that is missing, of another organization, or being deleted concurrently. */
 const orNoZone = (error: SqlError.SqlError) =>
   error.reason._tag === "ConstraintError" ? Effect.fail(NotFound.of("Shipping zone not found.")) : Effect.die(error)
 

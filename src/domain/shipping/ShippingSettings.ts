@@ -4,7 +4,7 @@ import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 
 /** How shipping is priced beside the zones of the organization, as the deployment configured it (contract §3.4). */
 export interface ShippingSettingsValues {
-  /** The price where no zone and no outside service decides. */
+  /** The price if no zone and no external service applies. */
   readonly configured: FlatShipping | WeightShipping
   /** For an address no zone serves: refuse the order, or charge the configured price. */
   readonly unserved: "refuse" | "configured"

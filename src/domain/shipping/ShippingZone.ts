@@ -6,8 +6,8 @@ import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { comparable } from "./Destination.ts"
 
 /**
- * Places a store ships to at the same rates (contract §3.4). `countries` are codes of two letters, or `*` for every
- * country; `states`, where there are some, narrow them. Zones are tried by ascending `priority`.
+ * Places a store ships to at the same rates (contract §3.4). `countries` are two-letter codes, or `*` for every
+ * country; `states`, if present, narrow them. Zones are tried by ascending `priority`.
  */
 export const ShippingZone = Schema.Struct({
   id: Uuid,

@@ -46,7 +46,7 @@ const orConflict = (error: SqlError.SqlError) => {
   if (reason._tag === "UniqueViolation" && reason.constraint === "shipping_zones_name") {
     return Effect.fail(Conflict.of("A shipping zone with this name already exists."))
   }
-  // The foreign key of the rates: a rate added at the same moment keeps the zone.
+  // The foreign key of the rates: a rate added concurrently keeps the zone.
   return reason._tag === "ConstraintError"
     ? Effect.fail(Conflict.of("There are rates in this zone. Delete them first."))
     : Effect.die(error)

@@ -22,8 +22,8 @@ export class Staff extends Context.Service<Staff, {
   /** The deployment's roles. */
   readonly roles: PageOf<StaffRole>
   /**
-   * 404 for a user whom the organization does not know as a customer or member: the answer shows the address of a person,
-   * and others are to be invited. 422 for a member or an unknown role, 403 for a role that may more than the actor.
+   * 404 for a user who is neither a customer nor a member of the organization: the response shows a personal address,
+   * so others must be invited. 422 for a member or an unknown role, 403 for a role above the actor's.
    */
   readonly add: (userId: string, role: string) => Effect.Effect<StaffMember, Refused | NotFound, CurrentActor>
   /** 404; 422 for the last owner or an unknown role; 403 for a member or a role above the actor. */

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { TaxRules } from "./TaxRules.ts"
 
-/** What a checkout has to know of an organization's taxes. */
+/** The tax rules of an organization that a checkout needs. */
 export class TaxRuleRepo extends Context.Service<TaxRuleRepo, {
   /** All active classes and rates of an organization, in one statement. */
   readonly active: (organizationId: string) => Effect.Effect<TaxRules>

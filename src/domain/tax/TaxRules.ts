@@ -37,7 +37,7 @@ export interface TaxRules {
 export interface TaxManner {
   /** Prices include tax: the tax is the included part, and nothing is added. */
   readonly included: boolean
-  /** With classes: shipping is taxed like the default class. Region rates say themselves whether they tax it. */
+  /** With classes: shipping is taxed like the default class. Region rates specify whether they tax it. */
   readonly shippingByDefaultClass: boolean
 }
 
@@ -57,8 +57,8 @@ export const taxOn = (amount: number, rateBps: number, included: boolean): numbe
   Number(roundHalfUp(BigInt(amount) * BigInt(rateBps), BigInt(included ? 10_000 + rateBps : 10_000)))
 
 /**
- * Tax by classes of goods (contract §3.5, 1). Each line is rounded by itself, so the order's tax is the sum of what the
- * lines say. A class that does not exist or is not active counts as none said: the default one.
+ * Tax by classes of goods (contract §3.5, 1). Each line is rounded separately, so the order's tax is the sum of the
+ * lines' taxes. An unknown or inactive class counts as absent: the default class applies.
  */
 const byClasses = ({ classes }: TaxRules, { lines, shippingTotal }: Taxable, manner: TaxManner): Tax => {
   const rates = new Map(classes.map(({ name, rateBps }) => [name, rateBps]))
@@ -105,7 +105,7 @@ const contained = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<numb
   return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
 }
 
-/** Tax by the rates of a region (contract §3.5, 2); they know no classes. */
+/** Tax by the rates of a region (contract §3.5, 2), which ignore classes. */
 export const byRates = (
   rates: ReadonlyArray<RegionRate>,
   { lines, shippingTotal }: Taxable,
@@ -116,8 +116,8 @@ export const byRates = (
 export const untaxed = ({ lines }: Taxable): Tax => ({ lineTaxes: lines.map(() => 0), taxTotal: 0 })
 
 /**
- * Tax by the organization's own rules (contract §3.5): by classes when it has any, else by the rates of the address.
- * Undefined when neither has anything to say, so that an outside service may.
+ * Tax by the organization's rules (contract §3.5): by classes if it has any, else by the rates of the address.
+ * Undefined if neither applies, so that the external service decides.
  */
 export const taxByRules = (rules: TaxRules, taxable: Taxable, manner: TaxManner): Tax | undefined => {
   if (rules.classes.length > 0) return byClasses(rules, taxable, manner)

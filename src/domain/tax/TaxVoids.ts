@@ -8,7 +8,7 @@ import { TaxSettings } from "./TaxSettings.ts"
 /** Whether an order's tax is void because nothing of it is sold any more: it was cancelled or fully refunded. */
 export const isVoid = (order: Order): boolean => effectsOf[order.status].includes("voidTax") || isRefundedInFull(order)
 
-/** Ends of orders that no change of status tells of. */
+/** Voids of tax without a change of status. */
 export class TaxVoids extends Context.Service<TaxVoids, {
   /**
    * Enqueues the job `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat, because the

@@ -5,7 +5,7 @@ import { OrganizationRepo } from "./OrganizationRepo.ts"
 /** How many organizations a process remembers, and for how long (contract, platform §6: 60 s). */
 const memory = { capacity: 1_000, lifeMs: 60_000 }
 
-/** Longer than any id of an organization: what a request claims is not looked up at any length. */
+/** Longer than any organization id, to limit the look-up of an id from a request. */
 const maxIdLength = 128
 
 /** Which organizations there are. */

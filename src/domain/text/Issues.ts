@@ -1,7 +1,7 @@
 import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
 
-/** Issues of one value that are looked for: as many as a refusal tells. */
+/** Maximum number of issues of one value, as many as an error response shows. */
 const maxIssues = 50
 
 /** What a schema expects, in words clients understand; schema identifiers are internal names. */
@@ -80,14 +80,14 @@ const collect = (
   }
 }
 
-/** What a schema has against a value, field by field, as the API tells it (contract §0.1). */
+/** The issues of a value, field by field, as the API reports them (contract §0.1). */
 export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
   const found: Array<Issue> = []
   collect(issue, [], found)
   return found
 }
 
-/** Reads values of a schema, and names every field that is wrong or that the schema does not know. */
+/** Decodes values of a schema, and reports every invalid or unknown field. */
 export const strictly = <T, E>(schema: Schema.Codec<T, E>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   return (value: unknown): Result.Result<T, ReadonlyArray<Issue>> => Result.mapError(decode(value), issuesOf)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** PostgreSQL stores neither the character NUL nor half of a surrogate pair. */
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
-/** What is said of text that cannot be stored. */
+/** Message for text that cannot be stored. */
 export const unstorable = "must be valid Unicode without NUL"
 
 const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable)
@@ -19,13 +19,13 @@ const maxWordingLength = 100_000
 const maxAddressLength = 2_048
 const shopperBytes = 16_384
 
-/** A short text, or an id or a code as somebody else may have made it; may be empty. */
+/** A short text, or an id or code created elsewhere; can be empty. */
 export const ShortText = FreeText.check(Schema.isMaxLength(maxShortLength))
 
 /** The name of a person. */
 export const PersonName = FreeText.check(Schema.isMaxLength(maxNameLength))
 
-/** What somebody has to say. */
+/** A free remark. */
 export const Remark = FreeText.check(Schema.isMaxLength(maxRemarkLength))
 
 /** Words of a catalog, as long as a chapter. */
@@ -44,7 +44,7 @@ export const ofForm = (form: RegExp, expected?: string) =>
 /** The address of a picture. */
 export const PictureUrl = Reference.check(ofForm(/^https?:\/\/\S+$/, "an http or https URL"))
 
-/** A text that is looked up by or indexed, so never empty and never too long for an index entry. */
+/** A text that is looked up or indexed: never empty and never too long for an index entry. */
 export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLength(1, maximum))
 
 /** A text of 1 to 255 characters, as a name or a group id. */

@@ -24,7 +24,7 @@ export const WebhookDelivery = Schema.Struct({
   responseSnippet: Schema.NullOr(Schema.String),
   deliveredAt: Schema.NullOr(Time),
   failedAt: Schema.NullOr(Time),
-  /** When it is tried again, give or take the spread; null when it is not. */
+  /** Time of the next attempt, before jitter; null if there is none. */
   nextRetryAt: Schema.NullOr(Time),
   createdAt: Time
 }).annotate({ identifier: "WebhookDelivery" })

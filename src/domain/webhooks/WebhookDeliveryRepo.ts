@@ -12,8 +12,8 @@ import { type DeliveryRow, toDelivery } from "./WebhookRows.ts"
 /** All SQL of attempts. */
 export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   /**
-   * Writes an attempt down, with its endpoint deleted meanwhile too, and counts it for the event that is open. What the
-   * endpoint's health is after it is not this statement's matter.
+   * Records an attempt, even if its endpoint was deleted meanwhile, and counts it for the open event. Does not update
+   * the endpoint's health.
    */
   readonly record: (attempt: Attempt) => Effect.Effect<WebhookDelivery, never, CurrentActor>
   /** Ends a row of failures. */
@@ -21,8 +21,8 @@ export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   /** Starts a series of failures or continues the current one; returns its start. */
   readonly failed: (endpointId: string, at: Date) => Effect.Effect<Date | undefined, never, CurrentActor>
   /**
-   * Switches an active endpoint off and tells the change log, once. False when it was off already, or was sent elsewhere
-   * since the attempt began: what the old receiver said is no verdict on the new one.
+   * Switches an active endpoint off and writes a change log entry, once. False if it was off, or its address changed
+   * since the attempt began: the old receiver's answer does not apply to the new one.
    */
   readonly disable: (
     endpoint: WebhookEndpoint,

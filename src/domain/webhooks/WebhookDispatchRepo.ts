@@ -142,7 +142,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   return { wanting, open }
 }
 
-/** What a delivery asks. */
+/** The queries of a delivery. */
 const asking = (sql: SqlClient.SqlClient) => {
   const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
     const organization = yield* currentOrganization

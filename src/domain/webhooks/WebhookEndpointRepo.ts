@@ -17,8 +17,8 @@ export interface Rotation {
 }
 
 /**
- * Endpoints of an organization. Every event is matched with all of them in the transaction of the relay, which serves all
- * organizations, so one of them must not have any number. Registrations at the same moment may exceed it by a few.
+ * Maximum number of endpoints of an organization. The relay matches every event with all of them in a transaction
+ * shared by all organizations. Concurrent registrations can exceed it by a few.
  */
 export const mostEndpoints = 100
 

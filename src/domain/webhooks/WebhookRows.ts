@@ -77,7 +77,7 @@ export interface DeliveryRow {
   readonly payload?: { readonly [key: string]: unknown } | null
 }
 
-/** How receivers know an event: the body's `id` and the header `webhook-id`. */
+/** The event id that receivers see: the body's `id` and the header `webhook-id`. */
 export const webhookIdOf = (eventId: string): string => `evt_${eventId}`
 
 export const toDelivery = (row: DeliveryRow): WebhookDelivery => ({

@@ -13,7 +13,7 @@ export interface Post {
   readonly body: string
 }
 
-/** What came back; the snippet is the beginning of the answer's body, 1 kB at most. */
+/** The response; the snippet is the beginning of its body, at most 1 kB. */
 export interface PostAnswer {
   readonly statusCode: number
   readonly snippet: string
@@ -22,8 +22,8 @@ export interface PostAnswer {
 /** The way out to the receivers of webhooks, past the guard that keeps it from internal addresses. */
 export class WebhookTransport extends Context.Service<WebhookTransport, {
   /**
-   * Looks whether a URL may be registered. A host that cannot be resolved at the moment is let through: it is looked at
-   * again before every delivery.
+   * Checks whether a URL can be registered. A host that cannot be resolved now is accepted, because every delivery
+   * checks it again.
    */
   readonly admit: (url: string) => Effect.Effect<void, TargetRefused>
   /** Resolves once, checks every address, and posts to one that was checked; follows no redirect. Without time limit. */

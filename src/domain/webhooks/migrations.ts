@@ -24,8 +24,8 @@ export const migrations = {
       primary key (organization_id, id)
     ) with (fillfactor = 80)`,
     `create index webhook_endpoints_order on webhook_endpoints (organization_id, created_at desc, id desc)`,
-    // What is sent of an event, as it is sent: the same bytes over all attempts, also of a newer version of the service
-    // and when the event itself is gone. Only events that somebody wants have a row.
+    // The body of an event, stored as sent: the same bytes over all attempts, also after an upgrade of the service and
+    // after the event was deleted. Only events with a subscriber have a row.
     `create table webhook_messages (
       organization_id text not null,
       event_id uuid not null,

@@ -78,8 +78,8 @@ const isStorable = Schema.is(StorableObject)
 const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
 
 /**
- * Reads metadata as the database will give it back. Metadata that cannot be stored is a refusal: as a defect it would
- * fail every repetition of the checkout.
+ * Reads metadata as the database returns it. Refuse metadata that cannot be stored: as a defect it would fail every
+ * repetition of the checkout.
  */
 const storable = (metadata: unknown) => {
   const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")

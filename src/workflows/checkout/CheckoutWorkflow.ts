@@ -24,7 +24,7 @@ export const CheckoutPayload = Schema.Struct({
   customerId: Schema.NullOr(Uuid),
   secretHash: Schema.NullOr(Schema.String),
   request: Schema.toType(CheckoutRequest),
-  /** SHA-256 of the request: tells a repeat from another request with the same key. */
+  /** SHA-256 of the request: distinguishes a repeat from another request with the same key. */
   requestHash: Schema.String,
   idempotencyKey: Schema.NullOr(Schema.String)
 })

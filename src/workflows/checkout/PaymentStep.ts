@@ -85,7 +85,7 @@ export const voidUnknown = (
   error: PaymentDeclined | PaymentUnknown
 ) => error._tag === "PaymentUnknown" ? voidLater(adapter, request, null) : Effect.void
 
-/** Asks again for the secret that confirms a payment; null when the provider gives none. */
+/** Requests the secret that confirms a payment again; null if the provider returns none. */
 export const clientSecretOf = (
   { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest }
 ) =>

@@ -6,7 +6,7 @@ export class FileRefused extends Data.TaggedError("FileRefused")<{
   readonly message: string
 }> {}
 
-/** A file that is not what it is said to be. */
+/** A file that does not match its declared format. */
 export const unreadable = (message: string) => new FileRefused({ reason: "unreadable", message })
 
 /** A file, or a part of one, beyond its limit. */

@@ -18,8 +18,8 @@ const refuseUtf16 = (chunk: Uint8Array): void => {
 }
 
 /**
- * The text of a file piece by piece, without its byte order mark. It must be UTF-8: bytes that are none are refused and
- * never replaced, because what came of them would be stored.
+ * The text of a file in chunks, without its byte order mark. Refuses bytes that are not UTF-8: replacement characters
+ * would be stored.
  */
 export async function* textOf(
   bytes: AsyncIterable<Uint8Array>,

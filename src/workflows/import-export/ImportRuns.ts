@@ -13,7 +13,7 @@ export const importTask = "imports/run"
 /** Tries of a single record before a database error counts as a refusal: a concurrent request may have caused it. */
 const triesOfOne = 3
 
-/** What is said of a record that was as it should be, and that the database did not take. */
+/** Issue of a valid record that the database refused. */
 const unwritable = { path: "", message: "The record could not be written.", code: "unwritable" }
 
 const refuseAll: Work = (rows) =>

@@ -60,7 +60,7 @@ const reviving = Tasks.add(Effect.gen(function*() {
   })
 }))
 
-/** Removes imports, their records and their reports when their time is over. */
+/** Removes imports with their records and reports after their retention. */
 const purging = Tasks.add(Effect.gen(function*() {
   const repo = yield* ImportRepo
   const { keepDays } = yield* ImportExportSettings

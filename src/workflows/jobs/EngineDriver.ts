@@ -7,7 +7,7 @@ import { TaskRuns } from "../../domain/jobs/TaskRuns.ts"
 import { Tasks } from "../../domain/jobs/Tasks.ts"
 import { standingQueues } from "./StandingQueues.ts"
 
-/** Jobs of one look at a queue of an engine. */
+/** Jobs of one poll of an engine's queue. */
 const atOnce = 100
 
 const Output = Schema.fromJsonString(Schema.Unknown)
@@ -20,8 +20,8 @@ const outcomeOf = ({ delayMs, error, output, status }: Settlement): EngineOutcom
     : { status: "retry", error: error ?? "", delayMs }
 
 /**
- * What a deployment's own engine needs of a process that runs jobs: it learns the tasks and how one is run, and a pull
- * engine has its queues looked at, one look at a time. Nothing for the built-in queue.
+ * Connects a deployment's engine to a process that runs jobs: it receives the tasks and how to run one, and the queues
+ * of a pull engine are polled, one poll at a time. Does nothing for the built-in queue.
  */
 export const engineDriverLayer = Layer.effectDiscard(
   Effect.gen(function*() {

@@ -23,7 +23,7 @@ interface Scheduled {
   done: number
 }
 
-/** Ticks after one moment until another, oldest first. */
+/** Ticks after one time up to another, oldest first. */
 const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
   const ticks: Array<Date> = []
   for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
@@ -59,7 +59,7 @@ export class JobSchedules extends Context.Service<JobSchedules, {
         return (missed.at(-2) ?? last).getTime()
       }
 
-      // Tasks are registered while the process starts: they are all there once somebody asks.
+      // Tasks are registered during startup, so all of them exist at the first call.
       const scheduled = yield* Effect.cached(Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const all = tasks.all().flatMap(({ schedule, slug }) => schedule === undefined ? [] : [{ schedule, slug }])

@@ -6,7 +6,7 @@ import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
 import { released, TaskRuns } from "../../domain/jobs/TaskRuns.ts"
 import { settlementWriter } from "./SettlementWriter.ts"
 
-/** A job in hand and the fiber that works on it. */
+/** A claimed job and the fiber that runs it. */
 interface Held {
   readonly job: ClaimedJob
   readonly fiber: Fiber.Fiber<void>
@@ -50,8 +50,8 @@ const makeCounts = () => {
 }
 
 /**
- * Runs a worker's claimed jobs concurrently, writes their results in batches, and extends the leases of the others.
- * `latch` opens whenever a job ends. The jobs are children of the fiber that claims them.
+ * Runs a worker's claimed jobs with limited concurrency, writes their results in batches, and extends the leases of the
+ * others. `latch` opens whenever a job ends. The jobs are children of the fiber that claims them.
  */
 export const makeJobWorker = Effect.fnUntraced(function*(
   queue: string,
@@ -76,7 +76,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
       ended.push(settlement)
       latch.openUnsafe()
     })
-  // What was claimed or waited while the worker lost its right to run stays in hand as it is, to be given back.
+  // Jobs claimed or waiting while the worker lost its slot do not start; they are released later.
   const work = (job: ClaimedJob) => permits.withPermits(1)(Effect.suspend(() => mayRun() ? toItsEnd(job) : Effect.void))
 
   /** Begins with them, in their order. */
@@ -131,7 +131,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     beat: keepLeases(inTurn(extendAll(repo, token, held, leaseMs)), leaseMs),
     /** Waits for all jobs up to a limit and releases the rest. */
     drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
-    /** Jobs in hand, and whether some of them have ended. */
+    /** Held jobs, and whether some of them have ended. */
     size: () => held.size,
     hasEnded: () => ended.length > 0,
     running: () => held.size - ended.length,

@@ -11,7 +11,7 @@ export interface Taken {
   readonly empty: boolean
   /** There may be more. */
   readonly full: boolean
-  /** Milliseconds until the queue may be looked through from its beginning; 0 when this claim did so. */
+  /** Milliseconds until the queue can be scanned from its beginning; 0 if this claim did so. */
   readonly wholeInMs: number
 }
 
@@ -70,10 +70,10 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
 }
 
 /**
- * The claims of all slots of a process, one after the other in each queue, and what they know together: where the last
- * one began, and when the queue was last looked through from its beginning and for jobs of other organizations. Two
- * claims at once would begin at the same job, and each walk over all that the other has just locked. Only the cost
- * depends on it: PostgreSQL keeps claims of several processes apart.
+ * Serializes the claims of all slots of a process per queue, and shares their state: where the last one began, and when
+ * the queue was last scanned from its beginning and for jobs of other organizations. Two claims at once would begin at
+ * the same job, each walking over what the other has just locked. Only the cost depends on it: PostgreSQL separates
+ * claims of several processes.
  */
 export class QueueClaims extends Context.Service<QueueClaims, {
   /** At most so many jobs for a slot. */

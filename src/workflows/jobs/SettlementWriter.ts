@@ -28,7 +28,7 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
     return settlements.filter(({ id }) => written.has(id))
   })
 
-  /** The same again while the database is away; what it refuses is somebody else's to decide. */
+  /** Retries while the database is away; passes on its refusals. */
   const persistently = (
     settlements: ReadonlyArray<Settlement>,
     refused: (defect: unknown) => Effect.Effect<ReadonlyArray<Settlement>>,

@@ -20,7 +20,7 @@ import { WorkerSlotLeases } from "./WorkerSlotLeases.ts"
 export const WorkerLoop = Workflow.make("WorkerLoop", {
   payload: { queue: Schema.String, slot: Schema.Int, sequence: Schema.Int },
   idempotencyKey: ({ queue, sequence, slot }) => `${queue}/${slot}/${sequence}`,
-  // What dies here is the database or the process: the cycle runs again.
+  // A defect here means a failure of the database or the process, so the loop must run again.
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
@@ -40,7 +40,7 @@ const widening = (
   })
 }
 
-/** How often jobs that lost their turn for a key are looked for, in ms. */
+/** Interval between checks for blocked jobs whose key is free, in ms. */
 const unparkMs = 1_000
 
 /**
@@ -69,7 +69,7 @@ const keepOrder = Effect.gen(function*() {
   })
 })
 
-/** The cycle's behaviour, in processes that run actors. */
+/** The loop's behaviour, in processes that run actors. */
 export const workerLoopLayer = WorkerLoop.toLayer(
   Effect.fn("WorkerLoop")(function*(cycle, executionId) {
     const slots = yield* WorkerSlotRepo

@@ -9,7 +9,7 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter, {
   readonly widen: (queue: string) => Effect.Effect<void>
   /** The queues widened since the last call. */
   readonly takeWide: Effect.Effect<ReadonlyArray<string>>
-  /** The process stops: its slots end what they have in hand and take no more. */
+  /** The process stops: its slots finish their jobs and claim no more. */
   readonly stop: Effect.Effect<void>
   readonly isStopping: () => boolean
   /** Cycles begin one after the other: a process starts with several, and would open a connection for each. */

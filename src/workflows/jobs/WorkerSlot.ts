@@ -11,9 +11,9 @@ export interface WorkerSlotWork {
   readonly queue: string
   /** The slot's name in the leases. */
   readonly slot: string
-  /** Of this cycle alone. */
+  /** Unique to this run of the loop. */
   readonly token: string
-  /** False once the slot belongs to somebody else or the process stops; looked at once a second and between claims. */
+  /** False once another worker has the slot or the process stops; checked once a second and between claims. */
   readonly mine: () => boolean
   /** Jobs run only while the lease is held. Absent: no other worker can have the slot. */
   readonly lease?: WorkerSlotLease

@@ -10,7 +10,7 @@ const signMs = 1_000
 /** So long before others may have the slot its worker stops what runs in it. */
 const marginMs = 1_000
 
-/** How often a worker looks whether its time is over, and whether a slot that it waits for is free. */
+/** Interval at which a worker checks whether its time is over, and whether a slot it waits for is free. */
 const lookMs = 250
 
 /** Signs that are under way: a connection that is dead without a word must not keep the next one from being given. */
@@ -121,7 +121,8 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases, {
         yield* Effect.addFinalizer(() =>
           Effect.suspend(() => {
             held.delete(token)
-            // Who waits need not wait for the rest of it. A cycle that ended well has given it up already.
+            // Release the rest of the lease, so that a waiting worker can start. A run that ended normally has already
+            // done so.
             return Effect.ignoreCause(slots.release(cycle, token))
           })
         )

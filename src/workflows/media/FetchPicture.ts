@@ -5,7 +5,7 @@ import { PictureFetches } from "../../domain/media/PictureFetches.ts"
 
 const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ pictureId: Schema.String }))
 
-/** Pictures of one organization that are fetched at once: the shop that they lie with is still somebody's. */
+/** Concurrent fetches per organization, limited to protect the other shop's server. */
 const lanes = 4
 
 /** A picture stays in its lane, so that no two workers ever fetch the same one. */

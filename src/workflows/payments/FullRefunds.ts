@@ -9,9 +9,9 @@ import { TaxVoids } from "../../domain/tax/TaxVoids.ts"
 /** Handles orders that are fully refunded (contract §4.1, §4.3). */
 export class FullRefunds extends Context.Service<FullRefunds, {
   /**
-   * Moves an order to `refunded` when all that was captured has been given back and the table of transitions allows it:
-   * from `partially_fulfilled` and `fulfilled`. In every other status, and after a refund of a part, it stays what it
-   * is; refunded in full, its tax is void all the same. Repeating it is harmless; an order that changes in this moment, or that a hook keeps, stays too.
+   * Moves an order to `refunded` if the full capture has been refunded and the transition table allows it: from
+   * `partially_fulfilled` and `fulfilled`. In other statuses, and after a partial refund, the status stays; the tax of
+   * a full refund is voided in any case. Idempotent; a concurrent change or a hook's refusal also leaves the status.
    */
   readonly conclude: (orderId: string) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/workflows/payments/FullRefunds") {

@@ -44,13 +44,13 @@ export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown>(
     })
   )
 
-/** About a week with the delays below; then an operator has to look at it. */
+/** About a week with the delays below; then an operator has to handle it. */
 const maxAttempts = 200
 const delayAfter = (attempt: number) => `${Math.min(3_600, 2 ** Math.min(attempt, 12))} seconds` as const
 
 /**
- * Asks a provider from a durable workflow until it answers, first after seconds, then every hour; undefined after about
- * a week. `ask` carries an idempotency key, since a crash repeats the attempt that it interrupts. Each attempt is an
+ * Calls a provider from a durable workflow until it answers, first after seconds, then every hour; undefined after
+ * about a week. `ask` carries an idempotency key, because a crash repeats the interrupted attempt. Each attempt is an
  * activity: a plain call would run again at every resume.
  */
 export const untilAnswered = Effect.fnUntraced(function*<A extends object>(

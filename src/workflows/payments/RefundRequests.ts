@@ -9,11 +9,11 @@ import { RefundRetryRepo } from "../../domain/payments/RefundRetryRepo.ts"
 import { Refunds } from "../../domain/payments/Refunds.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
-/** Refunds that somebody asks for, with the money that follows them (contract §4.3, §4.4). */
+/** Requested refunds, including their money (contract §4.3, §4.4). */
 export class RefundRequests extends Context.Service<RefundRequests, {
   /**
-   * Writes the refund and waits a moment for its provider, so that the answer shows how it ended where it answers at
-   * once; else it is pending and ends by itself. Errors as of `Refunds.request`.
+   * Writes the refund and waits briefly for its provider, so that the response can show the result; otherwise it is
+   * pending and settles in the background. Errors as of `Refunds.request`.
    */
   readonly refund: (
     orderId: string,

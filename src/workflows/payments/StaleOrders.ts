@@ -4,7 +4,7 @@ import { StaleOrderRepo } from "../../domain/orders/StaleOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { UnpaidCancellation } from "./UnpaidCancellation.ts"
 
-/** Orders looked at in one go. */
+/** Orders per page. */
 const atOnce = 100
 
 const first = "00000000-0000-0000-0000-000000000000"

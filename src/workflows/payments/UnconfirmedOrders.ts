@@ -8,8 +8,8 @@ export const ordersPerRun = 100
 /** Ends orders whose shopper never confirmed the payment, so that they do not hold stock forever. */
 export class UnconfirmedOrders extends Context.Service<UnconfirmedOrders, {
   /**
-   * Cancels orders that have waited too long, at most 100 a call. An order that is paid or confirmed in that moment
-   * stays. Gives how many were looked at; for the scheduler.
+   * Scheduled job: cancels overdue orders, at most 100 per call. An order paid or confirmed at that moment stays.
+   * Returns how many were checked.
    */
   readonly sweep: Effect.Effect<number>
 }>()("stoa/workflows/payments/UnconfirmedOrders") {

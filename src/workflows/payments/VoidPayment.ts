@@ -21,7 +21,7 @@ export const VoidPayment = Workflow.make("VoidPayment", {
       metadata: Schema.Record(Schema.String, Schema.String),
       idempotencyKey: Schema.String
     }),
-    /** The provider's payment where it is known; null: it has to be asked for. */
+    /** The provider's payment; null: query it first. */
     intentId: Schema.NullOr(Schema.String)
   },
   success: Schema.Literals(["voided", "nothing-to-void", "given-up"]),

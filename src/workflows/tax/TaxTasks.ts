@@ -88,7 +88,7 @@ export const reportTax = about(
       )
 )
 
-/** The task `tax/void`: tells it that an order was cancelled or refunded (contract §4.2, `voidTax`). */
+/** The task `tax/void`: reports a cancelled or refunded order (contract §4.2, `voidTax`). */
 export const voidTax = about(voidTaxSlug, (adapter, { id, organizationId }) => {
   const order = { orderId: id, organizationId, idempotencyKey: `${id}:void` }
   return adapter.void === undefined

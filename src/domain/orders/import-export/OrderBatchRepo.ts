@@ -27,7 +27,7 @@ export interface OrderBatchState {
 export interface ImportedOrder {
   readonly order: Order
   readonly email: string | null
-  /** Its parts where it is one of the numbers that the store could give out. */
+  /** The number's parts if it has this store's format. */
   readonly own: OwnNumber | undefined
   /** Of the shipping, what was given back; minor units. */
   readonly refundedShipping: number
@@ -38,8 +38,8 @@ export interface ImportedOrder {
 /** Batches of orders imported from another system. */
 export class OrderBatchRepo extends Context.Service<OrderBatchRepo, {
   /**
-   * What is there under these numbers, in two statements. It holds the counters of their years until the transaction ends:
-   * no process is given a number meanwhile that the batch brings.
+   * Existing orders with these numbers, in two statements. Locks the counters of their years until the transaction
+   * ends, so that no process gets a number the batch imports.
    */
   readonly read: (
     numbers: ReadonlyArray<string>,

@@ -73,7 +73,7 @@ const planned = (
   return problem === undefined ? content.success : refusedFor("orderNumber", problem, "taken")
 }
 
-/** Whose an order is and when it came in. */
+/** Owner and import time of an order. */
 interface Arrival {
   readonly organizationId: string
   readonly customerId: string | null
@@ -110,7 +110,7 @@ const importedOrder = (
   return { order, email, own: ownNumberOf(order.orderNumber, year), ...givenBack(order) }
 }
 
-/** What refunds of today have to know of those that were made elsewhere: the next one takes what is left. */
+/** Refunds made elsewhere, so that the next refund here takes only what remains. */
 const givenBack = (order: Order): Pick<ImportedOrder, "refundedShipping" | "refundedValues"> => {
   const refundable: RefundableOrder = {
     currency: order.currency,

@@ -152,7 +152,7 @@ export const orderContent = (record: OrderRecord, now: Date): Result.Result<Orde
   return issues.length > 0 ? Result.fail(issues) : Result.succeed(contentOf(record, totals.success))
 }
 
-/** Fields of a line that say what it is of; the catalog of today answers them, and they are no part of the order. */
+/** Fields that identify a line's product; resolved in the current catalog and not part of the order. */
 const lineFields = (line: object) =>
   Object.fromEntries(Object.entries(line).filter(([name]) => name !== "slug" && name !== "options"))
 
