@@ -17,7 +17,7 @@ export const checkStore = Effect.fnUntraced(function*(deployment: DeploymentConf
   }
   const keepDays = changeLog?.keepDays ?? defaultSettings.changeLogDays
   if (!Number.isInteger(keepDays) || keepDays < 0 || keepDays > 36_500) {
-    return yield* refuse("journal.keepDays", String(keepDays), "a whole number of days, 0 for ever")
+    return yield* refuse("changeLog.keepDays", String(keepDays), "a whole number of days, 0 for ever")
   }
   const capture: string = deployment.payments?.capture ?? defaultSettings.capture
   if (capture !== "automatic" && capture !== "manual") {
