@@ -6,7 +6,7 @@ export interface Connection {
   readonly url: string
   /** An API key (docs/access.md). */
   readonly apiKey?: string | Redacted.Redacted<string>
-  /** Token of a session, instead of a key; calls at `/rpc` take keys alone. */
+  /** Session token, instead of a key; calls at `/rpc` accept keys only. */
   readonly bearer?: string | Redacted.Redacted<string>
   /** The organization that the key is meant for: one that acts in another is refused. */
   readonly organization?: string

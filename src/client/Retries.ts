@@ -3,7 +3,7 @@ import { HttpClient, type HttpClientResponse } from "effect/http"
 
 /** How often and how long a client retries. */
 export interface Retries {
-  /** Requests after the first one. */
+  /** Maximum number of retries. */
   readonly times: number
   /** Maximum wait before a retry. If `Retry-After` is longer, the response is returned as it is. */
   readonly longestWait: Duration.Input

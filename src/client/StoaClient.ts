@@ -5,7 +5,7 @@ import { Api } from "../http/Api.ts"
 import { type Connection, credentialHeaders } from "./Credentials.ts"
 import { againWhileBusy, type Retries } from "./Retries.ts"
 
-/** What a client does beside asking. */
+/** Options of a client besides its connection. */
 export interface ClientOptions extends Connection {
   /** Retries of 429 and 503 responses (docs/clients.md). Default: four times; `false`: never. */
   readonly retries?: Partial<Retries> | false

@@ -34,7 +34,7 @@ const toStockRequest = ([{ payload }]: Group): StockRequest => ({
   holder: payload.holder,
   pricing: payload.pricing,
   ttlSeconds: payload.ttlSeconds,
-  // The database gives ids in lower case.
+  // The database returns ids in lower case.
   lines: payload.lines.map(({ entityId, quantity, sellableId }) => ({
     sellable: sellableId.toLowerCase(),
     entityId: entityId.toLowerCase(),

@@ -6,7 +6,7 @@ import { StoaRpc } from "./StoaRpc.ts"
 
 /** Which events are followed, and from where. */
 export interface Followed {
-  /** The sequence of the last event that was worked on. Default 0, from the beginning. */
+  /** The sequence of the last processed event. Default 0, from the beginning. */
   readonly after?: number
   readonly type?: EventType
 }

@@ -27,7 +27,7 @@ export type Work = (
   record: Import
 ) => Effect.Effect<Worked, never, CurrentActor>
 
-/** Bytes of records that a batch may hold, unless its first record alone is larger. */
+/** Maximum bytes of records in a batch, unless its first record alone is larger. */
 const maxBatchBytes = 4_194_304
 
 /** Batches of an import: each is one transaction, which moves the import on. */

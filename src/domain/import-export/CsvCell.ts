@@ -35,7 +35,9 @@ const parsed = (text: string): unknown => Result.getOrElse(readJson(text), () =>
 const listOf = (text: string): unknown =>
   text.startsWith("[") ? parsed(text) : text.split("|").map((part) => part.trim()).filter((part) => part !== "")
 
-/** The value of a cell that is not empty; what does not read as its type stays text, which the record's schema refuses. */
+/**
+ * The value of a nonempty cell; a value that does not parse as its type stays text, which the record's schema rejects.
+ */
 export const readCell = (type: CellType, cell: string): unknown => {
   const text = unguardText(cell)
   switch (type) {

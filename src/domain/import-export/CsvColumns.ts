@@ -12,7 +12,7 @@ export interface CsvFields {
 
 /** The columns of a kind of records in CSV. */
 export interface CsvColumns extends CsvFields {
-  /** Columns without which a file makes no sense. */
+  /** Columns every file must have. */
   readonly required: ReadonlyArray<string>
   /** Columns that are accepted and not read: ids in older exports. */
   readonly ignored?: ReadonlyArray<string>
@@ -24,7 +24,7 @@ export interface CsvColumns extends CsvFields {
     /** The field is left out of a record without elements. */
     readonly isOptional: boolean
   }
-  /** Translated texts: `en` under the column's name, other locales behind it, as `title:de`. */
+  /** Translated texts: `en` under the column's name, other locales with a suffix, like `title:de`. */
   readonly texts?: CsvFields
 }
 

@@ -2,7 +2,7 @@ import { readCell, writeCell } from "./CsvCell.ts"
 import type { CsvColumns, CsvFields } from "./CsvColumns.ts"
 import type { FileRow } from "./Import.ts"
 
-/** A line of a CSV file, and on which line of the text it begins. */
+/** A record of a CSV file with the line of the text it begins on. */
 export interface CsvLine {
   readonly line: number
   readonly cells: ReadonlyArray<string>
@@ -46,7 +46,7 @@ export const headerProblem = (
   return unknown.length === 0 ? undefined : `There is no column "${unknown.join("\", \"")}" in files of this kind.`
 }
 
-/** Most lines of one record. */
+/** Maximum number of lines of one record. */
 const maxLines = 2500
 
 /** A row with the problem that makes its lines invalid. */

@@ -15,7 +15,7 @@ export type ExportRecord = Readonly<Record<string, unknown>>
 /** Position of a page: the sort values of its kind, as texts. */
 export type ExportCursor = ReadonlyArray<string>
 
-/** A page of records, and the position behind it; undefined at the end. */
+/** A page of records and the position after it; undefined at the end. */
 export interface ExportPage {
   readonly records: ReadonlyArray<ExportRecord>
   readonly last: ExportCursor | undefined
@@ -23,13 +23,13 @@ export interface ExportPage {
 
 /** Reads the records of an organization from one end to the other. */
 export class ExportRepo extends Context.Service<ExportRepo, {
-  /** A page behind a position, along an index; one statement. Prices and stock: those of `limit` entities. */
+  /** A page after a position, along an index; one statement. Prices and stock: those of `limit` entities. */
   readonly page: (
     kind: QueriedKind,
     after: ExportCursor,
     limit: number
   ) => Effect.Effect<ExportPage, never, CurrentActor>
-  /** Notes in the audit trail that an export begins. */
+  /** Records the start of an export in the audit trail. */
   readonly note: (kind: Kind, format: ExportFormat) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/import-export/ExportRepo") {
   static readonly layer = Layer.effect(ExportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
@@ -39,7 +39,7 @@ export class ExportRepo extends Context.Service<ExportRepo, {
 interface PageQuery {
   /** Position before the first row. */
   readonly start: ExportCursor
-  /** Rows of an organization behind a position, unordered. */
+  /** Rows of an organization after a position, unordered. */
   readonly rows: (sql: SqlClient.SqlClient, organization: string, after: ExportCursor) => Statement.Fragment
   readonly order: string
   /** Position of a row, as texts. */

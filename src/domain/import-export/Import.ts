@@ -61,7 +61,7 @@ export interface ImportOptions {
   readonly currency: string | null
   /** Code of the warehouse of stock that names none. */
   readonly warehouse: string | null
-  /** Whether pictures of another shop are fetched; absent: where that can be done. */
+  /** Whether to fetch pictures of another shop; absent: if possible. */
   readonly pictures?: boolean | undefined
 }
 
@@ -72,14 +72,14 @@ export interface FileRow {
   readonly problem: string | null
 }
 
-/** The same as it waits for its turn: its JSON, and how many bytes of it. */
+/** A staged row with its record as JSON text. */
 export interface FileText {
   readonly line: number
   readonly text: string | null
   readonly problem: string | null
 }
 
-/** A row of a file that waits to be worked on. */
+/** A row of a file that waits to be processed. */
 export interface StagedRow extends FileRow {
   readonly row: number
 }

@@ -6,7 +6,10 @@ import type { ImportBatch, ImportTable } from "./ImportBatch.ts"
 
 /** Writes batches of imports to any table. */
 export class ImportBatchRepo extends Context.Service<ImportBatchRepo, {
-  /** Writes all rows and the change log in one statement, two with later rows. Dies where another request wrote the same key first. */
+  /**
+   * Writes all rows and the change log in one statement, two with later rows. Dies if another request wrote the same
+   * key first.
+   */
   readonly write: (batch: ImportBatch) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/import-export/ImportBatchRepo") {
   static readonly layer = Layer.effect(
@@ -65,7 +68,7 @@ const put = (sql: SqlClient.SqlClient, organization: string, table: ImportTable,
     from ${rowsOf(sql, columns, lastOfEach(columns.filter(({ name }) => key.includes(name)), rows))} ${conflict})`
 }
 
-/** Two records may name one row, and a statement writes a row once: the last one counts. */
+/** Two records can address one row, and a statement writes a row only once: the last one counts. */
 const lastOfEach = (key: ReadonlyArray<Column>, rows: ReadonlyArray<object>): ReadonlyArray<object> => [
   ...new Map(rows.map((row) => [key.map(({ field }) => String(Reflect.get(row, field))).join(" "), row])).values()
 ]

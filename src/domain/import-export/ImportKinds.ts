@@ -35,7 +35,7 @@ const priceKey = (price: PriceRecord): string => {
 
 const stockKey = (stock: StockRecord): string => `${sellableKey(stock)} ${stock.warehouse ?? ""}`.trimEnd()
 
-/** How each kind of import is worked on. */
+/** How each kind of import is processed. */
 export class ImportKinds extends Context.Service<ImportKinds, {
   readonly workFor: (of: Pick<Import, "kind" | "format">) => Work
 }>()("stoa/domain/import-export/ImportKinds") {

@@ -34,8 +34,8 @@ export class ImportRepo extends Context.Service<ImportRepo, {
     bytes: number
   ) => Effect.Effect<boolean, never, CurrentActor>
   /**
-   * The file is there in full. `earlier`: a request with this key has made an import before, which is given in its place;
-   * the new one is gone then.
+   * The file has arrived completely. `earlier`: the import of an earlier request with this key, returned instead; the
+   * new one is deleted.
    */
   readonly queue: (
     id: string,
@@ -61,7 +61,7 @@ export class ImportRepo extends Context.Service<ImportRepo, {
   ) => Effect.Effect<Import | undefined, never, CurrentActor>
   /** Waiting imports of all organizations without progress for so many minutes. */
   readonly stalled: (minutes: number, limit: number) => Effect.Effect<ReadonlyArray<OpenImport>>
-  /** Deletes imports of all organizations that ended so many days ago, and files that stopped arriving a day ago. */
+  /** Deletes imports of all organizations that ended so many days ago, and uploads that stopped a day ago. */
   readonly purge: (days: number, limit: number) => Effect.Effect<number>
   /** Runs work in one transaction. */
   readonly together: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -234,7 +234,7 @@ const make = (sql: SqlClient.SqlClient): ImportRepo["Service"] => ({
   ...makeUpkeep(sql),
   end: makeEnd(sql),
   together: <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    // The outcome of the work travels beside the errors of the transaction, which are the only ones to die of.
+    // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
     sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
       Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error))
     )

@@ -154,7 +154,7 @@ class WooReader implements TableReader {
     return done
   }
 
-  /** By its name, and by its number too where another product of the file has the same name. */
+  /** The given slug, else one from the name, with the product's ID appended if it is taken in this file. */
   #slugOf(row: Row): string {
     const wanted = row.get("Slug") ?? slugOf(row.get("Name") ?? "")
     const slug = this.#taken.has(wanted) ? `${wanted}-${row.get("ID") ?? this.#taken.size}` : wanted

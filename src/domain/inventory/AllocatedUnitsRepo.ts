@@ -2,7 +2,7 @@ import type { SqlClient } from "effect/sql"
 import { newId } from "../ids/Id.ts"
 import type { StockAllocation } from "./StockRules.ts"
 
-/** Units of one sellable that a holder takes, for an order; the caller has locked hold and version. */
+/** Units of one sellable to allocate to a holder, for an order; the caller has locked hold and version. */
 export interface UnitAllocation {
   readonly organization: string
   readonly holder: string

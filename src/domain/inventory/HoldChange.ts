@@ -9,5 +9,5 @@ export interface HoldChange {
   readonly units: number
 }
 
-/** There is less than an order wants to hold in addition. */
+/** Less stock is available than an order needs in addition. */
 export class UnitsShort extends Data.TaggedError("UnitsShort")<Omit<StockShort, "sellable">> {}

@@ -207,7 +207,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
       if (units.length === 0) return
       const organization = yield* currentOrganization
       yield* sql.withTransaction(Effect.gen(function*() {
-        // Locks the hold, which may have ended or been swept away since everything of it was handed over.
+        // Locks the hold, which may have ended or been purged since everything in it was handed over.
         yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
           on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
         yield* returnToHoldStatement(sql, organization, orderId, units)

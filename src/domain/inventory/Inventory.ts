@@ -67,7 +67,7 @@ export class Inventory extends Context.Service<Inventory, {
 }
 
 const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouseId }: ManualStock) => ({
-  // An order's id is written in lower case everywhere: under another spelling its end would not find this hold.
+  // Normalize the order id to lower case: the end of the order must find this hold.
   orderId: isUuid(orderId) ? orderId.toLowerCase() : orderId,
   quantity,
   entityId: entityId.toLowerCase(),

@@ -31,7 +31,7 @@ export type Allocate = (
   levels: ReadonlyArray<WarehouseStock>
 ) => Result.Result<ReadonlyArray<StockAllocation>, ValidationFailed>
 
-/** Reservations by hand: one hold per order, which never runs out and may grow and shrink. */
+/** Manual reservations: one hold per order, which never expires and can grow and shrink. */
 export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
   /**
    * Adds to what the order holds. 404 if the entity's sellable has no level there; a refusal by `allocate` changes

@@ -1,9 +1,9 @@
 import type { SqlClient } from "effect/sql"
 
 /**
- * The parts every statement about some units of an order's holds begins with: `open`, what these holders hold in the
- * order of their warehouses, and `lines (holder, sellable_id, warehouse_id, quantity)`, the first `units` of each
- * sellable among them, or everything without `units`; never more than is held. The caller has locked the holds.
+ * CTEs for every statement about some units of an order's holds: `open`, the held units in warehouse order, and `lines
+ * (holder, sellable_id, warehouse_id, quantity)`, the first `units` of each sellable, or everything without `units`;
+ * never more than is held. The caller has locked the holds.
  */
 export const openUnits = (
   sql: SqlClient.SqlClient,

@@ -53,7 +53,7 @@ export class ReservationRepo extends Context.Service<ReservationRepo, {
     fences: ReadonlyArray<StockSnapshot>,
     reservations: ReadonlyArray<Reservation>
   ) => Effect.Effect<ReservationOutcome, never, CurrentActor>
-  /** Runs `body` in a transaction that keeps every other writer off these holders and sellables. */
+  /** Runs `body` in a transaction that locks out every other writer of these holders and sellables. */
   readonly alone: <A, R>(
     holders: ReadonlyArray<string>,
     sellables: ReadonlyArray<string>,

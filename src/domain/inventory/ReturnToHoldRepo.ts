@@ -2,9 +2,9 @@ import type { SqlClient } from "effect/sql"
 import type { StockAllocation } from "./StockRules.ts"
 
 /**
- * Puts units that were handed over back on the shelf of the warehouse they left, reserved for their order as before, in
- * one statement: on hand and reserved grow by the same, in SQL arithmetic. The caller has locked the hold; versions are
- * locked by key before the levels, as every stock writer does.
+ * Returns handed-over units to the warehouse they left, reserved for their order again, in one statement: on hand and
+ * reserved grow equally, in SQL arithmetic. The caller has locked the hold; versions are locked by key before the
+ * levels, as in every stock writer.
  */
 export const returnToHoldStatement = (
   sql: SqlClient.SqlClient,

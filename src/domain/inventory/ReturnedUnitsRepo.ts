@@ -12,9 +12,9 @@ export interface Returning {
 }
 
 /**
- * The part that partial releases share, as CTEs: what the holder has of the sellable (`held`), at most so many units of
- * it from the warehouse of the lowest priority on (`lines`), back to their levels and out of the hold's lines. The
- * caller has locked the hold.
+ * CTEs shared by partial releases: the holder's units of the sellable (`held`), the requested number of them from the
+ * warehouse of the lowest priority on (`lines`), returned to their levels and removed from the hold's lines. The caller
+ * has locked the hold.
  */
 export const returnUnits = (sql: SqlClient.SqlClient, returning: Returning) => {
   const { holder, organization, quantity, reason, sellable, warehouseId } = returning

@@ -6,7 +6,7 @@ import { lookupSql } from "../modules/LookupRepo.ts"
 export interface StockAudit {
   /** Levels with more units reserved than on hand, without permission to go below zero. */
   readonly oversold: number
-  /** Levels of the sample that have less reserved than the holds of the sample hold of them. */
+  /** Sampled levels with fewer units reserved than the sampled holds have. */
   readonly unbacked: number
 }
 

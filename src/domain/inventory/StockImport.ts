@@ -163,7 +163,7 @@ const levelAfter = (level: StockLevel, record: TargetedStock["record"], now: Dat
       reorderQuantity: over(record.reorderQuantity, level.reorderQuantity)
     }
     if (level.version > 0 && Equal.equals(next, level)) return level
-    // As an adjustment does: below what is reserved only where that was allowed before.
+    // As in an adjustment: a level can go below what is reserved only if that was allowed before.
     return { ...next, allowNegative: after < reserved, version: level.version + 1, updatedAt: now }
   })
 }

@@ -20,8 +20,8 @@ export const levelKey = ({ entityId, variantId }: Sellable, warehouseId: string)
 /** Reads stock for imports. */
 export class StockImportRepo extends Context.Service<StockImportRepo, {
   /**
-   * Locks the version row of every sellable in the order of their ids, and makes missing ones: no other writer changes a
-   * level of them before the transaction ends. Three statements.
+   * Locks the version row of every sellable in id order, and creates missing ones, so that no other writer changes
+   * their levels before the transaction ends. Three statements.
    */
   readonly read: (sellables: ReadonlyArray<Sellable>) => Effect.Effect<StockState, never, CurrentActor>
 }>()("stoa/domain/inventory/StockImportRepo") {

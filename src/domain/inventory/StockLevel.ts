@@ -43,7 +43,10 @@ export const AdjustedLevel = Schema.Struct({
 /** See the schema of the same name. */
 export type AdjustedLevel = typeof AdjustedLevel.Type
 
-/** What an adjustment may set beside the quantity, absent keeps what is there; and a leave that holds for it alone. */
+/**
+ * Settings of an adjustment besides the quantity; absent keeps the stored value. `allowNegative` applies to this
+ * adjustment only.
+ */
 export const levelSettings = {
   unitCost: Schema.optional(Schema.NullOr(Cost)),
   reorderThreshold: Schema.optional(Schema.NullOr(Units)),

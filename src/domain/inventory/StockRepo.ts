@@ -107,7 +107,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 
 const makeTogether =
   (sql: SqlClient.SqlClient): StockRepo["Service"]["together"] => <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    // The outcome of the work travels beside the errors of the transaction, which are the only ones to die of.
+    // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
     sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
       Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error)),
       Effect.withSpan("StockRepo.together")

@@ -26,7 +26,7 @@ export type AdjustmentMovement = "receipt" | "sale" | "return" | "adjustment"
 interface AdjustmentRule {
   readonly effect: "add" | "remove" | "set"
   readonly quantity: "positive" | "notNegative" | "notZero"
-  /** Whether an impossible removal takes what is there instead of being refused. */
+  /** Whether an impossible removal takes what is available instead of being refused. */
   readonly clamps: boolean
   readonly restocks: boolean
   readonly movement: AdjustmentMovement
@@ -80,7 +80,7 @@ export interface ResultingStock {
   readonly movement: AdjustmentMovement
 }
 
-/** The most units a level can hold: the column is a 32-bit integer. */
+/** Maximum units of a level: the column is a 32-bit integer. */
 export const maxUnits = 2_147_483_647
 
 const quantityFits: { readonly [Q in AdjustmentRule["quantity"]]: (quantity: number) => boolean } = {
@@ -110,9 +110,9 @@ const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "ad
 }
 
 /**
- * The level an adjustment leads to (contract 6). A result below zero, or below what is reserved, is refused with 422
- * unless negative stock is allowed; mode=remove takes what is free instead and reports the real change. A change
- * upwards is never refused for what is reserved.
+ * The level after an adjustment (contract 6). A result below zero, or below what is reserved, is refused with 422
+ * unless negative stock is allowed; mode=remove takes what is available instead and reports the actual change. An
+ * increase is never refused because of reservations.
  */
 export const adjustStock = (
   state: StockState,
@@ -218,7 +218,7 @@ export const allocateStock = (
   return Result.succeed(allocations)
 }
 
-/** The levels that allocations leave behind, of the sellables they touch; the given levels stay as they are. */
+/** The levels after allocations, for the sellables they affect; the given levels stay unchanged. */
 export const afterAllocations = (
   levels: StockLevels,
   allocations: ReadonlyArray<StockAllocation>

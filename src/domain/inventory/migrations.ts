@@ -49,7 +49,7 @@ export const migrations = {
     `create index stock_levels_oversold on stock_levels (organization_id) where reserved > on_hand and not allow_negative`,
     `create index stock_levels_warehouse on stock_levels (organization_id, warehouse_id, sellable_id)`,
     // One hold per checkout (its id) or manual reservation ('manual:' || order id). 'released' without lines is a
-    // tombstone: a reservation that arrives after its release must not be granted.
+    // tombstone: a reservation that arrives after its release must fail.
     `create table holds (
       organization_id text not null,
       holder text not null,

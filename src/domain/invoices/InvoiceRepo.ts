@@ -35,7 +35,7 @@ interface IssuedRow {
   readonly content: unknown
 }
 
-/** Invoices and what they are made of. */
+/** Invoices and the data they are built from. */
 export class InvoiceRepo extends Context.Service<InvoiceRepo, {
   /** In one statement, of an order of this organization. */
   readonly factsOf: (orderId: string) => Effect.Effect<InvoiceFacts, never, CurrentActor>

@@ -2,7 +2,7 @@ import type { InvoiceContent } from "./InvoiceContent.ts"
 
 /** Tax of all lines of one rate. */
 export interface TaxGroup {
-  /** In tenths of a percent, worked out of the amounts; null for what is left beside the lines: tax on shipping. */
+  /** In tenths of a percent, inferred from the amounts; null for the tax of no line: tax on shipping. */
   readonly rate: number | null
   /** Minor units before tax. */
   readonly net: number

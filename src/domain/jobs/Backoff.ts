@@ -7,8 +7,8 @@ const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 
 const longest = 7 * 86_400_000
 
 /**
- * Milliseconds to wait after so many failed tries (spec §3): `delay`, or `delay` times the factor, 2 without one, to the power
- * tries - 1. `random` in 0 to 1 spreads the wait by the task's jitter to either side.
+ * Milliseconds to wait after so many failed tries (spec §3): `delay`, or `delay` times the factor (default 2) to the
+ * power tries - 1. `random` in 0 to 1 spreads the wait by the task's jitter to either side.
  */
 export const backoffAfter = (retries: Retries | undefined, tries: number, random: number): number => {
   const { ceiling = longest, delay, factor = 2, jitter = 0, type } = retries?.backoff ?? fallback

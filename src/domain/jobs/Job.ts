@@ -35,7 +35,7 @@ export interface ClaimedJob {
   readonly organizationId: string
   readonly taskSlug: string
   readonly input: Readonly<Record<string, unknown>>
-  /** Tries with the one that begins now. */
+  /** Number of tries, including the current one. */
   readonly attempts: number
   readonly maxAttempts: number
   readonly createdAt: Date

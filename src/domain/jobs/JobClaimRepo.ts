@@ -38,8 +38,8 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo, {
    */
   readonly take: (claim: Claim, order: ProcessingOrder, from?: Date) => Effect.Effect<Claimed>
   /**
-   * As many jobs of each organization that has some, oldest first, of up to 64 organizations after the one named: one
-   * that floods the queue does not keep the others from their turn. Those that were `served` already are left out.
+   * An equal number of jobs of each organization with jobs, oldest first, for up to 64 organizations after the given
+   * one, so that one that floods the queue does not block the others. Skips those already `served`.
    */
   readonly takeFairly: (
     claim: Claim,

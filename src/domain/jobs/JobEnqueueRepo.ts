@@ -24,13 +24,13 @@ export interface Superseded {
   readonly concurrencyKey: string
 }
 
-/** Writes jobs; inside of a caller's transaction as a part of it. A delay begins at the clock of the process. */
+/** Writes jobs; joins the caller's transaction. A delay starts at the process's clock. */
 export class JobEnqueueRepo extends Context.Service<JobEnqueueRepo, {
   /** All of them in one statement, which also wakes the workers of their queues once it is committed. */
   readonly insert: (rows: ReadonlyArray<NewJobRow>) => Effect.Effect<void>
   /**
-   * Deletes the pending jobs of these, those that wait for another try included, and then inserts, in one transaction;
-   * two at once for the same key do so one after the other. Gives the ids that are gone.
+   * Deletes pending jobs of the same keys, including those waiting for another try, and inserts these, in one
+   * transaction; concurrent calls for the same key run in sequence. Returns the deleted ids.
    */
   readonly replace: (
     superseded: ReadonlyArray<Superseded>,

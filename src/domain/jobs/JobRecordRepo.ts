@@ -9,13 +9,13 @@ import { jobColumns, jobOf, type JobRow } from "./JobRows.ts"
 /** How much a queue has to do. */
 export interface QueueDepth {
   readonly queue: string
-  /** Jobs that wait, their key's turn or time included; counted up to 10,000. */
+  /** Waiting jobs, including those waiting for a key or a time; counted up to 10,000. */
   readonly pending: number
   /** Seconds since the oldest job that may run could have run; 0 when there is none. */
   readonly oldestSeconds: number
 }
 
-/** Records of jobs for people: the failed ones of an organization, and how the queues are. */
+/** Job records for people: an organization's failed jobs, and the state of the queues. */
 export class JobRecordRepo extends Context.Service<JobRecordRepo, {
   readonly find: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
   /** Failed jobs of the organization, newest end first. */

@@ -3,7 +3,7 @@ import type { ProcessingOrder } from "./Job.ts"
 
 /** Job settings of this deployment. Times in milliseconds unless stated otherwise. */
 export interface JobSettingsValues {
-  /** Whether the queues are worked on by the processes themselves. */
+  /** Whether the processes themselves run the queues. */
   readonly autorun: boolean
   /** Polling interval of an idle queue without notifications. */
   readonly pollMs: number
@@ -11,7 +11,7 @@ export interface JobSettingsValues {
   readonly slots: number
   /** Handlers that run at the same time in a slot. */
   readonly concurrency: number
-  /** Most jobs that one claim takes while handlers end as fast as they begin. */
+  /** Maximum number of jobs in one claim while handlers end as fast as they begin. */
   readonly batch: number
   /** How long a job belongs to its worker after its last sign of life. */
   readonly leaseMs: number
@@ -26,7 +26,7 @@ export interface JobSettingsValues {
   readonly keepSucceededDays: number
   readonly keepFailedDays: number
   readonly order: ProcessingOrder
-  /** Queues that always have slots, beside `default` and those of tasks. */
+  /** Queues with permanent slots, besides `default` and those of tasks. */
   readonly queues: ReadonlyArray<string>
 }
 

@@ -27,11 +27,11 @@ export class JobSettleRepo extends Context.Service<JobSettleRepo, {
   /** Says of jobs at work that their worker lives. Gives those that it still holds. */
   readonly extend: (token: string, ids: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
   /**
-   * Takes jobs from workers that gave no sign of life, at most 1,000 a call. The try counts: a job that kills its worker
-   * ends as failed after its last one.
+   * Reclaims jobs of workers whose lease has expired, at most 1,000 per call. The try counts, so a job that kills its
+   * worker fails after its last try.
    */
   readonly reap: Effect.Effect<Reclaimed>
-  /** The same for what a slot's dead or displaced predecessor left behind. `token` is the slot's own. */
+  /** Reclaims jobs of a slot's dead or displaced predecessor. `token` is the slot's current one. */
   readonly reclaimSlot: (slot: string, token: string) => Effect.Effect<Reclaimed>
   /**
    * Unblocks the oldest job of each free key: a worker may have set it aside at the moment the key became free. Returns

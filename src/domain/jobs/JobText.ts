@@ -1,4 +1,4 @@
-/** Longest error text that a job keeps. */
+/** Maximum length of a job's error text. */
 const maxErrorLength = 10_000
 
 /** Half a surrogate pair or NUL as `JSON.stringify` writes them; neither fits into jsonb. */

@@ -7,7 +7,7 @@ import type { EnqueueOptions, Input, NewJob } from "./NewJob.ts"
  * if that commits. An unknown task is accepted, and fails when it is run.
  */
 export class Jobs extends Context.Service<Jobs, {
-  /** Gives the id of the new job. 422 when the organization is blank or an option makes no sense. */
+  /** Returns the id of the new job. 422 if the organization is blank or an option is invalid. */
   readonly enqueue: (
     task: string,
     input: Input,

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 
 /** The last tick of each schedule that was turned into a job. */
 export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo, {
-  /** The last one of each of these tasks. */
+  /** The last tick of each of these tasks. */
   readonly last: (tasks: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Date>>
   /**
    * Does the work of a tick in one transaction with the mark that it was done. Undefined, and no work, when this tick or

@@ -75,7 +75,7 @@ type Handled = ReturnType<Task["handler"]>
 
 const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> => !Effect.isEffect(made)
 
-/** The call of a handler; most handlers touch little of it, and what they do not touch is not made. */
+/** The handler's call, created lazily, because most handlers use little of it. */
 const callOf = (
   serviceRegistry: ServiceRegistry["Service"],
   { attempts, id, input, maxAttempts, organizationId, taskSlug }: ClaimedJob,
@@ -152,8 +152,8 @@ const success = (task: Task, job: ClaimedJob, result: TaskResult | void) => {
 }
 
 /**
- * The end of a handler; undefined when it took too long. Most handlers that only write a row or two are fast, and some
- * end at once: a timer is set only for one that is still at work after its first step.
+ * Runs a handler with its time limit; undefined on a timeout. Most handlers are fast, and some end at once: the timer
+ * starts only if one is still running after its first step.
  */
 const within = Effect.fnUntraced(function*({ abort, work }: Handling, timeLimitMs: number) {
   const fiber = yield* Effect.forkChild(work, { startImmediately: true })

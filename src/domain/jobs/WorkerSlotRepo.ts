@@ -32,11 +32,11 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo, {
   readonly release: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
   /** Ends the current run, unless another worker has it; the next run is then open. */
   readonly end: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
-  /** Ends it in the same way without a successor: the slot is gone until its queue has jobs again. */
+  /** Ends the run without a successor: the slot is closed until its queue has jobs again. */
   readonly close: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
 }>()("stoa/domain/jobs/WorkerSlotRepo") {}
 
-/** A job of `found.queue` could have begun a second ago: the first slot is dead or has its hands full. */
+/** A job of `found.queue` is overdue by a second: the first slot is dead or overloaded. */
 const isLate = (sql: SqlClient.SqlClient) =>
   sql.literal(`coalesce(least(
     (select created_at from commerce_jobs j where j.queue = found.queue and status = 'pending' and wait_until is null

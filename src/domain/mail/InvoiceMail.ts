@@ -7,7 +7,7 @@ export const InvoiceMail = Schema.Struct({
 }).annotate({ identifier: "InvoiceMail" })
 export type InvoiceMail = typeof InvoiceMail.Type
 
-/** Whether a mail waits to be sent: none does where mails of the template `order-invoice` are not sent. */
+/** `queued` is false if mails of the template `order-invoice` are switched off. */
 export const SentInvoice = Schema.Struct({ queued: Schema.Boolean, to: Schema.String })
   .annotate({ identifier: "SentInvoice" })
 export type SentInvoice = typeof SentInvoice.Type

@@ -9,7 +9,7 @@ export interface Addressed {
   readonly email: string
   /** The order as recorded in the event. */
   readonly record: unknown
-  /** Status before the event; null of one that made the order. */
+  /** Status before the event; null if the event created the order. */
   readonly previousStatus: string | null
 }
 

@@ -5,7 +5,7 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import type { AttachedMedium, ShownMedium } from "./MediaAsset.ts"
 
-/** Attachments that a batch makes or changes, and ends. */
+/** Attachments that a batch creates, changes or deletes. */
 export interface AttachmentWrites {
   readonly put: ReadonlyArray<AttachedMedium>
   readonly gone: ReadonlyArray<AttachedMedium>

@@ -42,7 +42,9 @@ export class MediaFileRepo extends Context.Service<MediaFileRepo, {
     assetId: string,
     width: number
   ) => Effect.Effect<Pick<MediaFile, "storageKey" | "contentType" | "size" | "digest"> | undefined, never, CurrentActor>
-  /** Writes the row of a version that is stored. False: there is one already, or its asset is gone; the file has to go. */
+  /**
+   * Writes the row of a stored version. False if one exists or the asset was deleted; the file must then be removed.
+   */
   readonly addRendition: (rendition: NewRendition) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/media/MediaFileRepo") {
   static readonly layer = Layer.effect(

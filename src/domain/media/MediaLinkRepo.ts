@@ -4,7 +4,7 @@ import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { Detachment, NewAttachment } from "./MediaAsset.ts"
 
-/** Which ends of an attachment the organization has, and whether it was made. */
+/** Which ends of an attachment exist in the organization, and whether it was created. */
 export interface AttachmentEnds {
   readonly entity: boolean
   readonly variant: boolean

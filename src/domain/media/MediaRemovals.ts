@@ -8,7 +8,7 @@ const atOnce = 4
 
 /** Removes files whose rows are deleted or were never written. Touches only files on the database's removal list. */
 export class MediaRemovals extends Context.Service<MediaRemovals, {
-  /** Files of a record that was just deleted. What cannot be removed now stays on the list; it never fails. */
+  /** Removes the files of a deleted record. Files that cannot be removed now stay on the list; it never fails. */
   readonly now: (storageKeys: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
   /** Up to `limit` files that are due. Gives how many were tried, which is less than the limit when none is left. */
   readonly sweep: (limit: number) => Effect.Effect<number>

@@ -18,8 +18,8 @@ export interface FoundAsset {
 /** The media of an organization, newest first. */
 export class MediaRepo extends Context.Service<MediaRepo, {
   /**
-   * Writes the row of a file that is stored, and takes the file off the list of those that have to go. Undefined: it is
-   * on that list no more, because its upload took longer than one may, and is being removed.
+   * Writes the row of a stored file and takes the file off the removal list. Undefined: the upload took too long, so
+   * the file is already being removed.
    */
   readonly create: (asset: NewAsset) => Effect.Effect<MediaAsset | undefined, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<FoundAsset | undefined, never, CurrentActor>

@@ -6,9 +6,9 @@ export interface MediaSettingsValues {
   /** Largest file, in bytes. */
   readonly maxUploadSize: number
   readonly contentTypes: ReadonlyArray<string>
-  /** Widths in pixels that smaller versions of images are made in. */
+  /** Widths in pixels of smaller versions of images. */
   readonly imageWidths: ReadonlyArray<number>
-  /** Maximum pixels of an image; animations count all frames. */
+  /** Maximum pixels of an image; all frames of an animation together can have four times as many. */
   readonly maxPixels: number
   /** How long a signed address works. */
   readonly signedUrlSeconds: number

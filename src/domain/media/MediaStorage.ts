@@ -20,9 +20,9 @@ export interface SignedAnswer {
 
 /** Storage of files: a folder, or a bucket of objects. A key is never used for two files. */
 export class MediaStorage extends Context.Service<MediaStorage, {
-  /** False: the deployment keeps no files, and none can be uploaded (501). */
+  /** False: the deployment has no storage, and uploads fail (501). */
   readonly isConfigured: boolean
-  /** Stores a staged file; it may be gone from its place afterwards. Once this succeeded the file survives a crash. */
+  /** Stores a temporary file, which may be moved. After success the file survives a crash. */
   readonly put: (key: string, file: TemporaryFile, contentType: string) => Effect.Effect<void, StorageFailed>
   /** Streams the file, or a part of it. */
   readonly open: (

@@ -13,7 +13,7 @@ import { storageAway } from "./Uploads.ts"
 const atOnce = 2
 const mostWaiting = 64
 
-/** The image that smaller versions are made of. */
+/** The original image of smaller versions. */
 export type Original = Pick<MediaFile, "assetId" | "organizationId" | "storageKey" | "contentType">
 
 type Stored = Pick<MediaFile, "storageKey" | "contentType" | "size" | "digest">
@@ -23,7 +23,9 @@ type Stored = Pick<MediaFile, "storageKey" | "contentType" | "size" | "digest">
  * client cannot have one image rendered a thousand times.
  */
 export class Renditions extends Context.Service<Renditions, {
-  /** 422 for a width that is not made or a file that is no image; 503 when too many are being drawn. */
+  /**
+   * 422 for a width that is not configured or a file that is not an image; 503 at the limit of concurrent renderings.
+   */
   readonly of: (original: Original, width: number) => Effect.Effect<Stored, ValidationFailed | NotFound | Unavailable>
 }>()("stoa/domain/media/Renditions") {
   static readonly layer = Layer.effect(Renditions, Effect.suspend(() => makeRenditions))
@@ -49,7 +51,7 @@ const makeRenditions = Effect.gen(function*() {
     yield* storage.put(key, file, contentType)
     const made = { assetId, width, storageKey: key, contentType, size, digest }
     if (yield* repo.addRendition(made)) return made
-    // Another process was faster, or the image is gone.
+    // Another process was faster, or the image was deleted.
     return (yield* repo.rendition(assetId, width)) ?? (yield* NotFound.of("Media not found."))
   }, Effect.scoped)
 

@@ -14,7 +14,7 @@ export interface HandlerLogger {
 
 /** Enqueues jobs of the handler's organization. Inside of the caller's transaction they exist exactly if it commits. */
 export interface HandlerJobs {
-  /** Gives the job's id; 422 when an option makes no sense. */
+  /** Returns the job's id; 422 for an invalid option. */
   readonly enqueue: (
     task: string,
     input: Input,

@@ -28,7 +28,7 @@ export const askOutside = (
       : Effect.tryPromise({ try: () => made, catch: failed })
     return Effect.onInterrupt(answer, () => Effect.sync(() => waiting.abort()))
   }).pipe(
-    // A service that throws instead of failing is no less away.
+    // A service that throws counts as failed, too.
     Effect.catchDefect((defect) => Effect.fail(failed(defect))),
     Effect.timeoutOrElse({ duration: limitMs, orElse: () => Effect.fail(failed(`no answer within ${limitMs} ms`)) })
   )

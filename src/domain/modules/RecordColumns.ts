@@ -3,7 +3,7 @@ import { String } from "effect"
 /** The fields of a record's schema; each of them is stored in the column of that name in snake case. */
 type Fields = Readonly<Record<string, unknown>>
 
-/** SQL texts for fields that their column alone does not give, for example a bigint to be read as a number. */
+/** SQL for fields that need more than their column, for example a bigint read as a number. */
 type Expressions = Readonly<Record<string, string>>
 
 const columnOf = (row: string | undefined, field: string) =>

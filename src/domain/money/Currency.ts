@@ -42,7 +42,7 @@ export const isCurrencyCode: (code: string) => code is CurrencyCode = Schema.is(
 /** How many decimals a currency has: JPY 0, GBP 2, KWD 3. */
 export const exponentOf = (currency: CurrencyCode): Exponent => exponents.get(currency) ?? 2
 
-/** The text is not a decimal number the currency can hold exactly. */
+/** The text is not a decimal number that the currency can represent exactly. */
 export class MalformedAmount
   extends Data.TaggedError("MalformedAmount")<{ readonly text: string; readonly currency: string }>
 {

@@ -95,7 +95,7 @@ export interface StoredOrder {
   readonly order: Order
   /** User whose profile the order belongs to; null for a guest's order. */
   readonly ownerUserId: string | null
-  /** The cart it was made from. */
+  /** The cart the order was created from. */
   readonly cartId: string | null
   /** SHA-256 of the secret of that cart. */
   readonly cartSecretHash: string | null

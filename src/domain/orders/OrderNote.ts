@@ -3,7 +3,7 @@ import { Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { keyText } from "../text/Storable.ts"
 
-/** Who reads a note: staff alone, or the order's customer as well. */
+/** Readers of a note: staff only, or the order's customer as well. */
 export const NoteVisibility = Schema.Literals(["internal", "customer"])
 export type NoteVisibility = typeof NoteVisibility.Type
 
@@ -20,7 +20,7 @@ export const OrderNote = Schema.Struct({
 }).annotate({ identifier: "OrderNote" })
 export type OrderNote = typeof OrderNote.Type
 
-/** A note as the order's customer reads it: not who of the staff wrote it. */
+/** A note for the order's customer, without its author. */
 export const CustomerNote = Schema.Struct({ id: Uuid, text: Schema.String, createdAt: Time }).annotate({
   identifier: "CustomerOrderNote"
 })

@@ -8,7 +8,7 @@ import type { NoteVisibility, OrderNote } from "./OrderNote.ts"
 
 /** All SQL of notes. The change log records them as changes of their order. */
 export class OrderNoteRepo extends Context.Service<OrderNoteRepo, {
-  /** A page of an order's notes, oldest first, in two statements; of one visibility where one is named. */
+  /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
   readonly list: (
     orderId: string,
     visibility: NoteVisibility | undefined,
@@ -16,7 +16,7 @@ export class OrderNoteRepo extends Context.Service<OrderNoteRepo, {
   ) => Effect.Effect<PageOf<OrderNote>, never, CurrentActor>
   /** Returns false and writes nothing if the organization has no such order. */
   readonly insert: (note: OrderNote) => Effect.Effect<boolean, never, CurrentActor>
-  /** False when the order has no such note. */
+  /** False if the order has no such note. */
   readonly remove: (orderId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/orders/OrderNoteRepo") {}
 
@@ -42,7 +42,7 @@ const toNote = (row: NoteRow): OrderNote => ({
   createdAt: row.created_at
 })
 
-/** The change log keeps who wrote how much to whom, and not the words: they are in the table, until they are deleted. */
+/** The change log records a note without its text, which stays deletable in the table. */
 const toChange = (type: "orders.addNote" | "orders.removeNote", { text: _, ...note }: OrderNote) => ({
   type,
   entityType: "order" as const,

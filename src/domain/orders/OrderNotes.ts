@@ -8,14 +8,14 @@ import { OrderNoteRepo } from "./OrderNoteRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { OwnOrders } from "./OwnOrders.ts"
 
-/** Notes of staff about orders (contract §4.4). 404 for an order or a note that is not there. */
+/** Notes of staff about orders (contract §4.4). 404 for a missing order or note. */
 export class OrderNotes extends Context.Service<OrderNotes, {
   /** A page of all notes, oldest first. */
   readonly list: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<OrderNote>, NotFound, CurrentActor>
   readonly create: (orderId: string, sent: NewNote) => Effect.Effect<OrderNote, NotFound, CurrentActor>
   readonly remove: (orderId: string, id: string) => Effect.Effect<void, NotFound, CurrentActor>
   /**
-   * An internal note in the transaction that makes its order. That transaction bears the mark of the request, so the note
+   * An internal note in the transaction that creates its order. The order carries the idempotency record, so the note
    * does not.
    */
   readonly noteWith: (orderId: string, text: string) => Effect.Effect<void, never, CurrentActor>

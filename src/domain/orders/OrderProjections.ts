@@ -4,8 +4,8 @@ import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "./Order.ts"
 
 /**
- * What a plugin keeps of orders and must be true together with them. Both functions get orders of one organization, sorted
- * by id, and act as the service itself. What they fail or die with undoes the change of the order.
+ * Data of a plugin that must stay consistent with orders. Both functions get orders of one organization, sorted by id,
+ * and act as the system. A failure or defect rolls back the change of the order.
  */
 export interface OrderProjection {
   /**

@@ -91,7 +91,7 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
     select (select id from refund) as refund_id`
 }
 
-/** The order with its lines; `locking` keeps it from others until the transaction has ended. */
+/** The order with its lines; `locking` locks it until the transaction ends. */
 const read = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, locking: "" | "for update of o") =>
   sql<OrderRow & { readonly lines: ReadonlyArray<OrderLineRow> }>`select o.*,
       coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
@@ -103,7 +103,7 @@ interface Goods {
   readonly handover: Handover["Service"]
 }
 
-/** A final status ends the hold on the stock: handed over when fulfilled, given back when not (contract §4.2). */
+/** A final status ends the hold on the stock: deducted when fulfilled, released when not (contract §4.2). */
 const moveStock = Effect.fnUntraced(function*({ handover, stock }: Goods, { covered, orderId, to }: OrderTransition) {
   if (effectsOf[to].includes("deductStock") && covered !== true) {
     yield* handover.rest(orderId)

@@ -18,7 +18,7 @@ export interface StatusRequest
   readonly source: TransitionSource
 }
 
-/** Why an order stays in its status: 404, 401, 403, 409 or 422. */
+/** Why a status change failed: 404, 401, 403, 409 or 422. */
 export type StatusChangeError =
   | NotFound
   | Unauthorized
@@ -140,7 +140,7 @@ export class Orders extends Context.Service<Orders, {
             Effect.map(statuses.transition(change), ({ order }) => void moved.push({ order, asked })),
           { discard: true }
         )
-        // What the order does follows from the change that the request made, which alone bears its mark.
+        // The status steps follow from the request's change in `write`, which alone carries the idempotency record.
         const written = yield* write(
           Effect.updateService(move, CurrentActor, ({ executionId: _, ...actor }): Actor => actor)
         )

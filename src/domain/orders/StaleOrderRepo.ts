@@ -7,7 +7,7 @@ export interface StaleOrder {
   readonly organizationId: string
 }
 
-/** Finds orders that were left behind (contract §4.4). */
+/** Finds abandoned orders (contract §4.4). */
 export class StaleOrderRepo extends Context.Service<StaleOrderRepo, {
   /**
    * A page, by id, of pending orders of all organizations created longer ago than `hours`. Excludes paid, draft and

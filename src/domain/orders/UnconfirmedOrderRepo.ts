@@ -12,7 +12,10 @@ export interface UnconfirmedOrder {
 
 /** Pending orders that wait for the shopper to pay or confirm the payment (contract §3.7), with their deadlines. */
 export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, {
-  /** The order waits so many seconds from now; repeating it does not prolong that. Nothing for one that is paid. */
+  /**
+   * Sets the order's payment deadline to so many seconds from now; repeating it does not extend that. Does nothing for
+   * a paid order.
+   */
   readonly awaitPayment: (orderId: string, seconds: number) => Effect.Effect<void, never, CurrentActor>
   /**
    * How many orders of the customer wait, this one among them. In the transaction that creates one it is exact: of two that

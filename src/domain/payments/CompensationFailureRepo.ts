@@ -53,13 +53,13 @@ export interface FailedVoid {
 
 /** Failed steps about money; those of refunds are written where the refund fails. */
 export class CompensationFailureRepo extends Context.Service<CompensationFailureRepo, {
-  /** A page of failures, the last one first; of one status where one is named. Two statements. */
+  /** A page of failures, newest first, optionally of one status. Two statements. */
   readonly list: (
     status: string | undefined,
     page: PageRequest
   ) => Effect.Effect<PageOf<CompensationFailure>, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<CompensationFailure | undefined, never, CurrentActor>
-  /** An operator has seen to it. False when it was not open any more, or is none of the organization's. */
+  /** Records that an operator settled the failure. False if it is not open or not the organization's. */
   readonly resolve: (id: string, note: string | null) => Effect.Effect<boolean, never, CurrentActor>
   /** Notes a void that failed for good, once for each checkout. */
   readonly recordVoid: (failed: FailedVoid) => Effect.Effect<void>

@@ -7,7 +7,7 @@ import { CompensationFailureRepo } from "./CompensationFailureRepo.ts"
 
 /** Steps about money that failed for good, for the operator (contract §3.8; `compensation:admin`). */
 export class CompensationFailures extends Context.Service<CompensationFailures, {
-  /** A page of failures, the last one first; of one status where one is named. */
+  /** A page of failures, newest first, optionally of one status. */
   readonly list: (
     status: string | undefined,
     page: PageRequest

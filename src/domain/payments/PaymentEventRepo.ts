@@ -14,10 +14,10 @@ export interface ReceivedEvent {
   readonly amount: number | null
 }
 
-/** What the work of an event may fail with; the claim is rolled back with it, so the provider's next try is worked on. */
+/** Failures of an event's work; they roll back the claim, so that the provider's next try is processed. */
 type WorkFailure = Conflict | InvalidTransition
 
-/** Memory of the provider events that were worked on. */
+/** Stores processed provider events. */
 export class PaymentEventRepo extends Context.Service<PaymentEventRepo, {
   /** Claims the event and runs the work in one transaction. Undefined, without work, for a repeated event. */
   readonly once: <A>(

@@ -210,7 +210,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
             () => Effect.undefined
           )
           if (receipt === undefined) continue
-          // Also for a repeated event: the process that worked on it first may have died before this.
+          // Also for a repeated event: the process that handled it first may have died before this step.
           if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
           return receipt
         }

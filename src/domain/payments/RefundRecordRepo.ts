@@ -50,7 +50,7 @@ const toRecord = (row: RecordRow): RefundRecord => ({
 export class RefundRecordRepo extends Context.Service<RefundRecordRepo, {
   /** A refund with its lines. Undefined when the organization has none such. */
   readonly find: (refundId: string) => Effect.Effect<RefundRecord | undefined, never, CurrentActor>
-  /** A page of an order's refunds, the last one first; undefined for an order that the organization has not. */
+  /** A page of an order's refunds, newest first; undefined if the organization has no such order. */
   readonly ofOrder: (
     orderId: string,
     page: PageRequest

@@ -25,9 +25,9 @@ interface DueRow {
 }
 
 /**
- * The ledger of money given back. Rows are written by the transaction of the change of status; here they are settled.
- * The order's `refunded_total` moves in the same statement as the row that explains it, under the constraint that no
- * more is given back than was captured.
+ * The refund ledger. The transaction of the status change writes rows; this repository settles them. The order's
+ * `refunded_total` changes in the same statement as its row, under the constraint that refunds never exceed the
+ * capture.
  */
 export class RefundRepo extends Context.Service<RefundRepo, {
   /** A refund with its payment. Undefined if the organization has no such refund. */

@@ -48,7 +48,7 @@ const fits = (order: RefundableOrder, { amount, lines, shipping_value: shipping 
     })
 }
 
-/** Units that the refund takes out of the order's hold again. */
+/** Units that the refund releases from the order's hold again. */
 const unsentOf = (order: RefundableOrder, { lines }: FailedRow) =>
   order.lines.flatMap(({ id, sellable, unsent }) => {
     const quantity = Math.min(unsent, lines.find((line) => line.id === id)?.quantity ?? 0)

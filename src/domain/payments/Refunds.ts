@@ -33,7 +33,7 @@ export class Refunds extends Context.Service<Refunds, {
   ) => Effect.Effect<WrittenRefund, NotFound | Conflict | ValidationFailed | Denied, CurrentActor>
   /** One refund; 404. */
   readonly get: (refundId: string) => Effect.Effect<RefundRecord, NotFound, CurrentActor>
-  /** A page of an order's refunds, the last one first; 404 for an unknown order. */
+  /** A page of an order's refunds, newest first; 404 for an unknown order. */
   readonly ofOrder: (
     orderId: string,
     page: PageRequest

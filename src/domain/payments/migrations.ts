@@ -84,9 +84,9 @@ export const migrations = {
       where status = 'open'`,
     `create index compensation_failures_order on compensation_failures (order_id) where order_id is not null`,
     `create unique index compensation_failures_refund on compensation_failures (refund_id) where status = 'open'`,
-    // Whose turn it is: every attempt puts a refund behind those that wait for theirs.
+    // Order of attempts: every attempt moves a refund behind those that wait.
     `create index refunds_pending on refunds (next_attempt_at) where status = 'pending'`,
-    // An event of a payment provider is worked on once (contract §11).
+    // A payment provider's event is processed once (contract §11).
     `create table payment_events (
       organization_id text not null,
       provider text not null,

@@ -14,7 +14,7 @@ export const Time = Schema.Date.annotate({ format: "date-time" })
 /** A point in time as requests name it: an ISO 8601 date or time; without an offset it is read as UTC (spec §2). */
 export const Moment = Schema.String.check(Schema.isPattern(iso)).annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.Date.check(Schema.isBetweenDate({ minimum: earliest, maximum: latest })), {
-    // The zone of the machine must not decide when a price begins.
+    // Without a zone a time is UTC: the machine's zone must not decide when a price begins.
     decode: SchemaGetter.transform((text) => new Date(local.test(text) ? `${text}Z` : text)),
     encode: SchemaGetter.transform((time) => time.toISOString())
   })
@@ -70,7 +70,7 @@ export interface Bounds {
   readonly validUntil: Date | null
 }
 
-/** The bounds of a request laid over those of a record: left out keeps, null opens. */
+/** The record's bounds with those of a request applied: absent keeps, null opens. */
 export const boundsOver = (sent: SentBounds, before?: Bounds): Bounds => ({
   customerGroupId: over(sent.customerGroupId, before?.customerGroupId ?? null),
   minQuantity: over(sent.minQuantity, before?.minQuantity ?? null),
@@ -85,7 +85,7 @@ export const over = <A>(sent: A | undefined, before: A): A => sent === undefined
 /** An issue of a field whose value contradicts another one. */
 export const issue = (path: string, message: string): Issue => ({ path, message, code: "invalid" })
 
-/** A time window that ends before it begins would hold never. */
+/** A time window that ends before it begins would never apply. */
 export const windowIssues = (from: Date | null, until: Date | null): ReadonlyArray<Issue> =>
   from !== null && until !== null && until < from ? [issue("validUntil", "must not be before validFrom")] : []
 

@@ -21,7 +21,7 @@ export interface PriceCandidates {
   readonly entities: ReadonlyMap<string, PricedEntity>
 }
 
-/** An entity with its `metadata.basePrice`, null where that is no number. */
+/** An entity with its `metadata.basePrice`, null if that is not a number. */
 export interface PricedEntity {
   readonly slug: string
   readonly basePrice: number | null

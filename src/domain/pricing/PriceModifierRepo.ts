@@ -65,7 +65,7 @@ const newRow = (sql: SqlClient.SqlClient, m: PriceModifier) =>
       ${m.createdAt}::timestamptz, ${m.updatedAt}::timestamptz
     from target where entity_found and variant_found returning id`
 
-/** The changed row, likewise. */
+/** The changed row, as the same CTE. */
 const changedRow = (sql: SqlClient.SqlClient, m: PriceModifier) =>
   sql`update price_modifiers set name = ${m.name}, type = ${m.type}, value = ${m.value}::bigint,
       priority = ${m.priority}::int, entity_id = ${m.entityId}::uuid, variant_id = ${m.variantId}::uuid,

@@ -18,7 +18,7 @@ import { PriceModifierRepo } from "./PriceModifierRepo.ts"
 export class PriceModifiers extends Context.Service<PriceModifiers, {
   /** A new modifier; runs `pricing.afterCreate`. */
   readonly create: (input: NewPriceModifier) => Effect.Effect<PriceModifier, ValidationFailed, CurrentActor>
-  /** Changes what is sent and keeps the rest; runs `pricing.afterUpdate`. */
+  /** Changes the sent fields only; runs `pricing.afterUpdate`. */
   readonly change: (
     id: string,
     input: PriceModifierChange

@@ -157,8 +157,8 @@ const byText = (left: string, right: string): number => left < right ? -1 : left
 const unset = (value: string | null): number => value === null ? 1 : 0
 
 /**
- * The order of preference among prices that all match (contract 7.3.3): the specific beats the general, never the
- * cheap the dear. The larger id decides last, so equal rows always give the same answer.
+ * Preference among matching prices (contract 7.3.3): specific before general, never cheap before expensive. The larger
+ * id decides last, so that equal rows always give the same result.
  */
 const preference = (left: PriceRow, right: PriceRow): number =>
   ascending(unset(left.variantId), unset(right.variantId)) ||
@@ -184,7 +184,7 @@ interface Base {
   readonly priceId: string | null
 }
 
-/** Where every explanation of a price begins: its row, or the entity's own base price where `priceId` is null. */
+/** First step of a price explanation: its row, or the entity's base price if `priceId` is null. */
 export const firstStep = (amount: number, priceId: string | null): BreakdownStep => ({
   label: priceId === null ? "Entity base price" : "Base price",
   amountBefore: 0,

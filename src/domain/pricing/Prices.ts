@@ -115,7 +115,7 @@ const resolved = (
   { entities, modifiers, prices }: PriceCandidates,
   buyer: { readonly currency: string; readonly groups: ReadonlyArray<string>; readonly now: Date }
 ) => {
-  // Rows hold ids in lower case, a request may write them in upper case.
+  // Rows have lower-case ids; requests may use upper case.
   const entityId = line.entityId.toLowerCase()
   return resolvePrice({
     ...buyer,

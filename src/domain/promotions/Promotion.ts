@@ -86,6 +86,6 @@ export const PromotionChange = Schema.Struct({
 })
 export type PromotionChange = typeof PromotionChange.Type
 
-/** Which promotions a list shows: `active` is switched on and within its window now; `scheduled` begins later. */
+/** Status filter of a list: `active` is switched on and within its window now; `scheduled` begins later. */
 export const PromotionStatus = Schema.Literals(["active", "inactive", "expired", "scheduled", "all"])
 export type PromotionStatus = typeof PromotionStatus.Type

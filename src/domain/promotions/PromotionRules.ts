@@ -293,7 +293,7 @@ const isBetter = (offer: Offer, than: Offer): boolean =>
   offer.discountTotal > than.discountTotal ||
   (offer.discountTotal === than.discountTotal && offer.freeShipping && !than.freeShipping)
 
-/** The stack of all stackable promotions or one non-stackable alone, whichever saves more; the stack wins ties. */
+/** The stack of all stackable promotions or a single non-stackable one, whichever saves more; the stack wins ties. */
 const bestOffer = (
   subtotal: number,
   gains: ReadonlyArray<{ readonly stackable: boolean; readonly promotion: AppliedPromotion }>

@@ -11,11 +11,11 @@ import { PromotionRepo } from "./PromotionRepo.ts"
 
 export type PromotionChangeError = NotFound | Conflict | ValidationFailed
 
-/** Promotions as the store keeps them (spec §4 Promotions, contract §8). */
+/** Management of promotions (spec §4 Promotions, contract §8). */
 export class Promotions extends Context.Service<Promotions, {
   /** Creates a promotion; 409 if its code is in use. Runs `promotions.afterCreate`. */
   readonly create: (input: NewPromotion) => Effect.Effect<Promotion, Conflict | ValidationFailed, CurrentActor>
-  /** Changes what is sent and keeps the rest; runs `promotions.afterUpdate`. */
+  /** Changes the sent fields only; runs `promotions.afterUpdate`. */
   readonly change: (
     id: string,
     input: PromotionChange

@@ -36,7 +36,7 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
       clauses.push(sql`a.locale = any(${query.locales}::text[]) and not exists (select 1 from entity_attributes b
         where b.organization_id = a.organization_id and b.entity_id = a.entity_id and ${place("b")} < ${place("a")})`)
     }
-    // From the prefix to the last text that begins with it: a range of the index, for any prefix.
+    // From the prefix to the last text that begins with it: an index range for any prefix.
     const title = sql.literal(`search_sort(a.title) collate "C"`)
     const rows = yield* sql<{ readonly title: string }>`with asked as materialized (
         select search_sort(${query.prefix}) as prefix)

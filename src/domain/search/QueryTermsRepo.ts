@@ -105,5 +105,5 @@ const similar = `create function search_similar_terms(organization text, q text,
     return terms;
   end $$`
 
-/** Functions that turn what was typed into queries of the search index. */
+/** SQL functions that turn search text into index queries. */
 export const queryTerms: ReadonlyArray<string> = [terms, slips, has, similar]

@@ -2,7 +2,9 @@ import { Schema } from "effect"
 import { EntityStatus } from "../catalog/Entity.ts"
 import { Uuid } from "../ids/Id.ts"
 
-/** What is found of an entity (contract §9). `title` is the English one, else the first by locale, else the slug. */
+/**
+ * The document of a found entity (contract §9). `title` is the English one, else the first by locale, else the slug.
+ */
 export const SearchDocument = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -26,18 +28,18 @@ export const SearchDocument = Schema.Struct({
 }).annotate({ identifier: "SearchDocument" })
 export type SearchDocument = typeof SearchDocument.Type
 
-/** One that was found, and how well it fits: two for each word in a title, one for each word elsewhere. */
+/** A hit and its score: two for each word in a title, one for each word elsewhere. */
 export const SearchHit = Schema.Struct({ id: Uuid, score: Schema.Finite, document: SearchDocument })
   .annotate({ identifier: "SearchHit" })
 export type SearchHit = typeof SearchHit.Type
 
 const Count = Schema.Int
 
-/** How many of all that was found have which value, by facet. */
+/** Number of hits per value, by facet. */
 export const Facets = Schema.Record(Schema.String, Schema.Record(Schema.String, Count))
 export type Facets = typeof Facets.Type
 
-/** A page of what was found, with total and facets of all of it. */
+/** A page of hits, with total and facets of all hits. */
 export const SearchPage = Schema.Struct({
   data: Schema.Array(SearchHit),
   meta: Schema.Struct({ total: Count, page: Count, limit: Count, facets: Facets })

@@ -3,7 +3,7 @@ import type { CurrentActor } from "../access/Actor.ts"
 import type { Facets, SearchHit } from "./SearchDocument.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 
-/** What was found: one page, and how many there are in all. */
+/** A page of hits and their total number. */
 export interface Found {
   readonly hits: ReadonlyArray<SearchHit>
   readonly total: number
@@ -19,7 +19,7 @@ export interface Found {
 export class SearchEngine extends Context.Service<SearchEngine, {
   /** The query has words or filters, and its words are not blank. */
   readonly search: (query: SearchQuery, publicOnly: boolean) => Effect.Effect<Found, never, CurrentActor>
-  /** Titles that begin with the prefix in any case, each once, in order. */
+  /** Titles that begin with the prefix, ignoring case, distinct and sorted. */
   readonly suggest: (
     query: SuggestionQuery,
     publicOnly: boolean

@@ -10,7 +10,7 @@ export interface AttributeFilter {
 
 /** A search query (contract §9). Filters with unknown values find nothing. */
 export interface SearchQuery extends PageRequest {
-  /** The words; all of them must be found. */
+  /** The words; a hit must match all of them. */
   readonly q?: string | undefined
   readonly type?: string | undefined
   /** Slug of a category. */
@@ -20,13 +20,13 @@ export interface SearchQuery extends PageRequest {
   readonly status?: string | undefined
   /** Locales for the text of a hit, best first; the default and all others follow. */
   readonly locales?: ReadonlyArray<string> | undefined
-  /** All of them must hold. */
+  /** A hit must match all of them. */
   readonly attributes: ReadonlyArray<AttributeFilter>
   /** Names of what is counted: type, category, brand, status, or an attribute with or without `attr.` before it. */
   readonly facets: ReadonlyArray<string>
 }
 
-/** What titles are to begin with. */
+/** A request for titles with a prefix. */
 export interface SuggestionQuery {
   readonly prefix: string
   readonly type?: string | undefined
@@ -56,7 +56,7 @@ export const prefixOf = (text: string | undefined): string | undefined => {
 const attributeName = /^[A-Za-z0-9_-]+$/
 const mark = "attr."
 
-/** The facets that are counted where a request names none (contract §9). */
+/** Facets counted by default (contract §9). */
 export const usualFacets: ReadonlyArray<string> = ["type", "category", "brand", "status"]
 
 /** More than a page of filters shows; each one is counted. */
@@ -83,8 +83,8 @@ export const facetsOf = (
 const mostValues = 100
 
 /**
- * The parameters `attr.<name>=<value>`: values of one name are alternatives, different names must all hold. 422 for a
- * name of other characters (contract §9).
+ * The parameters `attr.<name>=<value>`: values of one name are alternatives, different names must all match. 422 for a
+ * name with other characters (contract §9).
  */
 export const attributesOf = (
   sent: Iterable<readonly [name: string, value: string]>

@@ -3,7 +3,7 @@ import { usualFacets } from "./SearchQuery.ts"
 
 /** What a deployment decides about search. */
 export interface SearchDefaults {
-  /** What is counted where a request names no facets. */
+  /** Facets counted if a request names none. */
   readonly defaultFacets: ReadonlyArray<string>
 }
 

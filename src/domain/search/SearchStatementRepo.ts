@@ -23,7 +23,7 @@ const queryTerms = (sql: SqlClient.SqlClient, { isForgiving, organization, publi
     from (select ${terms} as terms offset 0) typed)`
 }
 
-/** The documents `d` that are found and that the client may see. */
+/** Predicate for documents `d` that match and that the client can see. */
 const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: SearchInput): Statement.Fragment => {
   const { attributes, brand, category, q, status, type } = query
   const everyTerm = sql.literal("(select every_term from asked)")
@@ -43,10 +43,10 @@ const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }
   ])
 }
 
-/** Of more words than this a hit in the title counts no more than one elsewhere. */
+/** With more words than this, a title hit counts no more than one elsewhere. */
 const scoredTerms = 8
 
-/** Two for each word in the title, one for each elsewhere: every word is found somewhere, or the document is not. */
+/** Two for each word in the title, one for each elsewhere: every word of a hit matches somewhere. */
 const score = ["coalesce(cardinality((select terms from asked)), 0)"].concat(Array.from(
   { length: scoredTerms },
   (_, n) => `coalesce((d.title_words @@ (select terms[${n + 1}] from asked))::int, 0)`
@@ -99,7 +99,7 @@ const hit = `jsonb_build_object('id', e.id, 'score', p.score, 'document',
   || case when w.description is null then '{}' else jsonb_build_object('description', w.description) end
   || case when p.attributes = '{}' then '{}' else jsonb_build_object('attributes', p.attributes) end)`
 
-/** One page of hits, best first and then by title, with the total and the facets of all that was found. */
+/** One page of hits, best first and then by title, with the total and the facets of all hits. */
 export const searchStatement = (sql: SqlClient.SqlClient, input: SearchInput) => {
   const { limit, locales, q } = input.query
   return sql<Omit<Found, "total"> & { readonly total: bigint }>`with ${queryTerms(sql, input)},

@@ -10,7 +10,7 @@ export interface Settings {
   readonly defaultCurrency: string
   /** Life of a cart in minutes, fixed at creation (contract §2: 7 days). */
   readonly cartTtlMinutes: number
-  /** How long stock stays held for a checkout that has not ended, in seconds. */
+  /** How long stock is held for a checkout in progress, in seconds. */
   readonly holdSeconds: number
   /** How many orders that a shopper wrote, and did not check out, may wait for their payment at once. */
   readonly maxUnpaidOrders: number
@@ -21,7 +21,7 @@ export interface Settings {
   /** How long a pending order may stay unpaid before it is cancelled, in hours; 0 for ever. */
   readonly staleOrderHours: number
   readonly roles: Roles
-  /** What API keys can be made for (`auth.apiKeyScopes`). */
+  /** Available scopes of API keys (`auth.apiKeyScopes`). */
   readonly keyScopes: KeyScopes
   /** Whether stored API keys open anything (`auth.apiKeys.enabled`). */
   readonly keysEnabled: boolean
@@ -29,7 +29,7 @@ export interface Settings {
   readonly customerPermissions: ReadonlyArray<string>
   /** Retention of responses to an Idempotency-Key, in hours. */
   readonly idempotencyHours: number
-  /** How long the change log keeps entries, in days; 0 for ever. */
+  /** Retention of change log entries, in days; 0 for ever. */
   readonly changeLogDays: number
   /** Retention of carts and holds after their end, for investigations. */
   readonly endedCartDays: number

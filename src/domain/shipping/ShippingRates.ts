@@ -14,7 +14,7 @@ import {
 import { ShippingRateRepo } from "./ShippingRateRepo.ts"
 import { ShippingRuleCache } from "./ShippingRuleCache.ts"
 
-/** Rates of shipping, as the store keeps them (contract §3.4). */
+/** Management of shipping rates (contract §3.4). */
 export class ShippingRates extends Context.Service<ShippingRates, {
   /** A page by amount. */
   readonly list: (
@@ -24,7 +24,7 @@ export class ShippingRates extends Context.Service<ShippingRates, {
   readonly get: (id: string) => Effect.Effect<ShippingRate, NotFound, CurrentActor>
   /** A new rate; 404 for an unknown zone. */
   readonly create: (input: NewShippingRate) => Effect.Effect<ShippingRate, NotFound | ValidationFailed, CurrentActor>
-  /** Changes what is sent and keeps the rest; 404 for an unknown rate or zone. */
+  /** Changes the sent fields only; 404 for an unknown rate or zone. */
   readonly change: (
     id: string,
     input: ShippingRateChange

@@ -2,13 +2,13 @@ import { Context, Layer } from "effect"
 import { defaultTimeoutMs, type RateAdapter } from "./RateAdapter.ts"
 import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 
-/** How shipping is priced beside the zones of the organization, as the deployment configured it (contract §3.4). */
+/** The deployment's shipping configuration, in addition to the organization's zones (contract §3.4). */
 export interface ShippingSettingsValues {
   /** The price if no zone and no external service applies. */
   readonly configured: FlatShipping | WeightShipping
   /** For an address no zone serves: refuse the order, or charge the configured price. */
   readonly unserved: "refuse" | "configured"
-  /** An outside service that prices shipping instead of the zones. */
+  /** An external service that prices shipping instead of the zones. */
   readonly adapter: RateAdapter | undefined
   /** How long it is waited for, in milliseconds. */
   readonly adapterTimeoutMs: number

@@ -13,14 +13,14 @@ import {
 } from "./ShippingZone.ts"
 import { ShippingZoneRepo } from "./ShippingZoneRepo.ts"
 
-/** Zones a store ships to, as it keeps them (contract §3.4). */
+/** Management of shipping zones (contract §3.4). */
 export class ShippingZones extends Context.Service<ShippingZones, {
   /** A page in the order in which zones are tried. */
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<ShippingZone>, never, CurrentActor>
   readonly get: (id: string) => Effect.Effect<ShippingZone, NotFound, CurrentActor>
   /** Creates a zone; 409 if its name is in use. */
   readonly create: (input: NewShippingZone) => Effect.Effect<ShippingZone, Conflict | ValidationFailed, CurrentActor>
-  /** Changes what is sent and keeps the rest. */
+  /** Changes the sent fields only. */
   readonly change: (
     id: string,
     input: ShippingZoneChange

@@ -4,7 +4,7 @@ import { ShortText } from "../text/Storable.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
-/** A member of an organization, with the user behind it (contract, platform §6, staff routes). */
+/** A member of an organization with their user (contract, platform §6, staff routes). */
 export const StaffMember = Schema.Struct({
   id: Uuid,
   userId: Uuid,

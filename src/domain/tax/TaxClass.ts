@@ -36,7 +36,7 @@ export const NewTaxClass = Schema.Struct({
 /** See the schema of the same name. */
 export type NewTaxClass = typeof NewTaxClass.Type
 
-/** Body of a change: what is left out stays, `metadata` replaces all of it and null empties it. */
+/** Body of a change: absent fields stay; `metadata` is replaced completely, and null empties it. */
 export const TaxClassChange = Schema.Struct({
   ...NewTaxClass.fields,
   name: Schema.optional(TaxClassName),

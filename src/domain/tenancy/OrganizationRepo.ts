@@ -3,8 +3,8 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 
 /**
- * Makes the organization exist that the deployment names; one that is there stays as it is. Every row of a tenant
- * refers to its organization, so without it no write of the deployment would succeed.
+ * Creates the deployment's organization if it does not exist. Every tenant row refers to its organization, so without
+ * it every write would fail.
  */
 export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(

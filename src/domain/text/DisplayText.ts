@@ -15,7 +15,7 @@ export const moneyText = (amount: number, currency: string, locale: string): str
   }).format(amount / 10 ** digits)
 }
 
-/** Text that mail programs turn into a link, or that reads like one. */
+/** Text that mail programs turn into a link, or that looks like one. */
 const linkLike = /:\/\/|www\.|@|[\p{L}\p{N}]\.\p{L}{2,}/iu
 
 /**
@@ -27,7 +27,7 @@ export const personName = (name: string): string | undefined => {
   return text === "" || text.length > 80 || linkLike.test(text) ? undefined : text
 }
 
-/** Lines of a postal address, without those that hold a link. */
+/** Lines of a postal address, without lines that contain a link. */
 export const addressLines = (address: Readonly<Record<string, unknown>> | null): ReadonlyArray<string> => {
   const part = (name: string) => {
     const value = address?.[name]

@@ -31,7 +31,7 @@ export const Remark = FreeText.check(Schema.isMaxLength(maxRemarkLength))
 /** Words of a catalog, as long as a chapter. */
 export const Wording = FreeText.check(Schema.isMaxLength(maxWordingLength))
 
-/** An address to lead to, or another text that a program made: of a page, absolute or not, or a token. */
+/** An address or another generated text: the absolute or relative URL of a page, or a token. */
 export const Reference = FreeText.check(Schema.isMaxLength(maxAddressLength))
 
 /** Checks a text against a pattern, which the API document shows as well. */
@@ -111,6 +111,6 @@ export const ShopperObject = StorableObject.check(
 /** Any JSON value, for example the document of a rich text editor. */
 export const AnyJson = Schema.Unknown.check(storableJson)
 
-/** Whether a value that code hands over is an object that jsonb can hold. */
+/** Whether a value from code is an object that jsonb can hold. */
 export const isStorableObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && isStorableJson(value)

@@ -15,10 +15,10 @@ import { lostAfterHours, waitAfter } from "./WebhookRetries.ts"
 import { type StoredEndpoint, webhookIdOf } from "./WebhookRows.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
 
-/** An attempt failed and is to be made again. */
+/** An attempt failed and must be retried. */
 export class DeliveryFailed extends Data.TaggedError("DeliveryFailed")<{ readonly message: string }> {}
 
-/** What a run did, as its job keeps it. */
+/** The result of a run, stored as the job's output. */
 export type DeliveryNote =
   | { readonly delivered: true; readonly statusCode: number | null }
   | { readonly skipped: string }

@@ -1,4 +1,4 @@
-/** Attempts that one process makes at the same time at one endpoint. */
+/** Concurrent attempts of one process at one endpoint. */
 const healthy = 8
 
 /** The same at an endpoint that has been failing: one hangs, and the others would hang with it. */
@@ -33,8 +33,8 @@ export const places = (): Places => {
 export const placesAt = (isFailing: boolean): number => (isFailing ? failing : healthy)
 
 /**
- * Milliseconds until a job that found no place looks again: 1 s, doubled each time up to a minute, or up to a quarter of
- * an hour while its endpoint fails, when a long line waits for days. `spread` from 0 to 1 keeps them from coming together.
+ * Milliseconds until a job without a slot tries again: 1 s, doubled up to a minute, or up to a quarter of an hour while
+ * its endpoint fails, because a long queue then waits for days. `spread` from 0 to 1 adds jitter.
  */
 export const postponedBy = (times: number, isFailing: boolean, spread: number): number =>
   Math.ceil(Math.min(isFailing ? 900_000 : 60_000, 1_000 * 2 ** times) * (0.8 + spread * 0.4))

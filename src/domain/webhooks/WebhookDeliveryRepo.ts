@@ -35,8 +35,8 @@ export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
   readonly hasArrived: (endpointId: string, message: WebhookMessage) => Effect.Effect<boolean, never, CurrentActor>
   readonly find: (id: string) => Effect.Effect<WebhookDelivery | undefined, never, CurrentActor>
   /**
-   * Forgets attempts and messages older than so many days, of deleted endpoints too; at most `limit` of each a call.
-   * Gives how many were removed of the kind of which more were.
+   * Deletes attempts and messages older than so many days, also of deleted endpoints; at most `limit` of each per call.
+   * Returns the larger of the two counts.
    */
   readonly purge: (olderThanDays: number, limit: number) => Effect.Effect<number>
 }>()("stoa/domain/webhooks/WebhookDeliveryRepo") {}

@@ -7,7 +7,7 @@ import { FreeText, ShortText, StorableObject, Text } from "../text/Storable.ts"
 export const DisabledReason = Schema.Literals(["failing", "gone"])
 export type DisabledReason = typeof DisabledReason.Type
 
-/** A destination of events (spec §2, contract, platform §9.1). Its secret is shown when it is made and never again. */
+/** A destination of events (spec §2, contract, platform §9.1). Its secret is shown only at its creation. */
 export const WebhookEndpoint = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -50,7 +50,7 @@ export const NewWebhookEndpoint = Schema.Struct({
 })
 export type NewWebhookEndpoint = typeof NewWebhookEndpoint.Type
 
-/** Body of a change; what is left out stays. An endpoint that is switched on again begins without its past failures. */
+/** Body of a change; absent fields stay. Switching an endpoint on again clears its failures. */
 export const WebhookEndpointChange = Schema.Struct({
   url: Schema.optional(Url),
   events: Schema.optional(Events),
@@ -60,5 +60,5 @@ export const WebhookEndpointChange = Schema.Struct({
 })
 export type WebhookEndpointChange = typeof WebhookEndpointChange.Type
 
-/** Body of a rotation: a secret of the client's own, else a new one is made. */
+/** Body of a rotation: the client's secret, else a generated one. */
 export const SecretRotation = Schema.Struct({ secret: maybe(Secret) })

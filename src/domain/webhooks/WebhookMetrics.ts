@@ -1,6 +1,6 @@
 import { Effect, Metric } from "effect"
 
-/** How an attempt ended: `refused` by the guard before any connection, `gone` with 410. */
+/** Outcome of an attempt: `refused` by the guard before any connection, `gone` with 410. */
 export type DeliveryOutcome = "delivered" | "failed" | "refused" | "gone"
 
 const attempts = Metric.counter("stoa_webhook_attempts_total", {

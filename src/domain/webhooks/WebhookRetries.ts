@@ -4,7 +4,7 @@ import type { Retries } from "../jobs/Task.ts"
 export interface WebhookBackoff {
   /** Seconds before the first retry. */
   readonly baseSeconds: number
-  /** Each wait is so many times the one before it. */
+  /** Growth of each wait over the previous one. */
   readonly factor: number
   /** Seconds that no wait exceeds. */
   readonly maxSeconds: number

@@ -8,7 +8,7 @@ export interface WebhookOptions {
   readonly keyring: Keyring | undefined
   /** Days of failures only after which an endpoint is switched off. */
   readonly disableAfterDays: number
-  /** Hours that the old secret signs beside the new one. */
+  /** Hours the previous secret signs in addition to the new one. */
   readonly rotationHours: number
   /** Retention of attempts and their bodies in days. */
   readonly retentionDays: number

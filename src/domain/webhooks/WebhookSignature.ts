@@ -18,14 +18,14 @@ export const secretRefusal = (secret: string): string | undefined => {
     : "must be whsec_ and the base64 of 24 to 64 bytes"
 }
 
-/** The bytes that sign: those behind `whsec_`, else the secret's own in UTF-8. */
+/** The signing key: the decoded bytes after `whsec_`, else the secret in UTF-8. */
 const keyOf = (secret: string): Uint8Array =>
   secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), "base64") : Buffer.from(secret, "utf8")
 
 const signature = (secret: string, signed: string): string =>
   `v1,${createHmac("sha256", keyOf(secret)).update(signed).digest("base64")}`
 
-/** What is sent, and when this attempt is made. */
+/** A message and the time of this attempt. */
 export interface SignedMessage {
   /** The body's `id`. */
   readonly id: string

@@ -19,7 +19,7 @@ export interface PostAnswer {
   readonly snippet: string
 }
 
-/** The way out to the receivers of webhooks, past the guard that keeps it from internal addresses. */
+/** HTTP transport to webhook receivers, with a guard that blocks internal addresses. */
 export class WebhookTransport extends Context.Service<WebhookTransport, {
   /**
    * Checks whether a URL can be registered. A host that cannot be resolved now is accepted, because every delivery

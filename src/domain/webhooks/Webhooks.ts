@@ -230,7 +230,7 @@ const deliveryUseCases = Effect.gen(function*() {
     if (message === undefined) return yield* NotFound.of("The event of this delivery is not kept.")
     if (!stored.endpoint.isActive) return yield* Conflict.of("The webhook endpoint is switched off.")
     const { input, options, task } = deliveryJob({ ...message, endpointId: delivery.endpointId })
-    // The input is ours, so what the queue refuses of it is a mistake of ours too.
+    // The service builds the input, so a refusal by the queue is a defect.
     const jobId = yield* Effect.catch(jobs.enqueue(task, { ...input, redelivery: true }, options), Effect.die)
     const { endpointId, eventId, webhookId } = delivery
     return { jobId, endpointId, eventId, webhookId }

@@ -11,7 +11,7 @@ import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
-/** The steps that made the unit price of a line, in minor units (contract §0.5). */
+/** The steps that led to the unit price of a line, in minor units (contract §0.5). */
 const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => [
   firstStep(priceSteps[0]?.amountBefore ?? unitPrice, basePriceId ?? null),
   ...priceSteps

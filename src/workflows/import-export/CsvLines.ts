@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises"
 import type { CsvLine } from "../../domain/import-export/CsvTable.ts"
 import { tooLarge, unreadable } from "./FileRefused.ts"
 
-/** Characters that a line may have: more than the largest description, and not so many that memory suffers. */
+/** Maximum characters of a line: more than the largest description, and limited to protect memory. */
 const maxLine = 1_048_576
 
 interface Parsed {
@@ -20,8 +20,8 @@ const explained = (error: unknown): unknown => {
 }
 
 /**
- * The lines of a CSV file: commas, quotes around cells that need them, any line ends (RFC 4180 and its relatives). Quotes
- * inside of a cell that does not begin with one are text.
+ * The records of a CSV file: commas, quotes around cells that need them, any line ends (RFC 4180 and variants). Quotes
+ * inside a cell that does not begin with one are text.
  */
 export async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<CsvLine> {
   const parser = parse({

@@ -12,7 +12,7 @@ import { textLines } from "./TextLines.ts"
 
 const notStorable = "It holds text that cannot be stored: NUL, broken Unicode, or too many levels."
 
-/** What the database could not even keep until its turn. */
+/** Replaces rows the database could not even stage. */
 const storable = (row: FileRow): FileRow =>
   row.problem !== null || isStorableJson(row.record) ? row : wrongRow(row.line, notStorable)
 

@@ -65,7 +65,7 @@ const refused = (error: unknown): Effect.Effect<never, PayloadTooLarge | Validat
 
 type Refused = Unauthorized | Forbidden | PayloadTooLarge | ValidationFailed | Conflict
 
-/** Takes files in: their records are put away while they arrive, and worked on by a job once all of them are there. */
+/** Receives files: stages their records while they arrive; a job processes them once the file is complete. */
 export class ImportUploads extends Context.Service<ImportUploads, {
   /**
    * Receives a file completely. 403 for a kind the caller cannot import, or for pictures the caller cannot upload; 413

@@ -22,7 +22,7 @@ const numberOf = (sent: AskedRun["limit"]): number => {
 
 /** Who may have a queue run, and how much of it (contract, platform §12.1). */
 export class JobRuns extends Context.Service<JobRuns, {
-  /** In production for `*:*` alone: 401 without credentials, 403 with others. `limit` is brought into 1 to 100. */
+  /** In production for `*:*` only: 401 without credentials, 403 with others. `limit` is clamped to 1 to 100. */
   readonly run: (asked: AskedRun) => Effect.Effect<RunCounts, Unauthorized | Forbidden | Conflict, CurrentActor>
 }>()("stoa/workflows/jobs/JobRuns") {
   static readonly layerOf = (production: boolean) =>

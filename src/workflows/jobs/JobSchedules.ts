@@ -7,13 +7,13 @@ import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 /** A task's schedule is no cron expression; one line that names both. */
 export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ readonly message: string }> {}
 
-/** A tick that was missed for longer is not made up for. */
+/** Ticks missed for longer are skipped. */
 const forgottenMs = 86_400_000
 
 /** Maximum number of ticks of one task to catch up on; a process frozen for longer continues with the newest. */
 const maxTicks = 100
 
-/** The longest wait between two looks: timers of a machine that slept are late. */
+/** Maximum wait between two checks: timers of a machine that slept fire late. */
 const longestWait = 30_000
 
 interface Scheduled {

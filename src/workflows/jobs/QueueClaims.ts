@@ -7,7 +7,7 @@ import { now } from "./JobWorker.ts"
 /** What a slot is to work on, and what it should do next. */
 export interface Taken {
   readonly jobs: ReadonlyArray<ClaimedJob>
-  /** Nothing was found, or put aside for its key. */
+  /** No job was found or set aside for its key. */
   readonly empty: boolean
   /** There may be more. */
   readonly full: boolean
@@ -23,8 +23,8 @@ const wholeEveryMs = 1_000
 const overlapMs = 50
 
 /**
- * While an old transaction is open, the index keeps the entries of all jobs that are done, and a claim that begins at the
- * first of them walks over all. Once that is slow, it may take a twentieth of the time and no more.
+ * While an old transaction is open, the index keeps entries of all finished jobs, and a claim from the beginning walks
+ * over them. If that is slow, limit it to a twentieth of the time.
  */
 const slowMs = 25
 const share = 20
@@ -76,7 +76,7 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
  * claims of several processes.
  */
 export class QueueClaims extends Context.Service<QueueClaims, {
-  /** At most so many jobs for a slot. */
+  /** Claims jobs for a slot, up to the claim's limit. */
   readonly take: (claim: Claim) => Effect.Effect<Taken>
 }>()("stoa/workflows/jobs/QueueClaims") {
   static readonly layer = Layer.effect(

@@ -14,7 +14,7 @@ const reapStale = Tasks.add(Effect.map(JobSettleRepo, (repo) =>
 
 const first = "00000000-0000-0000-0000-000000000000"
 
-/** Deletes jobs that ended long ago, from the oldest on, a thousand rows a statement. */
+/** Deletes jobs that ended long ago, oldest first, a thousand rows per statement. */
 const purgeEnded = Tasks.add(Effect.gen(function*() {
   const repo = yield* JobRecordRepo
   const { keepFailedDays: failed, keepSucceededDays: succeeded } = yield* JobSettings

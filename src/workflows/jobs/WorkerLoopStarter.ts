@@ -12,7 +12,7 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter, {
   /** The process stops: its slots finish their jobs and claim no more. */
   readonly stop: Effect.Effect<void>
   readonly isStopping: () => boolean
-  /** Cycles begin one after the other: a process starts with several, and would open a connection for each. */
+  /** Starts runs one after the other: a process starts with several, and each would open a connection. */
   readonly inTurn: <A, E, R>(beginning: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Opens with every `start` and `widen`; the waiter closes it before each look. */
   readonly latch: Latch.Latch

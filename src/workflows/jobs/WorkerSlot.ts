@@ -55,12 +55,13 @@ export const runWorkerSlot = Effect.fnUntraced(
       taken += found.jobs.length
       if (found.full || (found.jobs.length > 0 && hand.size() > 0)) yield* busy
       yield* hand.take(found.jobs)
-      // Handlers that ended before the next one began: more of them are worth a claim. Else no more than can run.
+      // If handlers ended before the next claim, a larger claim pays off; otherwise claim no more than can run.
       size = hand.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
       if (!found.empty || hand.hasEnded()) return yield* Effect.yieldNow
       const due = yield* repo.nextDue(queue)
       const left = due === undefined ? pollMs : due.getTime() - (yield* now)
-      // What began in the middle may have missed something: it looks again as soon as it may begin at the first.
+      // A claim that did not start at the oldest job may have missed one, so look again as soon as a full scan is
+      // allowed.
       yield* wait(Math.max(1, Math.min(pollMs, left, found.wholeInMs || pollMs)))
     })
 

@@ -18,9 +18,9 @@ const mostSigns = 3
 
 /** A slot that is this worker's until another one may have it. */
 export interface WorkerSlotLease {
-  /** Asked before anything begins. Once false it stays so. */
+  /** Check it before starting any job. Once false it stays false. */
   readonly isHeld: () => boolean
-  /** Done when it is not held any more. */
+  /** Completes when the lease is lost. */
   readonly lost: Effect.Effect<void>
 }
 
@@ -31,7 +31,7 @@ interface Held {
   until: number
 }
 
-/** Time of the machine: neither a clock that is set nor one that a test drives may make a lease longer. */
+/** Uses the machine's timer: neither a changed clock nor a test clock may extend a lease. */
 const pause = (ms: number) => Effect.promise((signal) => setTimeout(ms, undefined, { signal }))
 
 /** Counted from before the statement was sent: the database's own time began later. */

@@ -8,7 +8,7 @@ const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ pictureId: Schema.Str
 /** Concurrent fetches per organization, limited to protect the other shop's server. */
 const lanes = 4
 
-/** A picture stays in its lane, so that no two workers ever fetch the same one. */
+/** A picture always maps to the same lane, so that no two workers fetch it at once. */
 const laneOf = (pictureId: unknown): number => {
   const last = Number.parseInt(String(pictureId).slice(-1), 16)
   return Number.isNaN(last) ? 0 : last % lanes

@@ -99,7 +99,7 @@ const place = Effect.fnUntraced(
     const noted = note === undefined ? Effect.void : (yield* OrderNotes).noteWith(id, note)
     const placed = yield* (yield* CreateOrderRepo).createManual(
       { order, pricedCart, email: forShop ? request.email ?? null : null },
-      // With the order: a process that dies behind it must not leave stock with a shopper for ever.
+      // In the order's transaction: a process that dies afterwards must not leave stock with a shopper forever.
       forShop ? noted : yield* awaitingPayment(id, pricedCart.customerId)
     )
     return placed === "created"
@@ -108,7 +108,7 @@ const place = Effect.fnUntraced(
   }
 )
 
-/** Anybody may sign up and write orders: what they hold must not take the stock away from those who pay. */
+/** Anyone can sign up and create orders, so their holds must expire and leave the stock to paying shoppers. */
 const awaitingPayment = (orderId: string, customerId: string | null) =>
   Effect.map(
     Effect.all([UnconfirmedOrderRepo, StoreSettings]),

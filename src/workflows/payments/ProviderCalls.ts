@@ -22,7 +22,7 @@ const unconfigured = (providerId: string): PaymentAdapter => {
   }
 }
 
-/** The adapter of a provider; `PaymentUnknown` from each call when the provider is not configured any more. */
+/** The adapter of a provider; every call fails with `PaymentUnknown` if the provider is no longer configured. */
 export const adapterOf = (providerId: string) =>
   Effect.map(PaymentAdapters, (adapters) => adapters.byProvider(providerId) ?? unconfigured(providerId))
 

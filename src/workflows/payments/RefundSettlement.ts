@@ -43,7 +43,7 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
 
       const sweep = Effect.gen(function*() {
         const abandoned = yield* refunds.takeDue(refundsPerRun)
-        // One that cannot be started must not cost the others their turn.
+        // A refund that cannot be started must not block the others.
         const safely = (refund: PendingRefund) =>
           Effect.catchCause(
             start(refund),

@@ -44,7 +44,7 @@ const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
   idempotencyKey
 })
 
-/** A task about an order of the adapter's; a deployment without the adapter keeps it among the failed jobs. */
+/** A task about an order the adapter taxed; in a deployment without the adapter its jobs fail and stay listed. */
 const about = (
   slug: string,
   work: (adapter: TaxAdapter, order: Order) => Effect.Effect<string, OutsideFailed>

@@ -45,7 +45,10 @@ export class OrderBatchRepo extends Context.Service<OrderBatchRepo, {
     numbers: ReadonlyArray<string>,
     years: ReadonlyArray<number>
   ) => Effect.Effect<OrderBatchState, never, CurrentActor>
-  /** Orders, lines, history, counters and change log, in one statement; it dies where another request took a number first. */
+  /**
+   * Writes orders, lines, history, counters and change log in one statement; dies if another request took a number
+   * first.
+   */
   readonly write: (orders: ReadonlyArray<ImportedOrder>) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/orders/import-export/OrderBatchRepo") {
   static readonly layer = Layer.effect(

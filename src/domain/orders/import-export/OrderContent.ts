@@ -95,7 +95,7 @@ const returnIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: 
   )
 ]
 
-/** Clocks of two systems differ, and so do their time zones where a file forgets to name one. */
+/** Tolerance for different clocks, and for time zones missing from a file. */
 const oneDay = 86_400_000
 
 const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Date): ReadonlyArray<Issue> =>

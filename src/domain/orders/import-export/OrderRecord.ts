@@ -7,7 +7,7 @@ import { FreeText, keyText, StorableObject } from "../../text/Storable.ts"
 import { isOrderNumber, LineFulfillment } from "../Order.ts"
 import { OrderStatus } from "../OrderStatus.ts"
 
-/** Most lines of an order in a file. */
+/** Maximum number of lines of an order in a file. */
 const mostLines = 2000
 
 const OrderNumber = FreeText.check(

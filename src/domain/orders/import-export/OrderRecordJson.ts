@@ -17,7 +17,7 @@ const linesOf = (o: string) =>
     order by l.position), '[]')
   from order_lines l where l.order_id = ${o}.id and l.organization_id = ${o}.organization_id)`
 
-/** An order as files hold it, without ids: an SQL expression over a row of `orders`. */
+/** An order in the form of files, without ids: an SQL expression over a row of `orders`. */
 export const orderRecordJson = (o: string): string =>
   `jsonb_build_object('orderNumber', ${o}.order_number, 'status', ${o}.status,
   'placedAt', ${isoTime(`${o}.placed_at`)}, 'email', coalesce(${o}.email, (select c.email from customers c

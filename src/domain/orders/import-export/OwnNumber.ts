@@ -9,7 +9,7 @@ export interface OwnNumber {
 /** A counter of a year, while an import holds it. */
 export interface NumberCounter {
   readonly year: number
-  /** Up to here numbers were given to processes, which may still hold some of them in memory. */
+  /** The last number reserved by processes, which may still hold some unused ones in memory. */
   readonly given: number
   /** Skipped ranges, both ends included: no process holds these numbers. */
   readonly skipped: ReadonlyArray<readonly [first: number, last: number]>
