@@ -12,8 +12,8 @@ export interface ClientOptions extends Connection {
 }
 
 /**
- * Headers of the requests of an effect: `x-cart-secret` of a guest, `idempotency-key` of a change that the caller may have
- * to repeat himself.
+ * Headers of the requests of an effect: `x-cart-secret` for a guest, `idempotency-key` for a change the caller may have
+ * to repeat.
  */
 export const RequestHeaders = Context.Reference<Readonly<Record<string, string>>>("stoa/client/RequestHeaders", {
   defaultValue: () => ({})

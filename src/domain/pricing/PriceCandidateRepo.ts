@@ -10,7 +10,7 @@ export interface PricedThing {
   readonly variantId: string | null
 }
 
-/** A currency, or that of a cart, for callers that look up the cart in the same statement batch. */
+/** A currency, or that of a cart, for callers that look up the cart concurrently. */
 export type PricedIn = string | { readonly cartId: string }
 
 /** All rows that can affect the prices of some sellables in one currency. */

@@ -9,7 +9,7 @@ import { TaxRuleCache } from "./TaxRuleCache.ts"
 
 const unknown = NotFound.of("Tax class not found.")
 
-/** Classes of goods with the same tax (contract §3.5, §3.8). A change reaches every process at once. */
+/** Classes of goods with the same tax (contract §3.5, §3.8). A change reaches every process within moments. */
 export class TaxClasses extends Context.Service<TaxClasses, {
   readonly get: (id: string) => Effect.Effect<TaxClass, NotFound, CurrentActor>
   /** A page by name. */

@@ -10,7 +10,7 @@ import { TaxRuleCache } from "./TaxRuleCache.ts"
 
 const unknown = NotFound.of("Tax rate not found.")
 
-/** Taxes of regions (contract §3.5, §3.8). A change reaches every process at once. */
+/** Taxes of regions (contract §3.5, §3.8). A change reaches every process within moments. */
 export class TaxRates extends Context.Service<TaxRates, {
   readonly get: (id: string) => Effect.Effect<TaxRate, NotFound, CurrentActor>
   /** A page by priority. */

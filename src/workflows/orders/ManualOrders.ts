@@ -108,7 +108,10 @@ const place = Effect.fnUntraced(
   }
 )
 
-/** Anyone can sign up and create orders, so their holds must expire and leave the stock to paying shoppers. */
+/**
+ * Anyone can sign up and create orders, so unpaid ones have a deadline and a limit to leave the stock to paying
+ * shoppers.
+ */
 const awaitingPayment = (orderId: string, customerId: string | null) =>
   Effect.map(
     Effect.all([UnconfirmedOrderRepo, StoreSettings]),

@@ -5,9 +5,9 @@ import { PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /**
- * Undoes a payment whose result was unknown when its checkout failed: queries the provider by the payment's key until
- * it answers, then cancels the payment. Durable, because the provider can be unavailable for longer than a process
- * lives. One execution per payment.
+ * Undoes a payment whose result was unknown when its checkout failed: repeats the authorization by its key until the
+ * provider answers, then cancels the payment. Durable, because the provider can be unavailable for longer than a
+ * process lives. One execution per payment.
  */
 export const VoidPayment = Workflow.make("VoidPayment", {
   payload: {
@@ -21,12 +21,13 @@ export const VoidPayment = Workflow.make("VoidPayment", {
       metadata: Schema.Record(Schema.String, Schema.String),
       idempotencyKey: Schema.String
     }),
-    /** The provider's payment; null: query it first. */
+    /** The provider's payment; null: repeat the authorization by its key to find it. */
     intentId: Schema.NullOr(Schema.String)
   },
   success: Schema.Literals(["voided", "nothing-to-void", "given-up"]),
   idempotencyKey: ({ request }) => request.idempotencyKey,
-  // What dies here is the database or the process; as a result it would leave the authorization open for ever.
+  // A defect here means a failure of the database or the process. Captured as a result, it would leave the
+  // authorization open forever.
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
