@@ -133,6 +133,16 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       assert.strictEqual((yield* repo.find(state.cart.id))?.version, 0)
     }).pipe(asSystem))
 
+  it.effect("refuses to change or remove a line of a version that has moved on", () =>
+    Effect.gen(function*() {
+      const lines = yield* CartLineRepo
+      const state = yield* aState
+      const line = aLine(state)
+      yield* lines.add(state, line)
+      assert.strictEqual(yield* lines.setQuantity(state, line.id, 7), "stale")
+      assert.strictEqual(yield* lines.remove(state, line.id), "stale")
+    }).pipe(asSystem))
+
   it.effect("refuses writes to a cart that a checkout has claimed", () =>
     Effect.gen(function*() {
       const lines = yield* CartLineRepo
