@@ -55,7 +55,7 @@ export const edge = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   options: EdgeOptions
 ) => {
-  const limits = Context.make(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+  const bodyLimit = ByteSize.bytes(maxBodyBytes)
   const count = requestMetrics()
   const withHeaders = answerHeaders(options)
   const { limiting } = options
@@ -113,10 +113,12 @@ export const edge = <E, R>(
     const requestId = requestIdOf(request.headers["x-request-id"])
     const own = withClientAddress(request, options.isProxy)
     const facts: RequestFacts = {}
-    const perRequest = Context.add(Context.add(limits, RequestId, requestId), CurrentRequest, facts)
-    const [response, standing] = yield* Effect.provideContext(
-      counted(own, facts, began),
-      own === request ? perRequest : Context.add(perRequest, HttpServerRequest.HttpServerRequest, own)
+    // One service at a time: merging a context copies all services of the process for every request.
+    const [response, standing] = yield* counted(own, facts, began).pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, bodyLimit),
+      Effect.provideService(RequestId, requestId),
+      Effect.provideService(CurrentRequest, facts),
+      Effect.provideService(HttpServerRequest.HttpServerRequest, own)
     )
     return withHeaders(request, response, standing, requestId)
   })
